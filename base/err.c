@@ -1,0 +1,37 @@
+/* err: the first failure's text and exit code. */
+#include "err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool err_set(Err *err, int code, const char *format, ...)
+{
+    if (err->code != CODE_OK) {
+        return false;
+    }
+    err->code = code;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(err->text, sizeof err->text, format, ap);
+    va_end(ap);
+    return false;
+}
+
+bool err_prefix(Err *err, const char *format, ...)
+{
+    char head[300], tail[sizeof err->text];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(head, sizeof head, format, ap);
+    va_end(ap);
+    memcpy(tail, err->text, sizeof tail);
+    snprintf(err->text, sizeof err->text, "%s: %.690s", head, tail);
+    return false;
+}
+
+void err_clear(Err *err)
+{
+    err->code = CODE_OK;
+    err->text[0] = '\0';
+}

@@ -1,0 +1,33 @@
+/*
+ * file: whole files in, whole files out.
+ *
+ * A file written here appears complete under its name or not at all: it is written under a
+ * temporary name in the same folder, synced, and renamed.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "err.h"
+
+#include <stddef.h>
+
+/* Reads a whole file; the text is terminated and owned by the caller (free). */
+bool file_read(const char *path, char **text, size_t *size, Err *err);
+/* Writes a whole file atomically; missing folders are made. */
+bool file_write(const char *path, const void *data, size_t size, Err *err);
+/* Makes a folder and its parents. */
+bool file_make_folder(const char *path, Err *err);
+
+/*
+ * The atomic steps singly, for writers that need a file descriptor or a name of their own.
+ * file_temp makes an empty temporary file beside `path` (name in `temp`, at most `size` bytes)
+ * and returns an open descriptor through fd.  Then either file_commit (fsync, close, rename,
+ * sync of the folder) or file_discard (close, unlink) ends it.  Names that are pending are
+ * unlinked by file_discard_all, which is safe to call from a signal handler.
+ */
+bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err);
+bool file_commit(const char *temp, const char *path, int fd, Err *err);
+void file_discard(const char *temp, int fd);
+void file_discard_all(void);
+
+#endif

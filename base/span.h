@@ -1,0 +1,23 @@
+/*
+ * span: where in a source file something was written.  Spans are kept from the scanner to the
+ * generated kernels, so that every message can show the user's own words.
+ */
+#ifndef BASE_SPAN_H
+#define BASE_SPAN_H
+
+typedef struct Source {
+    const char *path; /* as the user gave it; "prelude/NAME.pipe" for the prelude */
+    const char *text; /* whole file, terminated */
+} Source;
+
+typedef struct Span {
+    const Source *source; /* NULL: no place */
+    int begin, end;       /* byte offsets into source->text, half open */
+} Span;
+
+/* 1-based line and column of a byte offset. */
+void span_line_column(Span span, int *line, int *column);
+/* The text of line `line` (1-based) without its newline: start and length. */
+const char *source_line(const Source *source, int line, int *length);
+
+#endif

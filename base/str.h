@@ -1,0 +1,22 @@
+/*
+ * str: text that grows, in an arena.  The text is always terminated; `at` may move when it grows.
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include "arena.h"
+
+typedef struct Str {
+    Arena *arena;
+    char *at;
+    size_t n, cap;
+} Str;
+
+void str_init(Str *s, Arena *arena);
+void str_add(Str *s, const char *text);
+void str_addn(Str *s, const char *text, size_t n);
+void str_addf(Str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends `text` as the inside of a JSON or C string literal (both escape alike here). */
+void str_add_escaped(Str *s, const char *text);
+
+#endif

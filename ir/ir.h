@@ -1,0 +1,277 @@
+/*
+ * ir: the graph that everything between the checker and the kernels works on.
+ *
+ * A graph is an array of *nodes* in topological order; edges are indices, 0 is "none".  A node is
+ * an image, a whole-image value, a vector indexed by label, or a table.  What a node computes
+ * from other nodes is written as *expressions at one pixel*: an expression may read other nodes
+ * at offsets from the current pixel, so pointwise code and stencils are one thing, and a
+ * footprint is something computed, not declared.  Reductions, labels and measurements are nodes
+ * of their own with such expressions in front.
+ *
+ * Expressions are hash-consed: equal expressions have equal ids, inside one graph.  An
+ * expression's `rank` says what it depends on, and so where it is evaluated:
+ *
+ *   IR_CONST    nothing                         folded by the compiler
+ *   IR_HOST     parameters, extents, pixel size on the host, in double, before the first kernel
+ *   IR_INDEX    also indices of folds           on the host, in double, as a table of weights
+ *   IR_UNIFORM  also whole-image values         on the device, in double, once a kernel
+ *   IR_PIXEL    also pixels and coordinates     on the device, for each pixel
+ *
+ * Host and uniform expressions have type f64.  They enter a pixel's arithmetic only through
+ * IR_X_CAST, which rounds them once.
+ *
+ * Coordinates: axes are x, y, z, c, innermost first.  In memory an image is `planes` of h rows
+ * of w pixels, plane = c * d + z.  Borders apply to x, y and z.
+ */
+#ifndef IR_IR_H
+#define IR_IR_H
+
+#include "../base/arena.h"
+#include "../base/elem.h"
+#include "../base/span.h"
+#include "../base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint32_t IrId;   /* a node; 0 is none */
+typedef uint32_t IrExpr; /* an expression; 0 is none */
+
+enum { IR_AX_X, IR_AX_Y, IR_AX_Z, IR_AX_C, IR_AXES };
+
+typedef enum IrBorder {
+    IR_NEAREST,  /* a a a | a b c d | d d d */
+    IR_REFLECT,  /* c b a | a b c d | d c b */
+    IR_MIRROR,   /* d c b | a b c d | c b a */
+    IR_WRAP,     /* b c d | a b c d | a b c */
+    IR_CONSTANT, /* k k k | a b c d | k k k */
+    IR_BORDERS
+} IrBorder;
+
+typedef enum IrRank { IR_CONST, IR_HOST, IR_INDEX, IR_UNIFORM, IR_PIXEL } IrRank;
+
+typedef enum IrExprOp {
+    IR_X_NONE,
+    IR_X_CONST, /* num */
+    IR_X_PARAM, /* num = index of a parameter of the graph */
+    IR_X_EXTENT, /* num = axis, node = whose grid: its extent in pixels */
+    IR_X_PIXELSIZE, /* num = axis: the first input's pixel size in micrometres */
+    IR_X_ISINT, /* node: 1 when the node's pixels are integers (an input's file type decides) */
+    IR_X_INDEX, /* num = unique number of a fold's index variable */
+    IR_X_COORD, /* num = axis: the current pixel's coordinate, i32 */
+    IR_X_VALUE, /* node, num = which of its values: a whole-image value, f64 */
+    IR_X_READ,  /* node at the current pixel plus a, b, c (x, y, z; 0 = no offset) */
+    IR_X_READAT, /* node at absolute a, b, c (x, y, z; 0 = the current coordinate) */
+    IR_X_LOOKUP, /* node is a vector; a = the index (a label); 0 outside */
+    IR_X_CAST,  /* a, to `type`; to an integer type: rounded to even and saturated to num = Elem */
+    IR_X_FOLD,  /* see IrFold */
+    IR_X_CALL,  /* num = index of a function of the graph; a = first of its arguments (IR_X_ARG) */
+    IR_X_ARG,   /* a = the value, b = next argument or 0 */
+#define E1(NAME, text, rule, f, i) IR_X_##NAME,
+#define E2(NAME, text, rule, f, i) IR_X_##NAME,
+#define E3(NAME, text, rule, f, i) IR_X_##NAME,
+#include "exprs.def"
+#undef E1
+#undef E2
+#undef E3
+    IR_X_COUNT
+} IrExprOp;
+
+/*
+ * A fold runs its index variable from lo to hi (both included, host expressions) and combines
+ * `body` in that order.  A fold whose body is a fold of the same kind is one flat sequence.
+ * SUM of a product is a chain of fma, starting from 0: acc = fma(p, q, acc); of anything else
+ * acc = acc + body.  RANK sorts the bodies and takes number `rank` (0 = smallest).
+ * `where` (an index expression, 0 = always) leaves out the indices for which it is 0; it belongs
+ * to the innermost fold of a flat sequence.
+ */
+typedef enum IrFold {
+    IR_FOLD_SUM,
+    IR_FOLD_PROD,
+    IR_FOLD_MIN,
+    IR_FOLD_MAX,
+    IR_FOLD_ANY,
+    IR_FOLD_ALL,
+    IR_FOLD_RANK,
+    IR_FOLDS
+} IrFold;
+
+typedef struct IrExprNode {
+    IrExprOp op;
+    Elem type;   /* BOOL, I32, U32, F32 or F64 */
+    IrRank rank;
+    IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, ISINT */
+    double num;
+    IrExpr a, b, c;
+    /* READ and READAT: */
+    IrExpr channel; /* host expression: absolute channel; 0 = the current one */
+    IrBorder border;
+    IrExpr outside; /* host expression: the value outside under IR_CONSTANT */
+    /* FOLD: a = body, b = lo, c = hi, num = index variable */
+    IrFold fold;
+    IrExpr where;
+    IrExpr nth; /* RANK: host expression: which one; evaluated with the count in IR_X_INDEX -1 */
+} IrExprNode;
+
+typedef enum IrKind {
+    IR_K_IMAGE,
+    IR_K_MASK,   /* an image of bool */
+    IR_K_LABELS, /* an image of u32 with ids 1..count; value 0 of the node is the count */
+    IR_K_VALUE,  /* whole-image values, f64; a node may have several (num of IR_X_VALUE) */
+    IR_K_VECTOR, /* one element for each label 0..count of a labels node */
+    IR_K_TABLE,  /* rows for labels, columns for measures */
+    IR_KINDS
+} IrKind;
+
+/* Extents of an image: host expressions; 0 stands for 1. */
+typedef struct IrGrid {
+    IrExpr extent[IR_AXES];
+    bool has[IR_AXES]; /* the axes that the user sees */
+} IrGrid;
+
+#include "nodes.h"
+
+enum { IR_MAX_IN = 8, IR_MAX_ARG = 10 };
+
+typedef struct IrNode {
+    IrOp op;
+    IrKind kind;
+    Elem elem;         /* of the stored pixels; ELEM_FILE for inputs as the file has them */
+    int grid;          /* index into the graph's grids; -1 for values and tables */
+    const char *name;  /* the user's name, or one made from the operator's; unique */
+    Span span;         /* the words it came from */
+    IrExpr in[IR_MAX_IN];   /* what it reads, per pixel; meaning per op in nodes.def */
+    IrExpr arg[IR_MAX_ARG]; /* host expressions; meaning per op in nodes.def */
+    IrId of;           /* the node it belongs to (a vector's or table's labels); 0 none */
+    int loop;          /* the loop it is in; 0 none */
+    const char *text;  /* op-specific text (an input's axes, a measure's column names) */
+    bool dead;         /* killed; skipped by printing, verifying and everything else */
+} IrNode;
+
+typedef struct IrParam {
+    const char *name, *help;
+    double value, lo, hi; /* the default and its range, infinite where not given */
+    bool integer;
+    Span span;
+} IrParam;
+
+/*
+ * repeat: the nodes with .loop == its index run `count` times, or until `until` (a uniform
+ * expression) did not change, at most `at_most` times.  A carry is a node (op CARRY) that starts
+ * as `first` and takes the value of `next` at the end of each round; after the loop it holds the
+ * last one.
+ */
+typedef struct IrCarry {
+    IrId carry, first, next;
+} IrCarry;
+
+typedef struct IrLoop {
+    int parent;
+    IrExpr count;   /* host expression; 0 when `until` is given */
+    IrExpr until;   /* uniform expression */
+    IrExpr at_most; /* host expression */
+    Vec(IrCarry) carries;
+    Span span;
+} IrLoop;
+
+typedef struct IrOutput {
+    const char *name;
+    const char *format; /* "tif", "png", "csv", "fits" */
+    IrId node;          /* an image, mask, labels, table; or 0 and a value: */
+    IrExpr value;       /* a uniform expression */
+    Span span;
+} IrOutput;
+
+/* A function with control flow, kept as text that is valid C and valid OpenCL C (see
+ * ir/function.h for its little tree, which the evaluator interprets). */
+typedef struct IrFunction IrFunction;
+
+typedef struct IrGraph {
+    Arena *arena;
+    const char *name; /* of the pipeline: the file's stem */
+    const Source *source;
+    Vec(IrNode) nodes;       /* [0] is unused */
+    Vec(IrExprNode) exprs;   /* [0] is unused */
+    Vec(IrGrid) grids;
+    Vec(IrParam) params;
+    Vec(IrLoop) loops;       /* [0] is unused */
+    Vec(IrOutput) outputs;
+    Vec(IrFunction *) functions;
+    int next_index;          /* for index variables */
+    uint32_t *hash;          /* of expressions: open addressing */
+    int hash_cap;
+} IrGraph;
+
+/* ---- building (ir/build.c) ------------------------------------------------------------- */
+
+IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source);
+
+static inline IrNode *ir_node(const IrGraph *g, IrId id)
+{
+    return &g->nodes.at[id];
+}
+static inline const IrExprNode *ir_expr(const IrGraph *g, IrExpr e)
+{
+    return &g->exprs.at[e];
+}
+
+/* Appends a node and gives it a unique name made from `name`.  Pointers from ir_node move. */
+IrId ir_add_node(IrGraph *g, IrNode node);
+/* The index of the grid equal to `grid`, added if new. */
+int ir_add_grid(IrGraph *g, IrGrid grid);
+/* A fresh index variable for a fold. */
+int ir_new_index(IrGraph *g);
+
+/* Interns an expression as given; type and rank must be set.  The functions below set them. */
+IrExpr ir_intern(IrGraph *g, IrExprNode e);
+
+IrExpr ir_const(IrGraph *g, double value);          /* f64, rank CONST */
+IrExpr ir_const_typed(IrGraph *g, double value, Elem type);
+IrExpr ir_param(IrGraph *g, int param);
+IrExpr ir_extent(IrGraph *g, IrId node, int axis);
+IrExpr ir_pixelsize(IrGraph *g, int axis);
+IrExpr ir_isint(IrGraph *g, IrId node);
+IrExpr ir_index(IrGraph *g, int index);
+IrExpr ir_coord(IrGraph *g, int axis);
+IrExpr ir_value(IrGraph *g, IrId node, int which);
+/* node at the current pixel; f32, bool, i32 or u32 by the node's element type (see ir_read_type) */
+IrExpr ir_read(IrGraph *g, IrId node);
+/* node at offsets (0 = none) under a border */
+IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel,
+                      IrBorder border, IrExpr outside);
+IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel,
+                  IrBorder border, IrExpr outside);
+IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index);
+/* e converted to an arithmetic type; e itself when it has it already */
+IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type);
+/* e rounded to even and saturated to a storage type (u8, u16, i16, i32, u32); result i32 or u32 */
+IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage);
+/* Operators of exprs.def: converts the operands by the operator's rule, folds constants. */
+IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a);
+IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b);
+IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c);
+IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
+               IrExpr body);
+IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n, Elem type);
+
+/* The arithmetic type in which a node's pixels are read: f32 for ELEM_FILE, u8, u16 and i16 too
+ * unless the input was declared with that type (then i32); u32 for labels; bool for masks. */
+Elem ir_read_type(const IrGraph *g, IrId node);
+/* True for a constant; *value is its value. */
+bool ir_is_const(const IrGraph *g, IrExpr e, double *value);
+/* Replaces every use of an expression by another inside e; memoised. */
+typedef IrExpr (*IrRewrite)(IrGraph *g, IrExpr e, void *ctx);
+/* Rebuilds e bottom-up: children first, then `visit` on the rebuilt expression. */
+IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx);
+/* Calls visit on e and everything below it, children first, each once. */
+void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx),
+             void *ctx);
+
+extern const char *const IR_BORDER_NAMES[IR_BORDERS];
+extern const char *const IR_FOLD_NAMES[IR_FOLDS];
+extern const char *const IR_KIND_NAMES[IR_KINDS]; /* "image", "mask", "labels", "value" ... */
+const char *ir_expr_op_name(IrExprOp op);
+int ir_expr_op_arity(IrExprOp op); /* of the operators in exprs.def; 0 for all others */
+IrExprOp ir_expr_op_from_name(const char *name);
+
+#endif

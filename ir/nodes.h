@@ -1,0 +1,30 @@
+/* nodes: the operations of nodes.def as an enumeration and a table. */
+#ifndef IR_NODES_H
+#define IR_NODES_H
+
+typedef enum IrOp {
+    IR_NONE,
+#define N(NAME, text, kind, inputs, arguments, what) IR_##NAME,
+#include "nodes.def"
+#undef N
+    IR_OPS
+} IrOp;
+
+typedef struct IrOpInfo {
+    const char *name, *inputs, *arguments, *what;
+    int kind;     /* IrKind */
+    int n_inputs; /* names in `inputs` */
+    int n_args;
+} IrOpInfo;
+
+/* The row of an op; never NULL. */
+const IrOpInfo *ir_op_info(IrOp op);
+IrOp ir_op_from_name(const char *name);
+/* True when input `i` must be a plain read of a stored node. */
+static inline int ir_op_is_primitive(IrOp op)
+{
+    return op >= IR_SUM;
+}
+int ir_op_input_is_stored(IrOp op, int i);
+
+#endif

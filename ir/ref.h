@@ -1,0 +1,63 @@
+/*
+ * ref: the primitives once more in plain C, the reference that the device is held against.
+ * Obvious beats fast here.  Images are dense: [plane][y][x], no pitch; planes = channels * d, and
+ * every channel is a volume of its own.
+ */
+#ifndef IR_REF_H
+#define IR_REF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct RefShape {
+    int w, h, d, c; /* d = 1 for 2-D */
+} RefShape;
+
+static inline size_t ref_pixels(RefShape s)
+{
+    return (size_t)s.w * (size_t)s.h * (size_t)s.d * (size_t)s.c;
+}
+
+/* reduce.  out[0] = sum, out[1] = count, out[2] = sum of squares; see docs/determinism.md for the
+ * order of additions.  `where` may be NULL.  NaN is left out. */
+void ref_sum(const float *v, const uint8_t *where, RefShape s, double out[3]);
+double ref_min(const float *v, const uint8_t *where, RefShape s);
+double ref_max(const float *v, const uint8_t *where, RefShape s);
+/* Percentile 0..100, linear between ranks as numpy; NaN when nothing is left. */
+double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent);
+void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins,
+                   bool integer, uint32_t *counts);
+/* method: see nodes.def THRESHOLD. */
+double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer,
+                     int method);
+
+/* label.  Returns the number of objects. */
+uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *labels);
+uint32_t ref_label_equal(const float *v, RefShape s, int connectivity, uint32_t *labels);
+uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, uint32_t *out);
+/* fold: 0 sum, 1 min, 2 max, 3 count.  out has count + 1 elements, out[0] about the background. */
+void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,
+                  float *out);
+
+/* distance and shape */
+void ref_distance(const uint8_t *mask, RefShape s, const double spacing[3], float *out);
+void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3],
+                       uint32_t *out);
+uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s,
+                       int connectivity, bool line, uint32_t *out);
+void ref_reconstruct(const float *seed, const float *mask, RefShape s, int connectivity,
+                     bool erosion, float *out);
+void ref_local_maxima(const float *v, RefShape s, int connectivity, uint8_t *out);
+void ref_hull(const uint32_t *labels, RefShape s, uint32_t count, uint8_t *out);
+
+/*
+ * measure.  `columns` as in nodes.def MEASURE: comma-separated column names; names with an image
+ * in front as "k:name" use image k (0-based).  Fills rows for present labels; *rows is their
+ * number; out[column * (count + 1) + row].  Returns the number of columns.
+ */
+int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s,
+                uint32_t count, const char *columns, const double spacing[3], double *out,
+                int64_t *rows);
+
+#endif

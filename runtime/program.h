@@ -1,0 +1,215 @@
+/*
+ * program: what the compiler makes and the runtime executes: plain data, no pointers into the
+ * compiler.  `pipec run` hands it over in memory, `pipec build` writes it as C initialisers.
+ *
+ * Everything the run decides is symbolic: a *host expression* (HostNode) is a number computed in
+ * double from parameters, extents, pixel sizes and element types.  Buffer extents, kernel
+ * arguments, weights and halos are indices into the one array of host expressions.
+ *
+ * Conventions of every kernel
+ *   - Buffers are slices of one arena.  An image of grid (w, h, d, c) has planes = c * d, and
+ *     pixel (x, y, plane) lies at ((plane * h + y) - row0) * pitch + x, where `row0` is the first
+ *     stored row (0 unless the run is tiled) and pitch is w rounded up to 16 pixels.  Pixels
+ *     between w and pitch hold anything.
+ *   - Whole-image values live in one small buffer of doubles, `values`.
+ *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows.
+ */
+#ifndef RUNTIME_PROGRAM_H
+#define RUNTIME_PROGRAM_H
+
+#include "../base/elem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- host expressions ------------------------------------------------------------------ */
+
+typedef enum HostOp {
+    HOST_CONST,     /* num */
+    HOST_PARAM,     /* a = parameter */
+    HOST_EXTENT,    /* a = input, b = axis (0 x, 1 y, 2 z, 3 c) */
+    HOST_PIXELSIZE, /* a = axis; micrometres, of the first input; absent: the run fails */
+    HOST_ISINT,     /* a = input: 1 when its file has integer pixels */
+    HOST_ELEMSIZE,  /* a = input: bytes of its pixels */
+    HOST_INDEX,     /* a = index variable of an enclosing fold or table */
+    HOST_FOLD,      /* a = body, b = lo, c = hi, num = index variable, d = HostFold, e = where */
+    HOST_OP1,       /* d = operator (see host.c: the names of ir/exprs.def in order), a */
+    HOST_OP2,       /* a, b */
+    HOST_OP3,       /* a, b, c */
+    HOST_OPS
+} HostOp;
+
+enum { HOST_SUM, HOST_PROD, HOST_MIN, HOST_MAX, HOST_ANY, HOST_ALL, HOST_COUNT };
+
+typedef struct HostNode {
+    uint8_t op, d;
+    int a, b, c, e;
+    double num;
+} HostNode;
+
+/* ---- what the user gives and gets ------------------------------------------------------ */
+
+typedef struct ProgInput {
+    const char *name;
+    const char *axes; /* "yx", "zyx", "yxc" ...: as declared, outermost first */
+    Elem elem;        /* ELEM_FILE: whatever the file has */
+    bool labels, mask;
+    int buffer;       /* where its pixels go, one volume [c][z][y][x] */
+    int channel;      /* host expression: only this channel is needed (and stored); -1: all */
+} ProgInput;
+
+typedef struct ProgParam {
+    const char *name, *help;
+    double value, lo, hi;
+    bool integer;
+} ProgParam;
+
+typedef enum ProgOutputKind { OUT_IMAGE, OUT_MASK, OUT_LABELS, OUT_TABLE, OUT_VALUE } ProgOutputKind;
+
+typedef struct ProgOutput {
+    const char *name, *format; /* "tif", "png", "fits", "csv" */
+    ProgOutputKind kind;
+    int buffer;      /* images */
+    int value;       /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
+    int table;       /* OUT_TABLE */
+    const char *axes;/* of an image: "yx" ... */
+} ProgOutput;
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+typedef struct ProgGrid {
+    int extent[4];    /* host expressions: x, y, z, c */
+} ProgGrid;
+
+/*
+ * A buffer lives from step `first` to step `last`, both included (outputs: to the last step).
+ * `onto` >= 0: it may take the place of that buffer, which dies where this one is born, and whose
+ * elements are as wide (the kernel reads each pixel before it writes it).
+ * A vector (grid -1) has `length` elements, a host expression.
+ */
+typedef struct ProgBuffer {
+    const char *name;
+    Elem elem;
+    int elem_of;   /* elem == ELEM_FILE: the input whose type it has */
+    int grid;
+    int length;
+    int first, last;
+    int onto;
+} ProgBuffer;
+
+/* ---- kernels and steps ----------------------------------------------------------------- */
+
+typedef enum DefineKind {
+    DEF_INT,   /* #define NAME 8 */
+    DEF_FLOAT, /* #define NAME 0x1.8p+1f */
+    DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
+    DEF_TABLE, /* constant float NAME[] = {...}: `expr` for `index` in lo .. hi */
+    DEF_TABLE2 /* the same for two indices, the second running fastest; row length NAME_N */
+} DefineKind;
+
+typedef struct ProgDefine {
+    DefineKind kind;
+    const char *name;
+    int expr;          /* host expression */
+    int index[2], lo[2], hi[2]; /* tables */
+} ProgDefine;
+
+typedef struct ProgKernel {
+    const char *name;   /* stable: made from the stage names */
+    const char *source; /* OpenCL C without the defines */
+    const ProgDefine *defines;
+    int n_defines;
+    const char *lines;  /* the .pipe lines that it computes: "4, 5-7" */
+} ProgKernel;
+
+typedef enum ArgKind {
+    ARG_BUFFER,  /* a = buffer: global pointer */
+    ARG_ROW0,    /* a = buffer: int, first stored row */
+    ARG_EXTENT,  /* a = grid, b = 0 w, 1 h, 2 d, 3 planes, 4 pitch: int */
+    ARG_VALUES,  /* global double pointer */
+    ARG_HOST_INT,   /* a = host expression: int */
+    ARG_HOST_FLOAT, /* a = host expression: float */
+    ARG_ROWS_FROM,  /* int: first row (or plane, where the grid has several) to compute */
+    ARG_ROWS_TO,    /* int: one past the last */
+    ARG_STRIP,      /* int: rows that one work-item marches over */
+    ARG_PARTIALS    /* global pointer to scratch for partial results of reductions */
+} ArgKind;
+
+typedef struct ProgArg {
+    ArgKind kind;
+    int a, b;
+} ProgArg;
+
+typedef enum StepKind {
+    STEP_LAUNCH,   /* a generated kernel over `grid` */
+    STEP_PRIMITIVE,/* a hand-written primitive */
+    STEP_LOOP,     /* begin: `expr` = count, or -1 and `value` = slot to watch; `at_most` */
+    STEP_END,      /* end of the innermost loop: carries[] are applied */
+} StepKind;
+
+/* What a step reads: rows beyond the one it computes, in the march axis (y or z) and outside. */
+typedef struct ProgRead {
+    int buffer;
+    int below, above; /* host expressions: halo rows; -1: needs the whole buffer */
+} ProgRead;
+
+typedef struct ProgCarry {
+    bool is_value;
+    int carry, next; /* buffers (swapped) or value slots (copied) */
+} ProgCarry;
+
+typedef struct ProgStep {
+    StepKind kind;
+    const char *name;      /* for profiles and messages: the stage names */
+    const char *lines;     /* .pipe lines */
+    int kernel;            /* LAUNCH; PRIMITIVE: the kernel whose text defines what it reads, or -1 */
+    int grid;              /* the iteration domain */
+    bool reduces;          /* LAUNCH: strips are whole blocks of 64 rows, partials follow */
+    const char *primitive; /* PRIMITIVE: name in the runtime's table */
+    const ProgArg *args;
+    int n_args;
+    const ProgRead *reads;
+    int n_reads;
+    const int *writes;     /* buffers */
+    int n_writes;
+    int value;             /* first value slot that it writes; -1 none */
+    const int *exprs;      /* PRIMITIVE: its host arguments */
+    int n_exprs;
+    const char *text;      /* PRIMITIVE: columns of a table */
+    int at_most;           /* LOOP */
+    const ProgCarry *carries; /* END */
+    int n_carries;
+    double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */
+} ProgStep;
+
+typedef struct ProgTable {
+    const char *name;
+    int step;            /* the measure step that fills it */
+    const char *columns; /* comma separated, as written in the CSV header */
+} ProgTable;
+
+typedef struct Program {
+    const char *name, *version, *hash; /* hash of source and compiler, 32 hex digits */
+    const char *source;                /* the .pipe text */
+    const HostNode *host;
+    int n_host;
+    const ProgInput *inputs;
+    int n_inputs;
+    const ProgParam *params;
+    int n_params;
+    const ProgOutput *outputs;
+    int n_outputs;
+    const ProgTable *tables;
+    int n_tables;
+    const ProgGrid *grids;
+    int n_grids;
+    const ProgBuffer *buffers;
+    int n_buffers;
+    int n_values;
+    const ProgKernel *kernels;
+    int n_kernels;
+    const ProgStep *steps;
+    int n_steps;
+} Program;
+
+#endif
