@@ -23,7 +23,7 @@ IrOp ir_op_from_name(const char *name);
 /* True when input `i` must be a plain read of a stored node. */
 static inline int ir_op_is_primitive(IrOp op)
 {
-    return op >= IR_SUM;
+    return op >= IR_REDUCE;
 }
 int ir_op_input_is_stored(IrOp op, int i);
 
