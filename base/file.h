@@ -2,7 +2,8 @@
  * file: whole files in, whole files out.
  *
  * A file written here appears complete under its name or not at all: it is written under a
- * temporary name in the same folder, synced, and renamed.
+ * temporary name in the same folder, synced, and renamed.  A process that writes files should
+ * ignore SIGXFSZ, so that a size limit is an error (EFBIG) and not a death.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -20,14 +21,29 @@ bool file_make_folder(const char *path, Err *err);
 
 /*
  * The atomic steps singly, for writers that need a file descriptor or a name of their own.
- * file_temp makes an empty temporary file beside `path` (name in `temp`, at most `size` bytes)
- * and returns an open descriptor through fd.  Then either file_commit (fsync, close, rename,
- * sync of the folder) or file_discard (close, unlink) ends it.  Names that are pending are
- * unlinked by file_discard_all, which is safe to call from a signal handler.
+ * file_temp makes an empty temporary file beside `path` (name in `temp`, at most `size` bytes;
+ * missing folders are made) and returns an open descriptor through fd.  Then either file_commit
+ * (fsync, close, rename, sync of the folder) or file_discard (close, unlink) ends it; a commit
+ * that fails discards, so that the descriptor is closed either way; a descriptor that the writer
+ * has already closed is given as -1.  Names that are pending are unlinked by file_discard_all,
+ * which is safe to call from a signal handler.
  */
 bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err);
 bool file_commit(const char *temp, const char *path, int fd, Err *err);
 void file_discard(const char *temp, int fd);
 void file_discard_all(void);
+
+/* Writes all of `data` to a descriptor, however often it takes; false with errno set. */
+bool file_put(int fd, const void *data, size_t size);
+
+/*
+ * Removes temporary files that killed processes have left in a folder: those whose process is
+ * gone and that nobody has touched for an hour (the process may live on another machine that
+ * shares the folder).  Returns how many.
+ */
+int file_sweep(const char *folder);
+
+/* Records "cannot VERB 'PATH': the reason of errno value `error`, as a sentence"; returns false. */
+bool file_err_set(Err *err, int code, const char *verb, const char *path, int error);
 
 #endif

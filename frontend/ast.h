@@ -50,6 +50,7 @@ struct AstExpr {
     AstExpr *a, *b, *c;
     AstArg *args;
     AstFor *fors;
+    int depth; /* height of the tree; the parser caps it, so walking it may recurse */
 };
 
 struct AstArg { /* value, or name = value */

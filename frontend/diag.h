@@ -22,10 +22,13 @@ typedef enum DiagId {
 
 typedef struct Diag Diag;
 
+enum { DIAG_BUCKETS = 256 };
+
 typedef struct Diags {
     Arena *arena;
     Diag *first, *last;
     int errors, warnings;
+    Diag *buckets[DIAG_BUCKETS]; /* by place, to find duplicates */
 } Diags;
 
 void diags_init(Diags *diags, Arena *arena);

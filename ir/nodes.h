@@ -11,20 +11,19 @@ typedef enum IrOp {
 } IrOp;
 
 typedef struct IrOpInfo {
-    const char *name, *inputs, *arguments, *what;
-    int kind;     /* IrKind */
-    int n_inputs; /* names in `inputs` */
-    int n_args;
+    const char *name, *inputs, *arguments, *what; /* the columns of nodes.def */
+    int kind; /* IrKind */
 } IrOpInfo;
 
 /* The row of an op; never NULL. */
 const IrOpInfo *ir_op_info(IrOp op);
 IrOp ir_op_from_name(const char *name);
-/* True when input `i` must be a plain read of a stored node. */
+
 static inline int ir_op_is_primitive(IrOp op)
 {
     return op >= IR_REDUCE;
 }
+/* True when input `i` must be a plain read of a stored node. */
 int ir_op_input_is_stored(IrOp op, int i);
 
 #endif

@@ -38,13 +38,16 @@ bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err);
 typedef struct DevOptions {
     const char *choice;    /* NULL: first GPU, else first device; "cpu", "#k", or part of a name */
     bool profile;          /* event times of every launch and transfer are kept */
-    const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or ~/.cache/pipec */
+    const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
+                              ~/.cache/pipec; "": none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
 } DevOptions;
 
 bool dev_open(const DevOptions *options, Device **out, Err *err);
 void dev_close(Device *dev); /* NULL is allowed */
+/* True once a call failed in a way that leaves the device unusable; open it anew. */
+bool dev_lost(const Device *dev);
 const DeviceInfo *dev_info(const Device *dev);
 /* Bytes held now and at most so far. */
 uint64_t dev_held(const Device *dev);

@@ -14,6 +14,10 @@
  * reads is declared  kernel void f(READ_PARAMS, own parameters...)  and the executor's arguments
  * `reader_args` come first.  Pixels with x >= w or y >= h must not be read.
  *
+ * Inputs may be absent (`where` of a reduction without a condition): for each input k that the text
+ * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
+ * threshold) are functions of the same form that ignore x, y and plane; their type is double.
+ *
  * Determinism: results must not depend on the device, group size, scheduling or tiling.  No
  * floating-point atomics; integer atomics are fine.  Sums of floats follow a fixed tree or are
  * made exact in integers.
@@ -49,6 +53,7 @@ typedef struct PrimCall {
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
+    enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU } shape; /* tests may ask for a shape of kernel */
     Err *err;
 } PrimCall;
 

@@ -55,6 +55,7 @@ typedef struct ProgInput {
     Elem elem;        /* ELEM_FILE: whatever the file has */
     bool labels, mask;
     int buffer;       /* where its pixels go, one volume [c][z][y][x] */
+    int count;        /* labels: value slot of the largest id, found on upload; -1 */
     int channel;      /* host expression: only this channel is needed (and stored); -1: all */
 } ProgInput;
 
@@ -129,6 +130,7 @@ typedef enum ArgKind {
     ARG_VALUES,  /* global double pointer */
     ARG_HOST_INT,   /* a = host expression: int */
     ARG_HOST_FLOAT, /* a = host expression: float */
+    ARG_HOST_DOUBLE, /* a = host expression: double */
     ARG_ROWS_FROM,  /* int: first row (or plane, where the grid has several) to compute */
     ARG_ROWS_TO,    /* int: one past the last */
     ARG_STRIP,      /* int: rows that one work-item marches over */
@@ -143,7 +145,8 @@ typedef struct ProgArg {
 typedef enum StepKind {
     STEP_LAUNCH,   /* a generated kernel over `grid` */
     STEP_PRIMITIVE,/* a hand-written primitive */
-    STEP_LOOP,     /* begin: `expr` = count, or -1 and `value` = slot to watch; `at_most` */
+    STEP_LOOP,     /* begin: exprs[0] = rounds; or -1: until the slot `value` keeps its value from
+                      one round to the next, at most `at_most` (a host expression) rounds */
     STEP_END,      /* end of the innermost loop: carries[] are applied */
 } StepKind;
 
@@ -164,6 +167,8 @@ typedef struct ProgStep {
     const char *lines;     /* .pipe lines */
     int kernel;            /* LAUNCH; PRIMITIVE: the kernel whose text defines what it reads, or -1 */
     int grid;              /* the iteration domain */
+    bool march_z;          /* LAUNCH: work-items march over planes, strips are cut from d, and the
+                              third dimension of the launch counts h * channels rows */
     bool reduces;          /* LAUNCH: strips are whole blocks of 64 rows, partials follow */
     const char *primitive; /* PRIMITIVE: name in the runtime's table */
     const ProgArg *args;
@@ -176,6 +181,11 @@ typedef struct ProgStep {
     const int *exprs;      /* PRIMITIVE: its host arguments */
     int n_exprs;
     const char *text;      /* PRIMITIVE: columns of a table */
+    const int *inputs;     /* PRIMITIVE: buffers handed over as PrimCall.in[k]; -1: computed on the
+                              fly by read_k.  THRESHOLD has its histogram in inputs[0] */
+    int n_inputs;
+    int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
+    int of_step;           /* PRIMITIVE: "column": the step whose table it takes; -1 none */
     int at_most;           /* LOOP */
     const ProgCarry *carries; /* END */
     int n_carries;

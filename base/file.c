@@ -1,0 +1,432 @@
+/*
+ * file: whole files in, whole files out, by temporary name, fsync and rename.
+ *
+ * The temporary name is `.NAME.pipec-PID-XXXXXX` in the folder of the target, because rename is
+ * atomic only inside one file system.  Names that are pending stand in a fixed array whose slots
+ * are claimed with atomic operations: several threads may write files, and a signal handler may
+ * unlink everything without taking a lock or touching the heap.
+ */
+#include "file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PENDING_MAX = 128, /* files that may be in the making at once */
+    PATH_BYTES = 4096,
+    NAME_BYTES = 255, /* longest name of a file on every common file system */
+    TRIES = 100,      /* random suffixes before giving up */
+};
+
+static const char MARK[] = ".pipec-"; /* stands between the name and the process id */
+
+/* ---- names that are pending ------------------------------------------------------------ */
+
+enum { SLOT_FREE, SLOT_FILLING, SLOT_PENDING };
+
+/* Other threads compare keys only, so that nobody reads a name while its slot is refilled. */
+static struct PendingSlot {
+    atomic_int state;
+    atomic_ullong key; /* hash of the name */
+    char name[PATH_BYTES];
+} pending[PENDING_MAX];
+
+/* FNV-1a: temporary names are random already, 64 bits keep them apart. */
+static unsigned long long key_of(const char *name)
+{
+    unsigned long long key = 0xCBF29CE484222325u;
+    for (; *name != '\0'; name++) {
+        key = (key ^ (unsigned char)*name) * 0x100000001B3u;
+    }
+    return key;
+}
+
+static bool pending_add(const char *name)
+{
+    for (int i = 0; i < PENDING_MAX; i++) {
+        int expected = SLOT_FREE;
+        if (atomic_compare_exchange_strong(&pending[i].state, &expected, SLOT_FILLING)) {
+            snprintf(pending[i].name, sizeof pending[i].name, "%s", name);
+            atomic_store(&pending[i].key, key_of(name));
+            atomic_store(&pending[i].state, SLOT_PENDING);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void pending_remove(const char *name)
+{
+    unsigned long long key = key_of(name);
+    for (int i = 0; i < PENDING_MAX; i++) {
+        if (atomic_load(&pending[i].state) == SLOT_PENDING &&
+            atomic_load(&pending[i].key) == key) {
+            atomic_store(&pending[i].state, SLOT_FREE);
+            return;
+        }
+    }
+}
+
+/* ---- reasons --------------------------------------------------------------------------- */
+
+/* What the common errno values mean to somebody who wanted a file. */
+static const struct Reason {
+    int error;
+    const char *text;
+} REASONS[] = {
+    {ENOENT, "there is no such file or folder"},
+    {ENOTDIR, "a part of the path is a file, not a folder"},
+    {EISDIR, "it is a folder"},
+    {EACCES, "permission denied"},
+    {EPERM, "permission denied"},
+    {EROFS, "the file system is read-only"},
+    {ENOSPC, "the disk is full; free some space or write elsewhere"},
+    {EDQUOT, "the disk quota is used up; free some space or write elsewhere"},
+    {EFBIG, "the file would exceed the size limit (ulimit -f, or that of the file system)"},
+    {EMFILE, "too many files are open; raise the limit (ulimit -n)"},
+    {ENFILE, "too many files are open on this machine"},
+    {ENAMETOOLONG, "the name is too long"},
+    {ENOMEM, "out of memory"},
+    {ELOOP, "too many symbolic links"},
+    {ETXTBSY, "it is a program that is running"},
+};
+
+bool file_err_set(Err *err, int code, const char *verb, const char *path, int error)
+{
+    char other[160];
+    const char *text = NULL;
+    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++) {
+        if (REASONS[i].error == error) {
+            text = REASONS[i].text;
+        }
+    }
+    if (text == NULL) {
+        if (strerror_r(error, other, sizeof other) != 0) {
+            snprintf(other, sizeof other, "error %d", error);
+        }
+        text = other;
+    }
+    return err_set(err, code, "cannot %s '%s': %s", verb, path, text);
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+/* Reads to the end, also from pipes, whose size nobody knows. */
+static bool read_all(int fd, char **text, size_t *size)
+{
+    size_t cap = 1 << 16, n = 0;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        cap = (size_t)st.st_size + 2;
+    }
+    char *at = malloc(cap);
+    while (at != NULL) {
+        ssize_t got = read(fd, at + n, cap - 1 - n);
+        if (got == 0) {
+            at[n] = '\0';
+            *text = at;
+            *size = n;
+            return true;
+        }
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            break;
+        }
+        n += (size_t)got;
+        if (n == cap - 1) {
+            char *more = cap <= SIZE_MAX / 2 ? realloc(at, 2 * cap) : NULL;
+            if (more == NULL) {
+                errno = ENOMEM;
+                break;
+            }
+            at = more;
+            cap *= 2;
+        }
+    }
+    int error = errno;
+    free(at);
+    errno = error;
+    return false;
+}
+
+bool file_read(const char *path, char **text, size_t *size, Err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return file_err_set(err, CODE_FILES, "read", path, errno);
+    }
+    bool ok = read_all(fd, text, size);
+    int error = errno;
+    close(fd);
+    return ok || file_err_set(err, CODE_FILES, "read", path, error);
+}
+
+/* ---- folders --------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool file_make_folder(const char *path, Err *err)
+{
+    char part[PATH_BYTES];
+    size_t n = strlen(path);
+    if (n >= sizeof part) {
+        return file_err_set(err, CODE_OUTPUT, "make the folder", path, ENAMETOOLONG);
+    }
+    memcpy(part, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (path[i] != '/' && path[i] != '\0') {
+            continue;
+        }
+        part[i] = '\0';
+        /* Another process may make the same folder at the same time, hence no test before. */
+        if (mkdir(part, 0777) != 0 && !is_folder(part)) {
+            int error = errno == EEXIST ? ENOTDIR : errno;
+            return file_err_set(err, CODE_OUTPUT, "make the folder", path, error);
+        }
+        part[i] = path[i];
+    }
+    return true;
+}
+
+/* The folder of `path` with its final slash; empty for a bare name. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+static bool make_folder_of(const char *path, Err *err)
+{
+    char folder[PATH_BYTES];
+    size_t n = folder_length(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    if (n == 0) {
+        return true;
+    }
+    snprintf(folder, sizeof folder, "%.*s", (int)n, path);
+    return is_folder(folder) || file_make_folder(folder, err);
+}
+
+/* A rename lasts through a power failure only once its folder is on the disk. */
+static void sync_folder_of(const char *path)
+{
+    char folder[PATH_BYTES];
+    size_t n = folder_length(path);
+    snprintf(folder, sizeof folder, "%.*s", n == 0 ? 1 : (int)n, n == 0 ? "." : path);
+    int fd = open(folder, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd); /* some file systems cannot sync folders, and the file is there */
+        close(fd);
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+/* Six letters that differ between calls, threads and processes; O_EXCL makes them unique. */
+static void random_suffix(char *to)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    static atomic_uint calls;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t x = (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30);
+    x += (uint64_t)atomic_fetch_add(&calls, 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    x ^= x >> 31;
+    for (int i = 0; i < 6; i++) {
+        to[i] = letters[(x >> (5 * i)) & 31];
+    }
+    to[6] = '\0';
+}
+
+/* Renaming onto a device or a folder would replace or fail oddly, so it is refused up front. */
+static bool check_target(const char *path, Err *err)
+{
+    struct stat st;
+    if (path[0] == '\0' || path[strlen(path) - 1] == '/') {
+        return err_set(err, CODE_OUTPUT, "cannot write '%s': it is not the name of a file", path);
+    }
+    if (strlen(path) + NAME_BYTES >= PATH_BYTES) {
+        return file_err_set(err, CODE_OUTPUT, "write", path, ENAMETOOLONG);
+    }
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        return file_err_set(err, CODE_OUTPUT, "write", path, EISDIR);
+    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        return err_set(err, CODE_OUTPUT,
+                       "cannot write '%s': it is a device or a pipe, and outputs are written "
+                       "beside their place and renamed", path);
+    }
+    return true;
+}
+
+bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
+{
+    TRY(check_target(path, err));
+    TRY(make_folder_of(path, err));
+    int folder = (int)folder_length(path);
+    int name = (int)strlen(path + folder);
+    if (name > NAME_BYTES - 40) {
+        name = NAME_BYTES - 40; /* the suffix must fit, even behind the longest name */
+    }
+    for (int i = 0; i < TRIES; i++) {
+        char suffix[8];
+        random_suffix(suffix);
+        int n = snprintf(temp, size, "%.*s.%.*s%s%ld-%s", folder, path, name, path + folder, MARK,
+                         (long)getpid(), suffix);
+        if (n < 0 || (size_t)n >= size || n >= PATH_BYTES) {
+            return file_err_set(err, CODE_OUTPUT, "write", path, ENAMETOOLONG);
+        }
+        if (!pending_add(temp)) {
+            return err_set(err, CODE_OUTPUT,
+                           "cannot write '%s': more than %d outputs are being written at once",
+                           path, PENDING_MAX);
+        }
+        *fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0) {
+            return true;
+        }
+        int error = errno;
+        pending_remove(temp);
+        if (error != EEXIST) {
+            return file_err_set(err, CODE_OUTPUT, "write", path, error);
+        }
+    }
+    return file_err_set(err, CODE_OUTPUT, "write", path, EEXIST);
+}
+
+bool file_commit(const char *temp, const char *path, int fd, Err *err)
+{
+    bool ok = true;
+    int error = 0;
+    if (fd >= 0 && fsync(fd) != 0 && errno != EINVAL) {
+        ok = false;
+        error = errno;
+    }
+    /* Network file systems report a full disk as late as here. */
+    if (fd >= 0 && close(fd) != 0 && ok && errno != EINTR) {
+        ok = false;
+        error = errno;
+    }
+    if (ok && rename(temp, path) != 0) {
+        ok = false;
+        error = errno;
+    }
+    if (!ok) {
+        file_discard(temp, -1);
+        return file_err_set(err, CODE_OUTPUT, "write", path, error);
+    }
+    pending_remove(temp);
+    sync_folder_of(path);
+    return true;
+}
+
+void file_discard(const char *temp, int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+    unlink(temp);
+    pending_remove(temp);
+}
+
+void file_discard_all(void)
+{
+    for (int i = 0; i < PENDING_MAX; i++) {
+        if (atomic_load(&pending[i].state) == SLOT_PENDING) {
+            unlink(pending[i].name);
+        }
+    }
+}
+
+bool file_put(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t put = write(fd, at, size < (1u << 30) ? size : (1u << 30));
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            errno = put == 0 ? ENOSPC : errno;
+            return false;
+        }
+        at += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+bool file_write(const char *path, const void *data, size_t size, Err *err)
+{
+    char temp[PATH_BYTES];
+    int fd;
+    TRY(file_temp(path, temp, sizeof temp, &fd, err));
+    if (!file_put(fd, data, size)) {
+        int error = errno;
+        file_discard(temp, fd);
+        return file_err_set(err, CODE_OUTPUT, "write", path, error);
+    }
+    return file_commit(temp, path, fd, err);
+}
+
+/* ---- what killed processes leave behind ------------------------------------------------- */
+
+/* The process id in a temporary name; 0 when the name is not one of ours. */
+static long owner_of(const char *name)
+{
+    const char *mark = NULL;
+    for (const char *p = name; (p = strstr(p, MARK)) != NULL; p++) {
+        mark = p;
+    }
+    if (name[0] != '.' || mark == NULL) {
+        return 0;
+    }
+    char *end;
+    long pid = strtol(mark + sizeof MARK - 1, &end, 10);
+    return pid > 0 && *end == '-' && strlen(end) == 7 ? pid : 0;
+}
+
+int file_sweep(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    if (dir == NULL) {
+        return 0;
+    }
+    int removed = 0;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char path[PATH_BYTES];
+        struct stat st;
+        long pid = owner_of(entry->d_name);
+        if (pid == 0 || (kill((pid_t)pid, 0) == 0 || errno != ESRCH)) {
+            continue;
+        }
+        int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        bool old = n < (int)sizeof path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+                   time(NULL) - st.st_mtime > 3600;
+        if (old && unlink(path) == 0) {
+            removed++;
+        }
+    }
+    closedir(dir);
+    return removed;
+}

@@ -1,0 +1,152 @@
+/*
+ * measures: names, columns and the text in which the compiler hands a table's columns to the
+ * runtime.  The formulae are in measure_values.c.
+ */
+#include "measures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool listed(const char *list, const char *name, size_t length)
+{
+    while (*list != '\0') {
+        size_t n = strcspn(list, " ");
+        if (n == length && memcmp(list, name, n) == 0) {
+            return true;
+        }
+        list += n + strspn(list + n, " ");
+    }
+    return false;
+}
+
+/*
+ * A measure's columns are numbered by `indices` numbers (-1: one an axis), each running to
+ * fixed + per_axis * dims.
+ */
+static const struct {
+    int indices, fixed, per_axis;
+} SHAPES[] = {
+    [MEASURE_SHAPE_SCALAR] = {0, 1, 0}, [MEASURE_SHAPE_AXES] = {1, 0, 1},
+    [MEASURE_SHAPE_BOX] = {1, 0, 2},    [MEASURE_SHAPE_TENSOR] = {2, 0, 1},
+    [MEASURE_SHAPE_MOMENTS] = {-1, 4, 0}, [MEASURE_SHAPE_SEVEN] = {1, 7, 0},
+};
+
+static int index_count(const Measure *measure, int dims)
+{
+    int n = SHAPES[measure->shape].indices;
+    return n < 0 ? dims : n;
+}
+
+static int index_end(const Measure *measure, int dims)
+{
+    return SHAPES[measure->shape].fixed + SHAPES[measure->shape].per_axis * dims;
+}
+
+/* Takes "k:" off the front; the image's number or -1. */
+static int image_number(const char **at, size_t *length)
+{
+    const char *s = *at;
+    size_t digits = strspn(s, "0123456789");
+    if (digits == 0 || digits > 3 || digits >= *length || s[digits] != ':') {
+        return -1;
+    }
+    int number = 0;
+    for (size_t i = 0; i < digits; i++) {
+        number = 10 * number + (s[i] - '0');
+    }
+    *at += digits + 1;
+    *length -= digits + 1;
+    return number;
+}
+
+static bool add_item(MeasureList *list, const char *text, size_t length, Err *err)
+{
+    const char *name = text;
+    size_t rest = length;
+    int image = image_number(&name, &rest);
+    const char *equals = memchr(name, '=', rest);
+    size_t name_length = equals != NULL ? (size_t)(equals - name) : rest;
+    const char *header = equals != NULL ? equals + 1 : name;
+    size_t header_length = equals != NULL ? rest - name_length - 1 : rest;
+    const Measure *measure = measure_find(name, name_length);
+    if (measure == NULL) {
+        return err_set(err, CODE_USAGE, "'%.*s' is nothing that can be measured", (int)name_length,
+                       name);
+    }
+    if (measure->dims == 2 && list->dims != 2) {
+        return err_set(err, CODE_USAGE, "%s is only defined in two dimensions", measure->name);
+    }
+    if (image >= MEASURE_MAX_IMAGES || list->n == MEASURE_MAX_ITEMS) {
+        return err_set(err, CODE_USAGE, "a table has at most %d images and %d measures",
+                       MEASURE_MAX_IMAGES, MEASURE_MAX_ITEMS);
+    }
+    if (header_length >= MEASURE_MAX_HEADER) {
+        return err_set(err, CODE_USAGE, "the column name '%.*s' is longer than %d characters",
+                       (int)header_length, header, MEASURE_MAX_HEADER - 1);
+    }
+    MeasureItem *item = &list->at[list->n++];
+    item->measure = measure;
+    item->image = measure->intensity && image > 0 ? image : 0;
+    memcpy(item->header, header, header_length);
+    item->header[header_length] = '\0';
+    list->columns += measure_columns(measure, list->dims);
+    if (measure->intensity) {
+        list->image_needs[item->image] |= measure->needs;
+        list->images = item->image + 1 > list->images ? item->image + 1 : list->images;
+    } else {
+        list->needs |= measure->needs;
+    }
+    return true;
+}
+
+void measure_header(const Measure *measure, int dims, const char *header, int i, char *out,
+                    size_t size)
+{
+    int index[3];
+    int n = index_count(measure, dims), end = index_end(measure, dims);
+    for (int k = n - 1; k >= 0; k--) {
+        index[k] = i % end;
+        i /= end;
+    }
+    int length = snprintf(out, size, "%s", header);
+    for (int k = 0; k < n && length < (int)size; k++) {
+        length += snprintf(out + length, size - (size_t)length, "-%d", index[k]);
+    }
+}
+
+const Measure *measure_find(const char *name, size_t length)
+{
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        if (listed(MEASURES[i].name, name, length) || listed(MEASURES[i].aliases, name, length)) {
+            return &MEASURES[i];
+        }
+    }
+    return NULL;
+}
+
+int measure_columns(const Measure *measure, int dims)
+{
+    int columns = 1;
+    for (int k = index_count(measure, dims); k > 0; k--) {
+        columns *= index_end(measure, dims);
+    }
+    return columns;
+}
+
+bool measure_parse(const char *text, int dims, MeasureList *list, Err *err)
+{
+    memset(list, 0, sizeof *list);
+    list->dims = dims;
+    if ((strncmp(text, "2d", 2) == 0 || strncmp(text, "3d", 2) == 0) &&
+        (text[2] == ',' || text[2] == '\0')) {
+        list->dims = text[0] - '0';
+        text += text[2] == ',' ? 3 : 2;
+    }
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        TRY(add_item(list, text, length, err));
+        text += length;
+        text += *text == ',';
+    }
+    return true;
+}

@@ -1,0 +1,154 @@
+/*
+ * measures: everything that can be measured of an object in a label image, and the formulae that
+ * turn sums over its pixels into columns of a table.
+ *
+ * measures.def is the one list.  The checker takes names and hints from it, the device primitive
+ * and the reference take from it which base quantities to sum; both then call measure_value, so
+ * that a formula exists once and equal sums give equal bits.
+ *
+ * Values are those of scikit-image's regionprops; with a pixel spacing, those of its releases that
+ * have one.  Where scikit-image gives nothing (hulls of flat objects in 3-D) the plain geometry
+ * does.
+ */
+#ifndef BASE_MEASURES_H
+#define BASE_MEASURES_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Base quantities beyond the count, the coordinate sums and the bounding box. */
+enum {
+    MEASURE_SUM = 1,       /* of an image: exact sum of the values */
+    MEASURE_SQUARE = 2,    /* exact sum of squares */
+    MEASURE_CENTER = 4,    /* exact sums of value times coordinate */
+    MEASURE_RANGE = 8,     /* min and max */
+    MEASURE_MEDIAN = 16,
+    MEASURE_WEIGHTED = 32, /* moments weighted with the values */
+    MEASURE_PER_IMAGE = 63,
+    MEASURE_HULL = 64,
+    MEASURE_FERET = 128,
+    MEASURE_FILLED = 256,
+    MEASURE_MOMENTS = 512,
+    MEASURE_PERIMETER = 1024,
+    MEASURE_CROFTON = 2048,
+    MEASURE_EULER = 4096,
+};
+
+/* How many columns: 1; one an axis; two an axis; axes times axes; 4 to the power of axes; 7. */
+typedef enum MeasureShape {
+    MEASURE_SHAPE_SCALAR,
+    MEASURE_SHAPE_AXES,
+    MEASURE_SHAPE_BOX,
+    MEASURE_SHAPE_TENSOR,
+    MEASURE_SHAPE_MOMENTS,
+    MEASURE_SHAPE_SEVEN
+} MeasureShape;
+
+typedef enum MeasureId {
+#define M(ID, ...) MEASURE_ID_##ID,
+#include "measures.def"
+#undef M
+    MEASURE_IDS
+} MeasureId;
+
+/* Axes are x, y, z here: innermost first. */
+typedef struct MeasureFrame {
+    int dims;          /* 2 or 3 */
+    double spacing[3]; /* size of a pixel */
+} MeasureFrame;
+
+enum { MEASURE_MAX_MOMENTS = 64 };
+
+/* What is summed of one object; only what is needed is set. */
+typedef struct MeasureObject {
+    uint32_t label;
+    uint64_t count;
+    int64_t sum[3];        /* of the coordinates */
+    int32_t lo[3], hi[3];  /* bounding box, both ends included */
+    double convex;         /* pixels of the convex hull image */
+    double feret;          /* square of the largest distance, in units of the spacing */
+    double filled;         /* pixels with holes filled */
+    int64_t perimeter[3];  /* border pixels that weigh 1, sqrt 2, (1 + sqrt 2) / 2 */
+    int64_t crofton[5];    /* 2 x 2 neighbourhoods of the five weights, see measure_values.c */
+    int64_t euler;         /* Euler number; in 3-D eight times it */
+    /* Sums of dx^p dy^q dz^r, [r][q][p] with p, q, r in 0..3, from the anchor. */
+    double moments[MEASURE_MAX_MOMENTS];
+} MeasureObject;
+
+/* Exact sums come as a double and what it lacks. */
+typedef struct MeasureIntensity {
+    double sum[2], square[2], by[3][2]; /* by: times the coordinate */
+    double min, max;                    /* NaN when a pixel is */
+    double median;
+    double moments[MEASURE_MAX_MOMENTS];
+} MeasureIntensity;
+
+typedef struct Measure {
+    MeasureId id;
+    const char *name, *aliases, *doc;
+    bool intensity; /* needs an image */
+    int dims;       /* 2: only in 2-D; 0: any */
+    unsigned needs;
+    MeasureShape shape;
+    int integer; /* 1: whole numbers; 2: whole numbers when the spacing is 1 */
+    void (*value)(const MeasureFrame *frame, const MeasureObject *object,
+                  const MeasureIntensity *intensity, double *out);
+} Measure;
+
+extern const Measure MEASURES[MEASURE_IDS];
+/* What a neighbourhood adds to eight times the Euler number; bits x + 4 x-1, times 2 for y-1, times
+ * 16 for z-1. */
+extern const int8_t MEASURE_EULER_3D[256];
+
+/* The measure called so (current or other name), or NULL. */
+const Measure *measure_find(const char *name, size_t length);
+/* Number of columns in 2 or 3 dimensions. */
+int measure_columns(const Measure *measure, int dims);
+/* Name of column i of a measure that the user calls `header`: "centroid-0". */
+void measure_header(const Measure *measure, int dims, const char *header, int i, char *out,
+                    size_t size);
+
+enum { MEASURE_MAX_ITEMS = 160, MEASURE_MAX_HEADER = 56, MEASURE_MAX_IMAGES = 7 };
+
+typedef struct MeasureItem {
+    const Measure *measure;
+    int image; /* 0 for measures without one */
+    char header[MEASURE_MAX_HEADER];
+} MeasureItem;
+
+typedef struct MeasureList {
+    int dims;
+    int n, columns, images; /* images: one more than the largest image number used */
+    unsigned needs;                            /* of all items, without those of images */
+    unsigned image_needs[MEASURE_MAX_IMAGES];
+    MeasureItem at[MEASURE_MAX_ITEMS];
+} MeasureList;
+
+/*
+ * Reads "label,area,0:mean,1:mean=mean_of_green": names as the user spells them, k: in front for
+ * image k, =header behind for the name in the table.  A first item "2d" or "3d" fixes the
+ * dimensions; without it they are `dims`.
+ */
+bool measure_parse(const char *text, int dims, MeasureList *list, Err *err);
+
+/* The place from which an object's moments are summed: the pixel at its centroid. */
+static inline int64_t measure_anchor(int64_t sum, uint64_t count)
+{
+    return (sum + (int64_t)(count / 2)) / (int64_t)count;
+}
+
+/* Sums of an object with NaN or infinite pixels (min and max tell) become what IEEE gives. */
+void measure_close(MeasureIntensity *intensity);
+
+/* All columns of one item, in the order of the table. */
+static inline void measure_value(const Measure *measure, const MeasureFrame *frame,
+                                 const MeasureObject *object, const MeasureIntensity *intensity,
+                                 double *out)
+{
+    measure->value(frame, object, intensity, out);
+}
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * direct: kernels whose work-items read what they need straight from memory, and the readers of
+ * primitives, which are the same code as a function of one pixel.
+ *
+ * Work-items take PX pixels of a row, LX apart, so that neighbours read neighbours.
+ */
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/footprint.h"
+#include "../ir/function.h"
+
+#include <string.h>
+
+/* ---- reads from memory ------------------------------------------------------------------- */
+
+static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
+                                                  "px_wrap", "px_nearest"};
+
+typedef struct Place {
+    const char *at[3];  /* x, y, z as text, mapped into the image */
+    const char *inside; /* NULL, or the condition under which the constant border is not taken */
+} Place;
+
+/* Coordinate text for one axis of a read, mapped by the border where it can leave the image. */
+static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrExpr e, Place *place)
+{
+    CgKernel *k = cx->k;
+    const char *const here[3] = {cx->x, cx->y, cx->z};
+    if (e == 0) {
+        return here[axis];
+    }
+    const char *raw;
+    if (n->op == IR_X_READAT) {
+        raw = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
+    } else {
+        const char *offset = cg_int_text(cx, e, arena_printf(k->arena, "%s_D%c",
+                                                             cg_macro(k->arena, k->name),
+                                                             "XYZ"[axis]));
+        if (offset == NULL) {
+            offset = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
+        }
+        raw = arena_printf(k->arena, "%s + %s", here[axis], offset);
+    }
+    const char *extent = cg_param_extent(k, n->node, axis);
+    if (n->border == IR_CONSTANT) {
+        const char *test = arena_printf(k->arena, "(uint)(%s) < (uint)%s", raw, extent);
+        place->inside = place->inside == NULL
+                            ? test
+                            : arena_printf(k->arena, "%s && %s", place->inside, test);
+    }
+    return arena_printf(k->arena, "%s(%s, %s)", MAP_NAMES[n->border], raw, extent);
+}
+
+/* The plane of a read: this one, or computed from channel and z. */
+static const char *plane_text(CgContext *cx, const IrExprNode *n, const char *z, bool moved)
+{
+    CgKernel *k = cx->k;
+    const IrNode *node = ir_node(k->g, n->node);
+    const IrGrid *grid = &k->g->grids.at[node->grid];
+    if (node->grid == k->domain && n->channel == 0 && !moved) {
+        return cx->plane;
+    }
+    if (n->channel == 0 && !grid->has[IR_AX_C]) {
+        return z;
+    }
+    const char *c = "c";
+    if (n->channel != 0) {
+        c = cg_int_text(cx, n->channel, "CHANNEL");
+        c = c != NULL ? c : cg_param_host(k, n->channel, ELEM_I32);
+    }
+    if (node->op == IR_INPUT && n->channel != 0 && grid->extent[IR_AX_Z] == 0) {
+        return c;
+    }
+    return arena_printf(k->arena, "%s * %s + %s", c, cg_param_extent(k, n->node, 2), z);
+}
+
+/* An element as the type in which it is read. */
+static const char *as_read_type(CgContext *cx, const IrExprNode *n, const char *element)
+{
+    const IrNode *node = ir_node(cx->k->g, n->node);
+    if (node->elem == n->type && n->type != ELEM_BOOL) {
+        return element;
+    }
+    if (n->type == ELEM_BOOL) {
+        return arena_printf(cx->k->arena, "%s != 0", element);
+    }
+    return arena_printf(cx->k->arena, "(%s)%s", cg_type(n->type), element);
+}
+
+/* For tiling: what rows are read.  Offsets inside folds are found by the footprint of the whole
+ * expression (cg_note_reads), so that only whole reads are noted here. */
+const char *cg_read_memory(CgContext *cx, IrExpr read)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode n = *ir_expr(k->g, read);
+    const IrExpr offset[3] = {n.a, n.b, n.c};
+    Place place = {.inside = NULL};
+    const char *image = cg_param_buffer(k, n.node, false);
+    for (int ax = 0; ax < 3; ax++) {
+        place.at[ax] = coordinate(cx, &n, ax, offset[ax], &place);
+    }
+    const char *plane = plane_text(cx, &n, place.at[2], offset[2] != 0);
+    bool own_grid = ir_node(k->g, n.node)->grid != k->domain;
+    cg_param_extent(k, n.node, 1);
+    cg_param_extent(k, n.node, 4);
+    const char *element =
+        arena_printf(k->arena, "%s[%s(%s, %s, %s) + %s]", image, own_grid ? "ROW_OF" : "ROW", image,
+                     plane, place.at[1], place.at[0]);
+    element = as_read_type(cx, &n, element);
+    if (place.inside != NULL) {
+        const char *outside = n.outside != 0
+                                  ? cg_expr(cx, ir_cast(k->g, n.outside, n.type))
+                                  : "0";
+        element = arena_printf(k->arena, "(%s ? %s : %s)", place.inside, element, outside);
+    }
+    return element;
+}
+
+/* ---- frames of kernels ------------------------------------------------------------------- */
+
+static bool uses_z_or_c(const Str *body)
+{
+    for (const char *p = body->at; *p != '\0'; p++) {
+        bool start = p == body->at || strchr(" (,*+-", p[-1]) != NULL;
+        if (start && (*p == 'z' || *p == 'c') && strchr(" ),*+-;]", p[1]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names for z and c where the body uses them. */
+static void plane_names(CgKernel *k, const Str *body, int indent, Str *out)
+{
+    if (!uses_z_or_c(body)) {
+        return;
+    }
+    const IrGrid *grid = &k->g->grids.at[k->domain];
+    if (grid->has[IR_AX_C]) {
+        const char *d = cg_param_extent(k, 0, 2);
+        str_addf(out, "%*sconst int z = plane %% %s, c = plane / %s;\n", indent, "", d, d);
+    } else {
+        str_addf(out, "%*sconst int z = plane, c = 0;\n", indent, "");
+    }
+    str_addf(out, "%*s(void)z, (void)c;\n", indent, "");
+}
+
+static void add_functions(CgKernel *k, Str *out)
+{
+    for (int i = 0; i < k->functions.n; i++) {
+        ir_function_print_c(k->functions.at[i], out);
+        str_add(out, "\n");
+    }
+}
+
+void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
+{
+    Str body, prologue;
+    str_init(&body, k->arena);
+    str_init(&prologue, k->arena);
+    CgContext cx;
+    cg_context(&cx, k, &body, &prologue, cg_read_memory);
+    cx.indent = 4;
+    cx.prologue_indent = 1;
+    for (int i = 0; i < step->stages.n; i++) {
+        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->in[0]);
+    }
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId id = step->stages.at[i];
+        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
+        const char *to = cg_param_buffer(k, id, true);
+        cg_line(&cx, "%s[ROW(%s, plane, y) + x] = %s;", to, to, value);
+    }
+    cg_param_extent(k, 0, 0);
+    cg_param_extent(k, 0, 1);
+    cg_param_extent(k, 0, 4);
+    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
+    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
+    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    Str planes;
+    str_init(&planes, k->arena);
+    plane_names(k, &body, 4, &planes);
+    add_functions(k, out);
+    cg_signature(k, out);
+    str_addf(out,
+             "{\n"
+             "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
+             "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int plane = (int)get_group_id(2);\n"
+             "%s%s"
+             "    for (int y = y0; y < min(y0 + strip, rows_to); y++) {\n"
+             "        for (int k = 0; k < PX; k++) {\n"
+             "            const int x = x0 + k * LX;\n"
+             "            if (x < w) {\n"
+             "%s"
+             "            }\n"
+             "        }\n"
+             "    }\n"
+             "}\n",
+             planes.at, prologue.at, body.at);
+}
+
+void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
+{
+    Str body, prologue;
+    str_init(&body, k->arena);
+    str_init(&prologue, k->arena);
+    CgContext cx;
+    cg_context(&cx, k, &body, &body, cg_read_memory);
+    cx.indent = cx.prologue_indent = 2;
+    cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
+    for (int i = 0; i < step->stages.n; i++) {
+        const IrNode *node = ir_node(k->g, step->stages.at[i]);
+        for (int v = 0; v < 5 && node->in[v] != 0; v++) {
+            cx.out = &body;
+            const char *text = cg_expr(&cx, ir_cast(k->g, node->in[v], ELEM_F64));
+            cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v, text,
+                    node->name);
+        }
+    }
+    cg_signature(k, out);
+    str_addf(out, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", body.at);
+}
+
+/* ---- readers ------------------------------------------------------------------------------- */
+
+/* One input as a function of the pixel; the prologue is inside, compilers hoist it. */
+static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
+{
+    Str body;
+    str_init(&body, k->arena);
+    CgContext cx;
+    cg_context(&cx, k, &body, &body, cg_read_memory);
+    cx.indent = cx.prologue_indent = 1;
+    cg_count_uses(&cx, e);
+    IrRank rank = ir_expr(k->g, e)->rank;
+    Elem type = ir_expr(k->g, e)->type;
+    if (rank <= IR_HOST) {
+        type = ELEM_F64;
+    }
+    const char *value = cg_expr(&cx, e);
+    str_addf(out, "#define READ_TYPE_%d %s\n#define READ_HAS_%d 1\n", number, cg_type(type),
+             number);
+    str_addf(out, "static inline %s read_%d(READ_PARAMS, int x, int y, int plane)\n{\n",
+             cg_type(type), number);
+    plane_names(k, &body, 4, out);
+    str_addf(out, "%s    return %s;\n}\n\n", body.at, value);
+}
+
+static void reader_macro(CgKernel *k, const char *name, bool declarations, Str *out)
+{
+    str_addf(out, "#define %s ", name);
+    for (int i = 0; i < k->params.n; i++) {
+        str_addf(out, "%s%s", i ? ", " : "",
+                 declarations ? k->params.at[i].declaration : k->params.at[i].name);
+    }
+    str_add(out, "\n");
+}
+
+/* The element type that a primitive's input is wanted in. */
+static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
+{
+    IrExpr e = node->in[i];
+    Elem type = ir_expr(k->g, e)->type;
+    if (ir_expr(k->g, e)->rank != IR_PIXEL) {
+        return e;
+    }
+    bool labels = i == 0 && (node->op == IR_COMPACT || node->op == IR_PERLABEL ||
+                             node->op == IR_MEASURE || node->op == IR_NEAREST_LABEL);
+    if (labels) {
+        return ir_cast(k->g, e, ELEM_U32);
+    }
+    bool truth = (node->op == IR_LABEL && i == 0) || (node->op == IR_DISTANCE && i == 0) ||
+                 (node->op == IR_COMPACT && i == 1) ||
+                 ((node->op == IR_REDUCE || node->op == IR_RANK || node->op == IR_HISTOGRAM) &&
+                  i == 1);
+    if (truth) {
+        return ir_cast(k->g, e, ELEM_BOOL);
+    }
+    return type == ELEM_F32 ? e : ir_cast(k->g, e, ELEM_F32);
+}
+
+void cg_reader(CgKernel *k, IrId id, Str *out)
+{
+    Str functions;
+    str_init(&functions, k->arena);
+    const IrNode node = *ir_node(k->g, id);
+    cg_param_extent(k, 0, 0);
+    cg_param_extent(k, 0, 1);
+    cg_param_extent(k, 0, 4);
+    for (int i = 0; i < IR_MAX_IN && node.in[i] != 0; i++) {
+        if (!ir_op_input_is_stored(node.op, i)) {
+            reader_function(k, i, reader_expr(k, &node, i), &functions);
+        }
+    }
+    add_functions(k, out);
+    reader_macro(k, "READ_PARAMS", true, out);
+    reader_macro(k, "READ_ARGS", false, out);
+    str_add(out, functions.at);
+}

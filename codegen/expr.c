@@ -1,0 +1,716 @@
+/*
+ * expr: expressions become OpenCL C.
+ *
+ * An operator's text comes from exprs.def; shared subexpressions get names, folds become loops
+ * in front of the line that needs them, what does not depend on the pixel moves to the prologue.
+ * The emission keeps the graph's arithmetic exactly: no reordering, no contraction.
+ */
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/apply.h"
+#include "../ir/function.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read)
+{
+    memset(cx, 0, sizeof *cx);
+    cx->k = k;
+    cx->out = out;
+    cx->prologue = prologue;
+    cx->read = read;
+    cx->x = "x";
+    cx->y = "y";
+    cx->z = "z";
+    cx->plane = "plane";
+    cx->uses_cap = k->g->exprs.n + 4096;
+    cx->uses = arena_array(k->arena, int, cx->uses_cap);
+}
+
+void cg_line(CgContext *cx, const char *format, ...)
+{
+    str_addf(cx->out, "%*s", 4 * cx->indent, "");
+    va_list ap;
+    va_start(ap, format);
+    str_add(cx->out, arena_vprintf(cx->k->arena, format, ap));
+    va_end(ap);
+    str_add(cx->out, "\n");
+}
+
+const char *cg_type(Elem type)
+{
+    return type == ELEM_BOOL ? "bool" : elem_cl_name(type);
+}
+
+void cg_count_uses(CgContext *cx, IrExpr e)
+{
+    if (e == 0) {
+        return;
+    }
+    const IrExprNode *n = ir_expr(cx->k->g, e);
+    if ((int)e < cx->uses_cap && cx->uses[e]++ > 0) {
+        return;
+    }
+    if (n->rank <= IR_INDEX) {
+        return;
+    }
+    const IrExpr child[] = {n->a, n->b, n->c, n->outside};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        cg_count_uses(cx, child[i]);
+    }
+}
+
+/* ---- constants ------------------------------------------------------------------------- */
+
+static const char *float_text(Arena *arena, double v, bool is_double)
+{
+    if (isnan(v)) {
+        return "NAN";
+    }
+    if (isinf(v)) {
+        return v > 0 ? "INFINITY" : "(-INFINITY)";
+    }
+    char text[48];
+    for (int digits = is_double ? 1 : 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        double back = 0;
+        sscanf(text, "%lf", &back);
+        if (is_double ? back == v : (float)back == (float)v) {
+            break;
+        }
+    }
+    bool plain = strpbrk(text, ".en") == NULL;
+    const char *full = arena_printf(arena, "%s%s%s", text, plain ? ".0" : "", is_double ? "" : "f");
+    return v < 0 ? arena_printf(arena, "(%s)", full) : full;
+}
+
+static const char *const_text(CgContext *cx, const IrExprNode *n)
+{
+    Arena *arena = cx->k->arena;
+    switch (n->type) {
+    case ELEM_BOOL:
+        return n->num != 0 ? "true" : "false";
+    case ELEM_F32:
+        return float_text(arena, n->num, false);
+    case ELEM_F64:
+        return float_text(arena, n->num, true);
+    case ELEM_U32:
+        return arena_printf(arena, "%.0fu", n->num);
+    default:
+        if (n->num <= -2147483648.0) {
+            return "INT_MIN";
+        }
+        return arena_printf(arena, n->num < 0 ? "(%.0f)" : "%.0f", n->num);
+    }
+}
+
+/* ---- integers over loop variables ------------------------------------------------------ */
+
+static const CgLoop *loop_of(const CgContext *cx, int index)
+{
+    for (int i = cx->loops.n - 1; i >= 0; i--) {
+        if (cx->loops.at[i].index == index) {
+            return &cx->loops.at[i];
+        }
+    }
+    return NULL;
+}
+
+const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode n = *ir_expr(k->g, e);
+    if (n.op == IR_X_CONST) {
+        return n.num == floor(n.num) ? arena_printf(k->arena, n.num < 0 ? "(%.0f)" : "%.0f", n.num)
+                                     : NULL;
+    }
+    if (n.rank <= IR_HOST) {
+        return cg_define_int(k, e, macro);
+    }
+    static const struct {
+        IrExprOp op;
+        const char *format;
+    } BINARY[] = {{IR_X_ADD, "(%s + %s)"}, {IR_X_SUB, "(%s - %s)"}, {IR_X_MUL, "(%s * %s)"}};
+    if (n.op == IR_X_INDEX) {
+        const CgLoop *loop = loop_of(cx, (int)n.num);
+        return loop != NULL ? loop->name : NULL;
+    }
+    if (n.op == IR_X_NEG) {
+        const char *a = cg_int_text(cx, n.a, macro);
+        return a != NULL ? arena_printf(k->arena, "(-%s)", a) : NULL;
+    }
+    for (size_t i = 0; i < sizeof BINARY / sizeof *BINARY; i++) {
+        if (BINARY[i].op == n.op) {
+            const char *a = cg_int_text(cx, n.a, macro), *b = cg_int_text(cx, n.b, macro);
+            return a != NULL && b != NULL ? arena_printf(k->arena, BINARY[i].format, a, b) : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* ---- weights --------------------------------------------------------------------------- */
+
+static void collect_indices(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_INDEX && n->num >= 0) {
+        found[(int)n->num] = true;
+    }
+}
+
+/* An index expression as an element of a table that the host fills. */
+static const char *table_text(CgContext *cx, IrExpr e, const char *suffix)
+{
+    CgKernel *k = cx->k;
+    bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
+    ir_walk(k->g, e, collect_indices, found);
+    const CgLoop *loop[2] = {NULL, NULL};
+    int index[2] = {0, 0}, n = 0;
+    for (int i = 0; i < cx->loops.n; i++) {
+        if (found[cx->loops.at[i].index]) {
+            assert(n < 2);
+            index[n] = cx->loops.at[i].index;
+            loop[n++] = &cx->loops.at[i];
+        }
+    }
+    const char *name = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name), suffix);
+    name = cg_define_table(k, e, name, index, &n);
+    ProgDefine *def = NULL;
+    for (int i = 0; i < k->defines.n; i++) {
+        def = strcmp(k->defines.at[i].name, name) == 0 ? &k->defines.at[i] : def;
+    }
+    const char *at[2];
+    for (int i = 0; i < n; i++) {
+        def->lo[i] = cg_host(&k->cg->host, loop[i]->lo);
+        def->hi[i] = cg_host(&k->cg->host, loop[i]->hi);
+        const char *lo = cg_define_int(
+            k, loop[i]->lo,
+            arena_printf(k->arena, "%s_%s_LO", cg_macro(k->arena, k->name),
+                         cg_macro(k->arena, loop[i]->name)));
+        at[i] = strcmp(lo, "0") == 0 ? loop[i]->name
+                                     : arena_printf(k->arena, "%s - %s", loop[i]->name, lo);
+    }
+    if (n == 1) {
+        return arena_printf(k->arena, "%s[%s]", name, at[0]);
+    }
+    return arena_printf(k->arena, "%s[(%s) * %s_N + %s]", name, at[0], name, at[1]);
+}
+
+/* ---- operators ------------------------------------------------------------------------- */
+
+static bool is_atom(const char *text)
+{
+    int depth = 0;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '(' || *p == '[') {
+            depth++;
+        } else if (*p == ')' || *p == ']') {
+            depth--;
+            if (depth == 0 && text[0] == '(' && p[1] != '\0') {
+                return false;
+            }
+        } else if (depth == 0 && !isalnum((unsigned char)*p) && *p != '_' && *p != '.') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *atom(Arena *arena, const char *text)
+{
+    return is_atom(text) ? text : arena_printf(arena, "(%s)", text);
+}
+
+/* The operator's text with its operands put in for the single letters a, b and c. */
+static const char *substitute(Arena *arena, const char *text, const char *const operand[3])
+{
+    Str s;
+    str_init(&s, arena);
+    for (const char *p = text; *p != '\0'; p++) {
+        bool before = p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_');
+        bool after = isalnum((unsigned char)p[1]) || p[1] == '_';
+        if (*p >= 'a' && *p <= 'c' && !before && !after) {
+            str_add(&s, operand[*p - 'a']);
+        } else {
+            str_addn(&s, p, 1);
+        }
+    }
+    return s.at;
+}
+
+/* In double, the px_ functions have no form of their own: OpenCL's are taken. */
+static const char *double_text(Arena *arena, const char *text)
+{
+    if (strncmp(text, "px_", 3) != 0) {
+        return text;
+    }
+    const char *plain = text + 3;
+    if (strncmp(plain, "min(", 4) == 0 || strncmp(plain, "max(", 4) == 0) {
+        return arena_printf(arena, "f%s", plain);
+    }
+    return plain;
+}
+
+static bool is_operand_count_shared(const char *text)
+{
+    /* Does an operand's letter appear twice?  Then it had better be a name. */
+    for (char letter = 'a'; letter <= 'c'; letter++) {
+        int seen = 0;
+        for (const char *p = text; *p != '\0'; p++) {
+            bool before = p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_');
+            bool after = isalnum((unsigned char)p[1]) || p[1] == '_';
+            seen += *p == letter && !before && !after;
+        }
+        if (seen > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_value(CgContext *cx, Elem type, const char *text)
+{
+    const char *name = arena_printf(cx->k->arena, "t%d", cx->k->n_temps++);
+    cg_line(cx, "const %s %s = %s;", cg_type(type), name, text);
+    return name;
+}
+
+static const char *operator_text(CgContext *cx, const IrExprNode *n)
+{
+    Arena *arena = cx->k->arena;
+    int arity = ir_expr_op_arity(n->op);
+    Elem type = ir_expr(cx->k->g, n->op == IR_X_SELECT ? n->b : n->a)->type;
+    bool integer = type != ELEM_F32 && type != ELEM_F64;
+    const char *text = ir_op_text(n->op, integer);
+    if (type == ELEM_F64) {
+        text = double_text(arena, text);
+    }
+    const IrExpr child[3] = {n->a, n->b, n->c};
+    const char *operand[3] = {"", "", ""};
+    for (int i = 0; i < arity; i++) {
+        operand[i] = atom(arena, cg_expr(cx, child[i]));
+        if (is_operand_count_shared(text) && strlen(operand[i]) > 24) {
+            operand[i] = name_value(cx, ir_expr(cx->k->g, child[i])->type, operand[i]);
+        }
+    }
+    return substitute(arena, text, operand);
+}
+
+static const char *saturate_text(CgContext *cx, const IrExprNode *n)
+{
+    Arena *arena = cx->k->arena;
+    Elem from = ir_expr(cx->k->g, n->a)->type, to = (Elem)n->num;
+    const char *a = cg_expr(cx, n->a);
+    bool floating = from == ELEM_F32 || from == ELEM_F64;
+    const char *convert = arena_printf(arena, "convert_%s_sat%s(%s)", elem_cl_name(to),
+                                       floating ? "_rte" : "", a);
+    return to == ELEM_U32 || to == ELEM_I32 ? convert : arena_printf(arena, "(int)%s", convert);
+}
+
+static const char *cast_text(CgContext *cx, const IrExprNode *n)
+{
+    Arena *arena = cx->k->arena;
+    if (n->num != 0) {
+        return saturate_text(cx, n);
+    }
+    Elem from = ir_expr(cx->k->g, n->a)->type;
+    const char *a = atom(arena, cg_expr(cx, n->a));
+    if (n->type == ELEM_BOOL) {
+        return arena_printf(arena, "%s != 0", a);
+    }
+    if (from == ELEM_BOOL) {
+        const bool real = n->type == ELEM_F32 || n->type == ELEM_F64;
+        return arena_printf(arena, real ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1 : 0)", a);
+    }
+    if (n->type == ELEM_I32 || n->type == ELEM_U32) {
+        return arena_printf(arena, "convert_%s_sat(%s)", elem_cl_name(n->type), a);
+    }
+    return arena_printf(arena, "(%s)%s", cg_type(n->type), a);
+}
+
+/* A host or index expression inside a pixel's arithmetic: rounded once to `type`. */
+static const char *host_text(CgContext *cx, IrExpr e, Elem type)
+{
+    const IrExprNode *n = ir_expr(cx->k->g, e);
+    if (n->rank == IR_HOST) {
+        return cg_param_host(cx->k, e, type);
+    }
+    const char *text = cg_int_text(cx, e, "HOST");
+    if (text != NULL) {
+        return type == ELEM_I32 ? text : arena_printf(cx->k->arena, "(%s)%s", cg_type(type), text);
+    }
+    text = table_text(cx, e, "W");
+    return type == ELEM_I32 ? arena_printf(cx->k->arena, "(int)%s", text) : text;
+}
+
+/* ---- folds ----------------------------------------------------------------------------- */
+
+static const char *fold_start(CgContext *cx, const IrExprNode *n)
+{
+    bool real = n->type == ELEM_F32 || n->type == ELEM_F64;
+    switch (n->fold) {
+    case IR_FOLD_PROD:
+        return real ? "1.0f" : "1";
+    case IR_FOLD_ANY:
+        return "false";
+    case IR_FOLD_ALL:
+        return "true";
+    case IR_FOLD_MIN:
+        return real ? "INFINITY" : n->type == ELEM_U32 ? "UINT_MAX" : "INT_MAX";
+    case IR_FOLD_MAX:
+        return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
+    default:
+        (void)cx;
+        return real ? "0.0f" : "0";
+    }
+}
+
+static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *acc, IrExpr body)
+{
+    Arena *arena = cx->k->arena;
+    const IrExprNode n = *ir_expr(cx->k->g, body);
+    bool integer = fold->type != ELEM_F32 && fold->type != ELEM_F64;
+    if (fold->fold == IR_FOLD_SUM && n.op == IR_X_MUL && fold->type == ELEM_F32) {
+        const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
+        return arena_printf(arena, "fma(%s, %s, %s)", a, b, acc);
+    }
+    const char *v = atom(arena, cg_expr(cx, body));
+    switch (fold->fold) {
+    case IR_FOLD_SUM:
+        return arena_printf(arena, "%s + %s", acc, v);
+    case IR_FOLD_PROD:
+        return arena_printf(arena, "%s * %s", acc, v);
+    case IR_FOLD_ANY:
+        return arena_printf(arena, "%s || %s", acc, v);
+    case IR_FOLD_ALL:
+        return arena_printf(arena, "%s && %s", acc, v);
+    default:
+        if (!integer) {
+            return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max",
+                                acc, v);
+        }
+        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc, v);
+    }
+}
+
+static const char *loop_name(CgContext *cx, int depth)
+{
+    static const char *const NAMES[] = {"j", "i", "m", "n", "p", "q"};
+    return depth < 6 ? NAMES[depth] : arena_printf(cx->k->arena, "i%d", depth);
+}
+
+/* The names that were given inside a loop are out of scope after it. */
+typedef struct Scope {
+    int memo, loops;
+} Scope;
+
+static Scope enter(CgContext *cx)
+{
+    return (Scope){cx->memo.n, cx->loops.n};
+}
+
+static void leave(CgContext *cx, Scope scope)
+{
+    cx->memo.n = scope.memo;
+    cx->loops.n = scope.loops;
+}
+
+static void open_loop(CgContext *cx, const IrExprNode *n)
+{
+    CgKernel *k = cx->k;
+    const char *name = loop_name(cx, cx->loops.n);
+    const char *macro = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name),
+                                     cg_macro(k->arena, name));
+    const char *lo = cg_define_int(k, n->b, arena_printf(k->arena, "%s_LO", macro));
+    const char *hi = cg_define_int(k, n->c, arena_printf(k->arena, "%s_HI", macro));
+    cg_line(cx, "#pragma unroll");
+    cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, lo, name, hi, name);
+    cx->indent++;
+    vec_push(k->arena, &cx->loops, (CgLoop){(int)n->num, n->b, n->c, name});
+}
+
+/* Opens the loops of a flat sequence; returns the innermost fold. */
+static IrExprNode open_loops(CgContext *cx, IrExpr fold, int *depth)
+{
+    IrExprNode n = *ir_expr(cx->k->g, fold);
+    for (*depth = 1;; ++*depth) {
+        open_loop(cx, &n);
+        const IrExprNode *body = ir_expr(cx->k->g, n.a);
+        if (body->op != IR_X_FOLD || body->fold != n.fold || body->rank != n.rank) {
+            return n;
+        }
+        n = *body;
+    }
+}
+
+static void close_loops(CgContext *cx, int depth)
+{
+    for (int i = 0; i < depth; i++) {
+        cx->indent--;
+        cg_line(cx, "}");
+    }
+}
+
+static const char *where_text(CgContext *cx, IrExpr where)
+{
+    return arena_printf(cx->k->arena, "%s != 0", table_text(cx, where, "WHERE"));
+}
+
+/* The combining line of a fold whose outer loop is open already: the loops inside, if the
+ * sequence is flat, and the step. */
+void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    const IrExprNode *body = ir_expr(cx->k->g, n.a);
+    bool flat = body->op == IR_X_FOLD && body->fold == n.fold && body->rank == n.rank;
+    Scope scope = enter(cx);
+    int depth = 0;
+    IrExprNode inner = n;
+    if (flat) {
+        inner = open_loops(cx, n.a, &depth);
+    }
+    if (inner.where != 0) {
+        cg_line(cx, "if (%s) {", where_text(cx, inner.where));
+        cx->indent++;
+    }
+    cg_line(cx, "%s = %s;", acc, step_text(cx, &n, acc, inner.a));
+    if (inner.where != 0) {
+        cx->indent--;
+        cg_line(cx, "}");
+    }
+    close_loops(cx, depth);
+    leave(cx, scope);
+}
+
+static const char *fold_text(CgContext *cx, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
+    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, fold_start(cx, &n));
+    Scope scope = enter(cx);
+    open_loop(cx, &n);
+    cg_fold_steps(cx, e, acc);
+    close_loops(cx, 1);
+    leave(cx, scope);
+    return acc;
+}
+
+static IrExpr bind_count(IrGraph *g, IrExpr e, void *ctx)
+{
+    const IrExpr *count = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_INDEX && n->num < 0) {
+        return *count;
+    }
+    int arity = ir_expr_op_arity(n->op);
+    return arity == 1   ? ir_op1(g, n->op, n->a)
+           : arity == 2 ? ir_op2(g, n->op, n->a, n->b)
+                        : e;
+}
+
+/* How many values a rank fold sorts, as an expression of the graph. */
+static IrExpr count_expr(IrGraph *g, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(g, e);
+    const IrExprNode *body = ir_expr(g, n.a);
+    bool flat = body->op == IR_X_FOLD && body->fold == n.fold;
+    IrExpr one = flat ? count_expr(g, n.a) : ir_const(g, 1);
+    return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
+}
+
+/* Sorts the window in registers and takes one of it. */
+static const char *rank_text(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode n = *ir_expr(k->g, e);
+    const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
+    const char *at = arena_printf(k->arena, "%s_n", list);
+    IrExpr count = count_expr(k->g, e);
+    const char *macro = cg_macro(k->arena, k->name);
+    const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
+    cg_line(cx, "%s %s[%s];", cg_type(n.type), list, size);
+    cg_line(cx, "int %s = 0;", at);
+    Scope scope = enter(cx);
+    int depth;
+    IrExprNode inner = open_loops(cx, e, &depth);
+    if (inner.where != 0) {
+        cg_line(cx, "if (%s) {", where_text(cx, inner.where));
+        cx->indent++;
+    }
+    const char *v = cg_expr(cx, inner.a);
+    cg_line(cx, "%s[%s++] = %s;", list, at, v);
+    if (inner.where != 0) {
+        cx->indent--;
+        cg_line(cx, "}");
+    }
+    close_loops(cx, depth);
+    leave(cx, scope);
+    IrExpr nth = ir_rewrite(k->g, inner.nth, bind_count, &count);
+    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
+    nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth,
+                                          ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1))));
+    const char *take = cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", macro));
+    cg_line(cx, "PX_SORT(%s, %s, %s);", cg_type(n.type), list, size);
+    return name_value(cx, n.type, arena_printf(k->arena, "%s[%s]", list, take));
+}
+
+/* ---- calls, look-ups, everything ------------------------------------------------------- */
+
+static void need_function(CgKernel *k, const IrFunction *f)
+{
+    for (int i = 0; i < k->functions.n; i++) {
+        if (k->functions.at[i] == f) {
+            return;
+        }
+    }
+    vec_push(k->arena, &k->functions, f);
+}
+
+static const char *call_text(CgContext *cx, const IrExprNode *n)
+{
+    const IrFunction *f = cx->k->g->functions.at[(int)n->num];
+    need_function(cx->k, f);
+    Str s;
+    str_init(&s, cx->k->arena);
+    str_addf(&s, "%s(", f->name);
+    for (IrExpr a = n->a; a != 0; a = ir_expr(cx->k->g, a)->b) {
+        str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_expr(cx, ir_expr(cx->k->g, a)->a));
+    }
+    str_add(&s, ")");
+    return s.at;
+}
+
+static const char *lookup_text(CgContext *cx, const IrExprNode *n)
+{
+    CgKernel *k = cx->k;
+    const char *vector = cg_param_buffer(k, n->node, false);
+    const char *length = cg_param(k, (ProgArg){ARG_HOST_INT, k->cg->length[n->node], 0}, "uint ",
+                                  arena_printf(k->arena, "%s_n", vector));
+    cg_read(k, n->node, 0, 0, true);
+    const char *at = atom(k->arena, cg_expr(cx, n->a));
+    const char *fallback = n->type == ELEM_U32 ? "0u" : "0.0f";
+    return arena_printf(k->arena, "(%s < %s ? %s[%s] : %s)", at, length, vector, at, fallback);
+}
+
+static const char *coord_text(CgContext *cx, int axis)
+{
+    const char *const at[IR_AXES] = {cx->x, cx->y, cx->z, "c"};
+    return at[axis];
+}
+
+static const char *value_text(CgContext *cx, const IrExprNode *n)
+{
+    CgKernel *k = cx->k;
+    const char *values = cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
+    return arena_printf(k->arena, "%s[%d]", values, k->cg->slot[n->node] + (int)n->num);
+}
+
+static const char *make_text(CgContext *cx, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    switch (n.op) {
+    case IR_X_CONST:
+        return const_text(cx, &n);
+    case IR_X_COORD:
+        return coord_text(cx, (int)n.num);
+    case IR_X_VALUE:
+        return value_text(cx, &n);
+    case IR_X_READ:
+    case IR_X_READAT:
+        return cx->read(cx, e);
+    case IR_X_LOOKUP:
+        return lookup_text(cx, &n);
+    case IR_X_CAST:
+        return cast_text(cx, &n);
+    case IR_X_FOLD:
+        return n.fold == IR_FOLD_RANK ? rank_text(cx, e) : fold_text(cx, e);
+    case IR_X_CALL:
+        return call_text(cx, &n);
+    default:
+        return operator_text(cx, &n);
+    }
+}
+
+static const char *recall(const CgMemo *memo, int n, IrExpr e)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        if (memo[i].e == e) {
+            return memo[i].text;
+        }
+    }
+    return NULL;
+}
+
+/* Uniform expressions are computed once, in front of the loops over pixels. */
+static const char *uniform_text(CgContext *cx, IrExpr e)
+{
+    const char *text = recall(cx->uniform.at, cx->uniform.n, e);
+    if (text != NULL) {
+        return text;
+    }
+    CgContext inner = *cx;
+    inner.out = cx->prologue;
+    inner.indent = cx->prologue_indent;
+    text = make_text(&inner, e);
+    cx->uniform = inner.uniform;
+    const char *name = arena_printf(cx->k->arena, "u%d", cx->k->n_temps++);
+    str_addf(cx->prologue, "%*sconst %s %s = %s;\n", 4 * cx->prologue_indent, "",
+             cg_type(ir_expr(cx->k->g, e)->type), name, text);
+    vec_push(cx->k->arena, &cx->uniform, (CgMemo){e, name});
+    return name;
+}
+
+const char *cg_expr(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode n = *ir_expr(k->g, e);
+    if (n.op == IR_X_CONST) {
+        return const_text(cx, &n);
+    }
+    if (n.rank <= IR_INDEX) {
+        IrExpr from = n.op == IR_X_CAST ? n.a : e;
+        return host_text(cx, from, n.type);
+    }
+    if (n.rank == IR_UNIFORM && cx->out != cx->prologue) {
+        return uniform_text(cx, e);
+    }
+    const char *text = recall(cx->memo.at, cx->memo.n, e);
+    if (text != NULL) {
+        return text;
+    }
+    text = make_text(cx, e);
+    bool shared = (int)e < cx->uses_cap && cx->uses[e] > 1 && n.op != IR_X_COORD;
+    if (shared && !(is_atom(text) && strlen(text) < 16)) {
+        text = name_value(cx, n.type, text);
+        vec_push(k->arena, &cx->memo, (CgMemo){e, text});
+    } else if (strlen(text) > 160) {
+        text = name_value(cx, n.type, text);
+    }
+    return text;
+}
+
+const char *cg_store_text(CgContext *cx, IrExpr e, Elem elem)
+{
+    IrGraph *g = cx->k->g;
+    switch (elem) {
+    case ELEM_U8:
+    case ELEM_U16:
+    case ELEM_I16: {
+        const IrExprNode *n = ir_expr(g, e);
+        bool ready = n->op == IR_X_CAST && (Elem)n->num == elem;
+        e = ready ? e : ir_saturate(g, e, elem);
+        return arena_printf(cx->k->arena, "(%s)%s", elem_cl_name(elem),
+                            atom(cx->k->arena, cg_expr(cx, e)));
+    }
+    case ELEM_BOOL:
+        return cg_expr(cx, ir_cast(g, e, ELEM_BOOL));
+    default:
+        return cg_expr(cx, ir_cast(g, e, elem));
+    }
+}

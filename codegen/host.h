@@ -1,0 +1,27 @@
+/*
+ * host: host expressions of the graph become HostNodes of the program.
+ */
+#ifndef CODEGEN_HOST_H
+#define CODEGEN_HOST_H
+
+#include "../ir/ir.h"
+#include "../runtime/program.h"
+
+typedef struct CgHost {
+    IrGraph *g;
+    Arena *arena;
+    Vec(HostNode) nodes;
+    int *memo;     /* by expression: index + 1 */
+    int memo_cap;
+} CgHost;
+
+void cg_host_init(CgHost *host, IrGraph *g);
+/* The index of the host node that computes e (rank at most IR_INDEX). */
+int cg_host(CgHost *host, IrExpr e);
+int cg_host_const(CgHost *host, double value);
+/* How often the innermost body of a flat sequence of folds runs, as a host node. */
+int cg_host_count(CgHost *host, IrExpr fold);
+/* The number of an INPUT node among the inputs. */
+int cg_input_number(const IrGraph *g, IrId node);
+
+#endif

@@ -1,0 +1,172 @@
+/* kernel: parameters, defines and reads of one kernel; asking for a name declares it. */
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/footprint.h"
+
+#include <assert.h>
+#include <string.h>
+
+const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name)
+{
+    for (int i = 0; i < k->params.n; i++) {
+        const ProgArg *have = &k->params.at[i].arg;
+        if (have->kind == arg.kind && have->a == arg.a && have->b == arg.b) {
+            return k->params.at[i].name;
+        }
+    }
+    CgParam p = {arg, arena_printf(k->arena, "%s%s", type, name), name};
+    vec_push(k->arena, &k->params, p);
+    return name;
+}
+
+static const char *node_name(CgKernel *k, IrId node)
+{
+    return cg_identifier(k->arena, ir_node(k->g, node)->name);
+}
+
+/* The type of a node's elements in OpenCL C; for inputs as the file has them, a macro. */
+static const char *buffer_type(CgKernel *k, IrId node)
+{
+    const IrNode *n = ir_node(k->g, node);
+    if (n->elem != ELEM_FILE) {
+        return elem_cl_name(n->elem);
+    }
+    const char *name = arena_printf(k->arena, "%s_t", node_name(k, node));
+    ProgDefine def = {.kind = DEF_TYPE, .name = name, .expr = cg_input_number(k->g, node)};
+    for (int i = 0; i < k->defines.n; i++) {
+        if (strcmp(k->defines.at[i].name, name) == 0) {
+            return name;
+        }
+    }
+    vec_push(k->arena, &k->defines, def);
+    return name;
+}
+
+const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
+{
+    int buffer = k->cg->buffer[node];
+    assert(buffer >= 0);
+    const char *name = node_name(k, node);
+    const char *type = arena_printf(k->arena, "global %s%s *restrict ", write ? "" : "const ",
+                                    buffer_type(k, node));
+    name = cg_param(k, (ProgArg){ARG_BUFFER, buffer, 0}, type, name);
+    if (ir_node(k->g, node)->kind != IR_K_VECTOR) {
+        cg_param(k, (ProgArg){ARG_ROW0, buffer, 0}, "int ",
+                 arena_printf(k->arena, "%s_row0", name));
+    }
+    return name;
+}
+
+const char *cg_param_extent(CgKernel *k, IrId node, int which)
+{
+    static const char *const NAMES[] = {"w", "h", "d", "planes", "pitch"};
+    int grid = node != 0 ? ir_node(k->g, node)->grid : k->domain;
+    const char *name = NAMES[which];
+    if (grid != k->domain) {
+        name = arena_printf(k->arena, "%s_%s", node_name(k, node), name);
+    }
+    return cg_param(k, (ProgArg){ARG_EXTENT, k->cg->grid[grid], which}, "int ", name);
+}
+
+const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
+{
+    const IrExprNode *n = ir_expr(k->g, host);
+    int expr = cg_host(&k->cg->host, host);
+    const char *name = n->op == IR_X_PARAM
+                           ? cg_identifier(k->arena, k->g->params.at[(int)n->num].name)
+                           : arena_printf(k->arena, "host%d", expr);
+    switch (type) {
+    case ELEM_F32:
+        return cg_param(k, (ProgArg){ARG_HOST_FLOAT, expr, 0}, "float ", name);
+    case ELEM_F64:
+        name = arena_printf(k->arena, "%s_f64", name);
+        return cg_param(k, (ProgArg){ARG_HOST_DOUBLE, expr, 0}, "double ", name);
+    default:
+        name = arena_printf(k->arena, "%s_int", name);
+        return cg_param(k, (ProgArg){ARG_HOST_INT, expr, 0}, "int ", name);
+    }
+}
+
+/* A define of this kind and expression, named `name` or a variation that is free. */
+static const char *add_define(CgKernel *k, ProgDefine def, const char *name)
+{
+    for (int i = 0; i < k->defines.n; i++) {
+        const ProgDefine *have = &k->defines.at[i];
+        if (have->kind == def.kind && have->expr == def.expr && have->lo[0] == def.lo[0] &&
+            have->lo[1] == def.lo[1] && have->index[0] == def.index[0]) {
+            return have->name;
+        }
+    }
+    def.name = name;
+    for (int serial = 2, i = 0; i < k->defines.n; i++) {
+        if (strcmp(k->defines.at[i].name, def.name) == 0) {
+            def.name = arena_printf(k->arena, "%s_%d", name, serial++);
+            i = -1;
+        }
+    }
+    vec_push(k->arena, &k->defines, def);
+    return def.name;
+}
+
+const char *cg_define_int(CgKernel *k, IrExpr host, const char *name)
+{
+    double value;
+    if (ir_is_const(k->g, host, &value)) {
+        return arena_printf(k->arena, value < 0 ? "(%.0f)" : "%.0f", value);
+    }
+    ProgDefine def = {.kind = DEF_INT, .expr = cg_host(&k->cg->host, host)};
+    return add_define(k, def, name);
+}
+
+const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, int index[2], int *n)
+{
+    ProgDefine def = {.kind = *n == 2 ? DEF_TABLE2 : DEF_TABLE,
+                      .expr = cg_host(&k->cg->host, e)};
+    for (int i = 0; i < *n; i++) {
+        def.index[i] = index[i];
+    }
+    return add_define(k, def, name);
+}
+
+void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)
+{
+    IrExpr zero = ir_const(k->g, 0);
+    IrGraph *g = k->g;
+    int buffer = k->cg->buffer[node];
+    int lo = whole ? -1 : cg_host(&k->cg->host, ir_op1(g, IR_X_NEG, below != 0 ? below : zero));
+    int hi = whole ? -1 : cg_host(&k->cg->host, above != 0 ? above : zero);
+    for (int i = 0; i < k->reads.n; i++) {
+        ProgRead *r = &k->reads.at[i];
+        if (r->buffer == buffer) {
+            if (r->below != lo || r->above != hi) {
+                r->below = r->above = -1; /* read twice with different reaches */
+            }
+            return;
+        }
+    }
+    vec_push(k->arena, &k->reads, (ProgRead){buffer, lo, hi});
+}
+
+void cg_signature(CgKernel *k, Str *out)
+{
+    str_addf(out, "kernel void %s(", k->name);
+    size_t column = strlen(k->name) + 13, indent = column < 40 ? column : 4;
+    for (int i = 0; i < k->params.n; i++) {
+        const char *declaration = k->params.at[i].declaration;
+        if (i > 0) {
+            str_add(out, ",");
+            column++;
+        }
+        if (i > 0 && column + strlen(declaration) + 2 > 100) {
+            str_addf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (i > 0) {
+            str_add(out, " ");
+            column++;
+        }
+        str_add(out, declaration);
+        column += strlen(declaration);
+    }
+    str_add(out, ")\n");
+}

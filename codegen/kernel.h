@@ -1,0 +1,112 @@
+/*
+ * kernel: the text of one kernel (or one primitive's reader) while it is being written, with the
+ * parameters, defines and reads that the text needs.  Asking for a name declares it.
+ */
+#ifndef CODEGEN_KERNEL_H
+#define CODEGEN_KERNEL_H
+
+#include "host.h"
+
+#include "../ir/schedule.h"
+
+typedef struct CgParam {
+    ProgArg arg;
+    const char *declaration; /* "global const float *restrict image" */
+    const char *name;
+} CgParam;
+
+typedef struct CgShared {   /* what all kernels of a program share */
+    IrGraph *g;
+    const IrSchedule *sched;
+    CgHost host;
+    int *buffer;   /* by node: number of its buffer, -1 none */
+    int *grid;     /* by graph grid: number of the program's grid */
+    int *slot;     /* by node: first slot of its whole-image values, -1 none */
+    int *length;   /* by node: host expression: elements of a vector, -1 */
+} CgShared;
+
+typedef struct CgKernel {
+    CgShared *cg;
+    IrGraph *g;
+    Arena *arena;
+    const char *name;
+    int domain;                /* grid of the graph that the kernel runs over; -1 scalars */
+    Vec(CgParam) params;
+    Vec(ProgDefine) defines;
+    Vec(ProgRead) reads;
+    Vec(const IrFunction *) functions;
+    int n_temps;
+} CgKernel;
+
+/* Names of parameters, declared when first asked for. */
+const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name);
+/* A node's buffer: pointer to const unless it is written. */
+const char *cg_param_buffer(CgKernel *k, IrId node, bool write);
+/* Extent of a grid: 0 w, 1 h, 2 d, 3 planes, 4 pitch. */
+const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
+const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
+/* A macro for a host expression that shapes the code: literal text when it is constant. */
+const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
+/* A table of weights for an index expression: name of the array; indices in *index (1 or 2). */
+const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, int index[2], int *n);
+/* Declares that `node` is read with these offsets along the march axis (0 = none). */
+void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* "kernel void name(params)\n" or the two macros of a reader. */
+void cg_signature(CgKernel *k, Str *out);
+
+/* Bounds of the folds around an expression, for tables. */
+typedef struct CgLoop {
+    int index;
+    IrExpr lo, hi;
+    const char *name; /* of the loop variable in the text */
+} CgLoop;
+
+/*
+ * Emission of expressions.  Statements go to `out`; what does not depend on the pixel goes to
+ * `prologue`, once a kernel.  cg_expr returns text that may be used as an operand.
+ */
+typedef struct CgContext CgContext;
+typedef const char *(*CgReadText)(CgContext *cx, IrExpr read);
+
+typedef struct CgMemo {
+    IrExpr e;
+    const char *text;
+} CgMemo;
+
+struct CgContext {
+    CgKernel *k;
+    Str *out, *prologue;
+    int indent, prologue_indent;
+    CgReadText read;         /* how reads become text */
+    void *user;              /* for `read` */
+    const char *x, *y, *z, *plane; /* the current pixel */
+    Vec(CgMemo) memo;        /* named expressions in scope */
+    Vec(CgMemo) uniform;     /* named in the prologue */
+    Vec(CgLoop) loops;
+    int *uses;               /* by expression: how often it is used below the roots */
+    int uses_cap;
+};
+
+void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read);
+/* Counts uses, so that shared subexpressions get names; call it for every root first. */
+void cg_count_uses(CgContext *cx, IrExpr e);
+const char *cg_expr(CgContext *cx, IrExpr e);
+/* Reads straight from memory, mapped at the borders (the DIRECT shape and readers). */
+const char *cg_read_memory(CgContext *cx, IrExpr read);
+/* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */
+void cg_fold_steps(CgContext *cx, IrExpr fold, const char *acc);
+/* A line of text at the current indentation. */
+void cg_line(CgContext *cx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *cg_type(Elem type);
+/* An integer host or index expression as C text over loop variables and macros; NULL when it
+ * is not made of integers. */
+const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro);
+/* The text that stores `value` of expression e into an element of type elem. */
+const char *cg_store_text(CgContext *cx, IrExpr e, Elem elem);
+
+/* Whole texts. */
+void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out);
+void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out);
+void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out);
+void cg_reader(CgKernel *k, IrId node, Str *out);
+#endif

@@ -1,0 +1,64 @@
+/* names: identifiers of C and OpenCL C made from the user's names. */
+#include "names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Keywords, types and built-in functions that a pipeline may well use as names, and the names
+ * that generated kernels use themselves. */
+static const char *const RESERVED[] = {
+    "auto",   "break",  "case",    "char",    "const",    "continue", "default", "do",
+    "double", "else",   "enum",    "extern",  "float",    "for",      "goto",    "if",
+    "inline", "int",    "long",    "register", "restrict", "return",  "short",   "signed",
+    "sizeof", "static", "struct",  "switch",  "typedef",  "union",    "unsigned", "void",
+    "volatile", "while", "kernel", "global",  "local",    "constant", "private",
+    "event_t", "bool",  "uchar",   "ushort",  "uint",     "ulong",    "size_t",  "half",
+    "quad",   "true",   "false",   "read_only", "write_only", "read_write", "x", "y",
+    "z",      "w",      "h",       "d",       "k",        "c",        "plane",   "pitch",
+    "strip",  "values", "abs",     "acos",    "all",      "any",      "atan",    "barrier",
+    "ceil",   "clamp",  "cos",     "cross",   "degrees",  "distance", "dot",     "erf",
+    "exp",    "fabs",   "floor",   "fma",     "fmax",     "fmin",     "fmod",    "hypot",
+    "length", "log",    "mad",     "max",     "min",      "mix",      "normalize", "pow",
+    "prefetch", "printf", "radians", "rint",  "rotate",   "round",    "rsqrt",   "select",
+    "shuffle", "sign",  "sin",     "sqrt",    "step",     "tan",      "trunc",   "y0",
+    "y1",     "z0",     "z1",      "j0",      "j1",       "jn",       "main",    "program",
+    "pipe",   "vector", "bitselect", "popcount", "clz",   "hadd",     "isnan",   "isinf",
+    "smoothstep", "tgamma", "lgamma", "nan",  "ldexp",    "logb",     "modf",    "remainder",
+    "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
+};
+
+static bool is_reserved(const char *name)
+{
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
+        if (strcmp(RESERVED[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *cg_identifier(Arena *arena, const char *name)
+{
+    size_t n = strlen(name);
+    char *out = arena_alloc(arena, n + 3);
+    char *p = out;
+    if (isdigit((unsigned char)name[0])) {
+        *p++ = '_';
+    }
+    for (size_t i = 0; i < n; i++) {
+        *p++ = isalnum((unsigned char)name[i]) ? name[i] : '_';
+    }
+    if (is_reserved(out)) {
+        *p++ = '_';
+    }
+    return out;
+}
+
+const char *cg_macro(Arena *arena, const char *name)
+{
+    char *out = arena_strdup(arena, cg_identifier(arena, name));
+    for (char *p = out; *p != '\0'; p++) {
+        *p = (char)toupper((unsigned char)*p);
+    }
+    return out;
+}

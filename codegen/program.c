@@ -1,0 +1,621 @@
+/*
+ * program: assembles the program from the schedule: numbers buffers, grids and value slots, asks
+ * for the text of every kernel, and works out how long each buffer lives.
+ */
+#include "codegen.h"
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/footprint.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[];
+
+typedef struct Build {
+    CgShared cg;
+    IrGraph *g;
+    Arena *arena;
+    const IrSchedule *sched;
+    Program *program;
+    Vec(ProgGrid) grids;
+    Vec(ProgBuffer) buffers;
+    Vec(ProgKernel) kernels;
+    Vec(ProgStep) steps;
+    Vec(ProgTable) tables;
+    int scalar_grid;
+    int *table_step; /* by node: the step that fills a table */
+} Build;
+
+/* ---- numbering --------------------------------------------------------------------------- */
+
+static void number_grids(Build *b)
+{
+    b->cg.grid = arena_array(b->arena, int, b->g->grids.n + 64);
+    for (int i = 0; i < b->g->grids.n; i++) {
+        ProgGrid grid;
+        for (int ax = 0; ax < IR_AXES; ax++) {
+            IrExpr e = b->g->grids.at[i].extent[ax];
+            grid.extent[ax] = e != 0 ? cg_host(&b->cg.host, e) : cg_host_const(&b->cg.host, 1);
+        }
+        b->cg.grid[i] = b->grids.n;
+        vec_push(b->arena, &b->grids, grid);
+    }
+    int one = cg_host_const(&b->cg.host, 1);
+    b->scalar_grid = b->grids.n;
+    vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}}));
+}
+
+/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have. */
+static int vector_length(Build *b, const IrNode *node)
+{
+    if (node->op == IR_HISTOGRAM) {
+        return cg_host(&b->cg.host, node->arg[0]);
+    }
+    IrGraph *g = b->g;
+    IrId labels = node->of;
+    while (ir_node(g, labels)->kind != IR_K_LABELS) {
+        labels = ir_node(g, labels)->of;
+    }
+    IrExpr n = ir_const(g, 1);
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        IrExpr e = g->grids.at[ir_node(g, labels)->grid].extent[ax];
+        n = e != 0 ? ir_op2(g, IR_X_MUL, n, e) : n;
+    }
+    bool from_file = ir_node(g, labels)->op == IR_INPUT;
+    if (!from_file) {
+        n = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_DIV, n, ir_const(g, 2)));
+    }
+    return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 2)));
+}
+
+static int value_slots(const IrNode *node)
+{
+    switch (node->op) {
+    case IR_REDUCE:
+        return 5;
+    case IR_SCALAR: {
+        int n = 0;
+        while (n < 5 && node->in[n] != 0) {
+            n++;
+        }
+        return n;
+    }
+    default:
+        return node->kind == IR_K_VALUE || node->kind == IR_K_LABELS ? 1 : 0;
+    }
+}
+
+static void number_nodes(Build *b)
+{
+    int n = b->g->nodes.n;
+    b->cg.buffer = arena_array(b->arena, int, n);
+    b->cg.slot = arena_array(b->arena, int, n);
+    b->cg.length = arena_array(b->arena, int, n);
+    b->table_step = arena_array(b->arena, int, n);
+    for (IrId id = 0; id < (IrId)n; id++) {
+        const IrNode *node = ir_node(b->g, id);
+        b->cg.buffer[id] = b->cg.slot[id] = b->cg.length[id] = b->table_step[id] = -1;
+        if (node->dead) {
+            continue;
+        }
+        if (value_slots(node) > 0) {
+            b->cg.slot[id] = b->program->n_values;
+            b->program->n_values += value_slots(node);
+        }
+        if (!b->sched->stored[id]) {
+            continue;
+        }
+        ProgBuffer buffer = {.name = cg_identifier(b->arena, node->name),
+                             .elem = node->elem,
+                             .elem_of = node->op == IR_INPUT ? cg_input_number(b->g, id) : -1,
+                             .grid = -1,
+                             .length = -1,
+                             .first = -1,
+                             .last = -1,
+                             .onto = -1};
+        if (node->kind == IR_K_VECTOR) {
+            buffer.length = b->cg.length[id] = vector_length(b, node);
+        } else {
+            buffer.grid = b->cg.grid[node->grid];
+        }
+        b->cg.buffer[id] = b->buffers.n;
+        vec_push(b->arena, &b->buffers, buffer);
+    }
+}
+
+/* ---- kernels and steps ------------------------------------------------------------------- */
+
+/* "4, 6-7": the lines of the user's file that the stages came from. */
+static const char *lines_of(Build *b, const IrStep *step)
+{
+    Str s;
+    str_init(&s, b->arena);
+    int last = -1;
+    for (int i = 0; i < step->stages.n; i++) {
+        Span span = ir_node(b->g, step->stages.at[i])->span;
+        int line, column;
+        if (span.source == NULL) {
+            continue;
+        }
+        span_line_column(span, &line, &column);
+        if (line != last) {
+            str_addf(&s, "%s%d", s.n ? ", " : "", line);
+        }
+        last = line;
+    }
+    return s.at;
+}
+
+/* The user's lines as comments in front of a kernel. */
+static void quote_lines(Build *b, const IrStep *step, Str *out)
+{
+    int last = -1;
+    for (int i = 0; i < step->stages.n; i++) {
+        Span span = ir_node(b->g, step->stages.at[i])->span;
+        int line, column, length;
+        if (span.source == NULL) {
+            continue;
+        }
+        span_line_column(span, &line, &column);
+        if (line != last) {
+            const char *text = source_line(span.source, line, &length);
+            str_addf(out, "// %s:%d  %.*s\n", span.source->path, line, length, text);
+        }
+        last = line;
+    }
+}
+
+/* The name of a step: its stored stages, or its only one. */
+static const char *step_name(Build *b, const IrStep *step)
+{
+    Str s;
+    str_init(&s, b->arena);
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId id = step->stages.at[i];
+        if (b->sched->stored[id] || step->kind != IR_STEP_KERNEL) {
+            str_addf(&s, "%s%s", s.n ? "__" : "", cg_identifier(b->arena, ir_node(b->g, id)->name));
+        }
+        if (s.n > 60) {
+            break;
+        }
+    }
+    return s.at;
+}
+
+static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
+{
+    IrId first = step->stages.at[0];
+    return (CgKernel){.cg = &b->cg,
+                      .g = b->g,
+                      .arena = b->arena,
+                      .name = name,
+                      .domain = step->kind == IR_STEP_SCALARS ? -1 : ir_domain(b->g, first)};
+}
+
+static ProgArg *args_of(Build *b, const CgKernel *k)
+{
+    ProgArg *args = arena_array(b->arena, ProgArg, k->params.n + 1);
+    for (int i = 0; i < k->params.n; i++) {
+        args[i] = k->params.at[i].arg;
+    }
+    return args;
+}
+
+/* The rows that the expressions of a step read, along the axis that tiles are cut from. */
+static void note_reads(Build *b, CgKernel *k, IrId id)
+{
+    for (int i = 0; i < IR_MAX_IN && ir_node(b->g, id)->in[i] != 0; i++) {
+        IrFootprint fp = ir_footprint(b->g, ir_node(b->g, id)->in[i]);
+        for (int r = 0; r < fp.reach.n; r++) {
+            const IrReach *reach = &fp.reach.at[r];
+            if (b->cg.buffer[reach->node] < 0 || ir_node(b->g, reach->node)->kind == IR_K_VALUE) {
+                continue;
+            }
+            int grid = ir_node(b->g, reach->node)->grid;
+            bool whole = reach->whole || grid != k->domain;
+            int axis = grid >= 0 && b->g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
+            cg_read(k, reach->node, reach->lo[axis], reach->hi[axis], whole);
+        }
+    }
+}
+
+static void add_step(Build *b, CgKernel *k, ProgStep step)
+{
+    step.args = args_of(b, k);
+    step.n_args = k->params.n;
+    step.reads = k->reads.at;
+    step.n_reads = k->reads.n;
+    vec_push(b->arena, &b->steps, step);
+}
+
+static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
+{
+    Str source;
+    str_init(&source, b->arena);
+    str_add(&source, kernel_text_px_math);
+    str_add(&source, kernel_text_pixels);
+    str_add(&source, kernel_text_rows);
+    str_add(&source, body->at);
+    ProgKernel kernel = {.name = k->name,
+                         .source = source.at,
+                         .defines = k->defines.at,
+                         .n_defines = k->defines.n,
+                         .lines = lines};
+    vec_push(b->arena, &b->kernels, kernel);
+    return b->kernels.n - 1;
+}
+
+static int *written(Build *b, const IrStep *step, int *n)
+{
+    int *list = arena_array(b->arena, int, step->stages.n + 1);
+    *n = 0;
+    for (int i = 0; i < step->stages.n; i++) {
+        int buffer = b->cg.buffer[step->stages.at[i]];
+        if (buffer >= 0) {
+            list[(*n)++] = buffer;
+        }
+    }
+    return list;
+}
+
+static void kernel_step(Build *b, const IrStep *step)
+{
+    CgKernel k = new_kernel(b, step, step_name(b, step));
+    Str body;
+    str_init(&body, b->arena);
+    str_add(&body, "\n");
+    quote_lines(b, step, &body);
+    bool scalars = step->kind == IR_STEP_SCALARS;
+    if (scalars) {
+        cg_kernel_scalars(&k, step, &body);
+    } else if (step->shape == IR_SHAPE_ROWS) {
+        cg_kernel_rows(&k, step, &body);
+    } else {
+        cg_kernel_direct(&k, step, &body);
+    }
+    for (int i = 0; !scalars && i < step->stages.n; i++) {
+        note_reads(b, &k, step->stages.at[i]);
+    }
+    const char *lines = lines_of(b, step);
+    ProgStep out = {.kind = STEP_LAUNCH,
+                    .name = k.name,
+                    .lines = lines,
+                    .kernel = add_kernel(b, &k, &body, lines),
+                    .grid = scalars ? b->scalar_grid : b->cg.grid[k.domain],
+                    .march_z = step->shape == IR_SHAPE_ROWS && step->march == IR_AX_Z,
+                    .value = -1,
+                    .of_value = -1,
+                    .of_step = -1};
+    out.writes = written(b, step, &out.n_writes);
+    add_step(b, &k, out);
+}
+
+static void primitive_step(Build *b, const IrStep *step)
+{
+    IrId id = step->stages.at[0];
+    CgKernel k = new_kernel(b, step, step_name(b, step));
+    Str body;
+    str_init(&body, b->arena);
+    str_add(&body, "\n");
+    quote_lines(b, step, &body);
+    cg_reader(&k, id, &body);
+    note_reads(b, &k, id);
+    const IrNode node = *ir_node(b->g, id);
+    const char *lines = lines_of(b, step);
+    ProgStep out = {.kind = STEP_PRIMITIVE,
+                    .name = k.name,
+                    .lines = lines,
+                    .primitive = ir_op_info(node.op)->name,
+                    .grid = b->cg.grid[k.domain],
+                    .value = b->cg.slot[id],
+                    .of_value = node.of != 0 ? b->cg.slot[node.of] : -1,
+                    .of_step = node.of != 0 ? b->table_step[node.of] : -1,
+                    .text = node.text};
+    int *inputs = arena_array(b->arena, int, IR_MAX_IN + 1);
+    bool of_buffer = node.of != 0 && ir_node(b->g, node.of)->kind == IR_K_VECTOR;
+    if (of_buffer) {
+        cg_read(&k, node.of, 0, 0, true);
+        inputs[out.n_inputs++] = b->cg.buffer[node.of];
+    }
+    for (int i = 0; i < IR_MAX_IN && node.in[i] != 0 && !of_buffer; i++) {
+        IrId from = ir_op_input_is_stored(node.op, i) ? ir_expr(b->g, node.in[i])->node : 0;
+        inputs[out.n_inputs++] = from != 0 ? b->cg.buffer[from] : -1;
+    }
+    int *exprs = arena_array(b->arena, int, IR_MAX_ARG + 1);
+    for (int i = 0; i < IR_MAX_ARG && node.arg[i] != 0; i++) {
+        exprs[out.n_exprs++] = cg_host(&b->cg.host, node.arg[i]);
+    }
+    out.inputs = inputs;
+    out.exprs = exprs;
+    out.kernel = add_kernel(b, &k, &body, lines);
+    out.writes = written(b, step, &out.n_writes);
+    b->table_step[id] = b->steps.n;
+    if (node.kind == IR_K_TABLE) {
+        ProgTable table = {node.name, b->steps.n, node.text};
+        vec_push(b->arena, &b->tables, table);
+    }
+    add_step(b, &k, out);
+}
+
+/* ---- loops ------------------------------------------------------------------------------- */
+
+static void loop_step(Build *b, int id)
+{
+    const IrLoop *loop = &b->g->loops.at[id];
+    IrExpr rounds = loop->count != 0 ? loop->count : loop->at_most;
+    ProgStep out = {.kind = STEP_LOOP, .name = "repeat", .lines = "", .kernel = -1, .of_value = -1,
+                    .of_step = -1};
+    static const int none[1] = {-1};
+    int *count = arena_array(b->arena, int, 1);
+    count[0] = cg_host(&b->cg.host, rounds);
+    out.exprs = loop->count != 0 ? count : none;
+    out.n_exprs = 1;
+    out.at_most = count[0];
+    out.value = loop->until != 0 ? b->program->n_values++ : -1;
+    vec_push(b->arena, &b->steps, out);
+}
+
+/* The watched value is computed by one more work-item before the round ends. */
+static void watch_step(Build *b, const IrLoop *loop, int slot)
+{
+    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1};
+    k.name = arena_printf(b->arena, "until_%d", slot);
+    Str body, lines;
+    str_init(&body, b->arena);
+    str_init(&lines, b->arena);
+    CgContext cx;
+    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
+    cx.indent = cx.prologue_indent = 2;
+    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
+    const char *text = cg_expr(&cx, ir_cast(b->g, loop->until, ELEM_F64));
+    cg_line(&cx, "values[%d] = %s;", slot, text);
+    cg_signature(&k, &body);
+    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
+    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->scalar_grid,
+                    .value = -1, .of_value = -1, .of_step = -1};
+    out.kernel = add_kernel(b, &k, &body, "");
+    add_step(b, &k, out);
+}
+
+static void end_step(Build *b, int id)
+{
+    const IrLoop *loop = &b->g->loops.at[id];
+    int begin = b->steps.n - 1, depth = 0;
+    while (b->steps.at[begin].kind != STEP_LOOP || depth > 0) {
+        depth += b->steps.at[begin].kind == STEP_END;
+        depth -= b->steps.at[begin].kind == STEP_LOOP;
+        begin--;
+    }
+    if (loop->until != 0) {
+        watch_step(b, loop, b->steps.at[begin].value);
+    }
+    ProgCarry *carries = arena_array(b->arena, ProgCarry, loop->carries.n + 1);
+    for (int i = 0; i < loop->carries.n; i++) {
+        const IrCarry *c = &loop->carries.at[i];
+        bool is_value = ir_node(b->g, c->carry)->kind == IR_K_VALUE;
+        const int *number = is_value ? b->cg.slot : b->cg.buffer;
+        carries[i] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+    }
+    ProgStep out = {.kind = STEP_END, .name = "repeat", .lines = "", .kernel = -1, .value = -1,
+                    .of_value = -1, .of_step = -1, .carries = carries,
+                    .n_carries = loop->carries.n};
+    vec_push(b->arena, &b->steps, out);
+}
+
+/* ---- lifetimes --------------------------------------------------------------------------- */
+
+static void live_at(Build *b, int buffer, int step)
+{
+    ProgBuffer *buf = &b->buffers.at[buffer];
+    buf->first = buf->first < 0 || step < buf->first ? step : buf->first;
+    buf->last = step > buf->last ? step : buf->last;
+}
+
+/* What lives into a loop, or out of it, or is carried, lives through all of it. */
+static void extend_over_loops(Build *b)
+{
+    for (int begin = 0; begin < b->steps.n; begin++) {
+        if (b->steps.at[begin].kind != STEP_LOOP) {
+            continue;
+        }
+        int end = begin, depth = 0;
+        do {
+            depth += b->steps.at[end].kind == STEP_LOOP;
+            depth -= b->steps.at[end].kind == STEP_END;
+            end++;
+        } while (depth > 0);
+        end--;
+        const ProgStep *last = &b->steps.at[end];
+        for (int i = 0; i < last->n_carries; i++) {
+            if (!last->carries[i].is_value) {
+                live_at(b, last->carries[i].carry, begin);
+                live_at(b, last->carries[i].carry, end);
+                live_at(b, last->carries[i].next, begin);
+                live_at(b, last->carries[i].next, end);
+            }
+        }
+        for (int i = 0; i < b->buffers.n; i++) {
+            ProgBuffer *buf = &b->buffers.at[i];
+            bool into = buf->first < begin && buf->last > begin;
+            bool out_of = buf->first > begin && buf->first < end && buf->last > end;
+            if (into || out_of) {
+                live_at(b, i, begin);
+                live_at(b, i, end);
+            }
+        }
+    }
+}
+
+static void lifetimes(Build *b)
+{
+    for (int s = 0; s < b->steps.n; s++) {
+        const ProgStep *step = &b->steps.at[s];
+        for (int i = 0; i < step->n_reads; i++) {
+            live_at(b, step->reads[i].buffer, s);
+        }
+        for (int i = 0; i < step->n_writes; i++) {
+            live_at(b, step->writes[i], s);
+        }
+        for (int i = 0; i < step->n_inputs; i++) {
+            if (step->inputs[i] >= 0) {
+                live_at(b, step->inputs[i], s);
+            }
+        }
+    }
+    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
+        if (ir_node(b->g, id)->op == IR_INPUT && b->cg.buffer[id] >= 0) {
+            live_at(b, b->cg.buffer[id], 0); /* uploaded before the first step */
+        }
+    }
+    for (int i = 0; i < b->g->outputs.n; i++) {
+        IrId id = b->g->outputs.at[i].node;
+        if (id != 0 && b->cg.buffer[id] >= 0) {
+            live_at(b, b->cg.buffer[id], b->steps.n - 1);
+        }
+    }
+    extend_over_loops(b);
+    for (int i = 0; i < b->buffers.n; i++) {
+        if (b->buffers.at[i].first < 0) {
+            b->buffers.at[i].first = b->buffers.at[i].last = 0;
+        }
+    }
+}
+
+/* ---- what the user gives and gets ----------------------------------------------------------- */
+
+static void add_inputs(Build *b)
+{
+    ProgInput *list = arena_array(b->arena, ProgInput, b->g->nodes.n);
+    int n = 0;
+    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
+        const IrNode *node = ir_node(b->g, id);
+        if (node->dead || node->op != IR_INPUT) {
+            continue;
+        }
+        list[n++] = (ProgInput){.name = node->name,
+                                .axes = node->text,
+                                .elem = node->elem,
+                                .labels = node->kind == IR_K_LABELS,
+                                .mask = node->kind == IR_K_MASK,
+                                .buffer = b->cg.buffer[id],
+                                .count = b->cg.slot[id],
+                                .channel = -1};
+    }
+    b->program->inputs = list;
+    b->program->n_inputs = n;
+}
+
+static void add_params(Build *b)
+{
+    ProgParam *list = arena_array(b->arena, ProgParam, b->g->params.n + 1);
+    for (int i = 0; i < b->g->params.n; i++) {
+        const IrParam *p = &b->g->params.at[i];
+        list[i] = (ProgParam){p->name, p->help, p->value, p->lo, p->hi, p->integer};
+    }
+    b->program->params = list;
+    b->program->n_params = b->g->params.n;
+}
+
+static const char *axes_of(Build *b, IrId id)
+{
+    const IrGrid *grid = &b->g->grids.at[ir_node(b->g, id)->grid];
+    char text[8] = "";
+    const char letters[] = "xyzc", order[] = {IR_AX_Z, IR_AX_Y, IR_AX_X, IR_AX_C};
+    for (int i = 0; i < 4; i++) {
+        if (grid->has[(int)order[i]]) {
+            text[strlen(text)] = letters[(int)order[i]];
+        }
+    }
+    return arena_strdup(b->arena, text);
+}
+
+static ProgOutput make_output(Build *b, const IrOutput *o)
+{
+    ProgOutput out = {.name = o->name, .format = o->format, .buffer = -1, .value = -1, .table = -1};
+    if (o->node == 0) {
+        out.kind = OUT_VALUE;
+        return out;
+    }
+    const IrNode *node = ir_node(b->g, o->node);
+    if (node->kind == IR_K_TABLE) {
+        out.kind = OUT_TABLE;
+        for (int i = 0; i < b->tables.n; i++) {
+            out.table = b->tables.at[i].step == b->table_step[o->node] ? i : out.table;
+        }
+        return out;
+    }
+    out.kind = node->kind == IR_K_LABELS ? OUT_LABELS
+               : node->kind == IR_K_MASK ? OUT_MASK
+                                         : OUT_IMAGE;
+    out.buffer = b->cg.buffer[o->node];
+    out.value = b->cg.slot[o->node];
+    out.axes = axes_of(b, o->node);
+    return out;
+}
+
+static void add_outputs(Build *b)
+{
+    ProgOutput *list = arena_array(b->arena, ProgOutput, b->g->outputs.n + 1);
+    for (int i = 0; i < b->g->outputs.n; i++) {
+        const IrOutput *o = &b->g->outputs.at[i];
+        list[i] = make_output(b, o);
+        if (list[i].kind == OUT_VALUE) {
+            const IrExprNode *n = ir_expr(b->g, o->value);
+            assert(n->op == IR_X_VALUE);
+            list[i].value = b->cg.slot[n->node] + (int)n->num;
+        }
+    }
+    b->program->outputs = list;
+    b->program->n_outputs = b->g->outputs.n;
+}
+
+const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)
+{
+    Program *p = arena_new(g->arena, Program);
+    Build b = {.g = g, .arena = g->arena, .sched = schedule, .program = p};
+    b.cg.g = g;
+    b.cg.sched = schedule;
+    cg_host_init(&b.cg.host, g);
+    number_grids(&b);
+    number_nodes(&b);
+    for (int i = 0; i < schedule->steps.n; i++) {
+        const IrStep *step = &schedule->steps.at[i];
+        switch (step->kind) {
+        case IR_STEP_PRIMITIVE:
+            primitive_step(&b, step);
+            break;
+        case IR_STEP_LOOP:
+            loop_step(&b, step->loop);
+            break;
+        case IR_STEP_END:
+            end_step(&b, step->loop);
+            break;
+        default:
+            kernel_step(&b, step);
+        }
+    }
+    lifetimes(&b);
+    add_inputs(&b);
+    add_params(&b);
+    add_outputs(&b);
+    p->name = g->name;
+    p->version = PIPEC_VERSION;
+    p->hash = hash;
+    p->source = g->source != NULL ? g->source->text : "";
+    p->host = b.cg.host.nodes.at;
+    p->n_host = b.cg.host.nodes.n;
+    p->tables = b.tables.at;
+    p->n_tables = b.tables.n;
+    p->grids = b.grids.at;
+    p->n_grids = b.grids.n;
+    p->buffers = b.buffers.at;
+    p->n_buffers = b.buffers.n;
+    p->kernels = b.kernels.at;
+    p->n_kernels = b.kernels.n;
+    p->steps = b.steps.at;
+    p->n_steps = b.steps.n;
+    return p;
+}

@@ -1,0 +1,681 @@
+/*
+ * rows: kernels that march over the image a row at a time.
+ *
+ * A work-item owns PX neighbouring columns.  For every row it loads the columns around them once,
+ * computes the stages on them in registers, and adds what it has to all the sums over rows that
+ * this row is part of: a fold over the march axis is kept transposed, as one partial result for
+ * every output row that is still open (acc[m] lacks m + 1 rows).  Nothing is shared between
+ * work-items, so there are no barriers and no local memory; only the columns of the halo are
+ * computed twice, and the rows at the beginning of a strip.
+ *
+ * Borders: a stage that is read beyond the image's edge has there the value that it has at the
+ * mapped coordinate.  Rows are mapped before anything is computed on them; columns are loaded
+ * mapped, or, for stages computed here, overwritten by the column that they map to.
+ */
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/footprint.h"
+#include "../ir/function.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
+                                                  "px_wrap", "px_nearest"};
+
+/* A row of some plane, by the name of its variable. */
+typedef struct Row {
+    const char *y, *plane;
+    const char *base;      /* what it is derived from, and how: the same again is the same row */
+    IrExpr offset;
+    int axis;
+    IrBorder border;
+    const char *inside;    /* under a constant border: the condition for being in the image */
+} Row;
+
+/* The columns of a node on a row, as an array. */
+typedef struct Columns {
+    IrId node;
+    const char *y, *plane, *channel;
+    const char *array;
+} Columns;
+
+typedef struct Extent {
+    IrExpr left, right;    /* columns beyond the own PX; host expressions */
+    IrBorder border;       /* of the reads with offsets in x */
+    IrExpr outside;
+    bool used, computed;   /* computed: a stage of this kernel */
+} Extent;
+
+typedef struct Rows {
+    CgKernel *k;
+    const IrStep *step;
+    Str *body;             /* inside the loop over rows */
+    Str *before;           /* in front of it: accumulators */
+    Str *prologue;
+    CgContext cx;
+    Extent *extent;        /* by node */
+    Vec(Row) rows;
+    Vec(Columns) columns;
+    /* The stage that is being emitted. */
+    IrId stage;
+    Row at;
+    int fold_index;        /* of the fold over the march axis around the expression; -1 none */
+    Row fold_row;
+    const char *depth;     /* rows of warm-up: the longest fold; NULL none */
+} Rows;
+
+/* ---- extents in x ------------------------------------------------------------------------ */
+
+static IrExpr max_of(IrGraph *g, IrExpr a, IrExpr b)
+{
+    return a == 0 ? b : ir_op2(g, IR_X_MAX, a, b);
+}
+
+typedef struct BorderWalk {
+    Extent *extent;
+} BorderWalk;
+
+static void note_border(const IrGraph *g, IrExpr e, void *ctx)
+{
+    BorderWalk *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_READ && n->a != 0) {
+        w->extent[n->node].border = n->border;
+        w->extent[n->node].outside = n->outside;
+    }
+}
+
+/* From the last stage back: what each reads, it needs as many columns wider as it reaches. */
+static void find_extents(Rows *r)
+{
+    CgKernel *k = r->k;
+    IrGraph *g = k->g;
+    IrExpr zero = ir_const(g, 0);
+    r->extent = arena_array(k->arena, Extent, g->nodes.n);
+    for (int i = 0; i < r->step->stages.n; i++) {
+        r->extent[r->step->stages.at[i]].computed = true;
+    }
+    for (int i = r->step->stages.n - 1; i >= 0; i--) {
+        IrId id = r->step->stages.at[i];
+        Extent *own = &r->extent[id];
+        own->left = own->left != 0 ? own->left : zero;
+        own->right = own->right != 0 ? own->right : zero;
+        BorderWalk walk = {r->extent};
+        ir_walk(g, ir_node(g, id)->in[0], note_border, &walk);
+        IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[0]);
+        for (int j = 0; j < fp.reach.n; j++) {
+            Extent *e = &r->extent[fp.reach.at[j].node];
+            e->used = true;
+            e->left = max_of(g, e->left, ir_op2(g, IR_X_SUB, own->left, fp.reach.at[j].lo[0]));
+            e->right = max_of(g, e->right, ir_op2(g, IR_X_ADD, own->right, fp.reach.at[j].hi[0]));
+        }
+    }
+}
+
+static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
+{
+    CgKernel *k = r->k;
+    return cg_define_int(k, e, arena_printf(k->arena, "%s_%s",
+                                            cg_macro(k->arena, ir_node(k->g, node)->name), side));
+}
+
+/* Columns left of the own ones in a node's array; loaded ones are aligned to four. */
+static const char *left_text(Rows *r, IrId node)
+{
+    const Extent *e = &r->extent[node];
+    const char *text = extent_macro(r, node, e->left, "LEFT");
+    return e->computed || strcmp(text, "0") == 0
+               ? text
+               : arena_printf(r->k->arena, "UP4(%s)", text);
+}
+
+static const char *width_text(Rows *r, IrId node)
+{
+    const Extent *e = &r->extent[node];
+    const char *left = left_text(r, node), *right = extent_macro(r, node, e->right, "RIGHT");
+    if (!e->computed && strcmp(right, "0") != 0) {
+        right = arena_printf(r->k->arena, "UP4(%s)", right);
+    }
+    bool narrow = strcmp(left, "0") == 0 && strcmp(right, "0") == 0;
+    return narrow ? "PX" : arena_printf(r->k->arena, "PX + %s + %s", left, right);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static bool marches_z(const Rows *r)
+{
+    return r->step->march == IR_AX_Z;
+}
+
+static void body_line(Rows *r, const char *text)
+{
+    str_addf(r->body, "%*s%s\n", 4 * r->cx.indent, "", text);
+}
+
+/* The row that lies `offset` from `base` along an axis; declared when it is new. */
+static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder border)
+{
+    CgKernel *k = r->k;
+    const char *from = axis == IR_AX_Y ? base.y : base.plane;
+    for (int i = 0; i < r->rows.n; i++) {
+        const Row *have = &r->rows.at[i];
+        if (have->axis == axis && have->offset == offset && have->border == border &&
+            strcmp(have->base, from) == 0 &&
+            strcmp(axis == IR_AX_Y ? have->plane : have->y, axis == IR_AX_Y ? base.plane : base.y) == 0) {
+            return *have;
+        }
+    }
+    const char *name = arena_printf(k->arena, "%s%d", axis == IR_AX_Y ? "row" : "plane",
+                                    r->rows.n);
+    const char *shift = cg_define_int(
+        k, offset, arena_printf(k->arena, "%s_AHEAD", cg_macro(k->arena, k->name)));
+    const char *extent = cg_param_extent(k, 0, axis == IR_AX_Y ? 1 : 2);
+    Row row = base;
+    row.base = from;
+    row.offset = offset;
+    row.axis = axis;
+    row.border = border;
+    row.inside = NULL;
+    if (axis == IR_AX_Y) {
+        row.y = name;
+    } else {
+        row.plane = name;
+    }
+    body_line(r, arena_printf(k->arena, "const int %s = %s(%s + %s, %s);", name, MAP_NAMES[border],
+                              from, shift, extent));
+    if (border == IR_CONSTANT) {
+        row.inside = arena_printf(k->arena, "%s_inside", name);
+        body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s + %s) < (uint)%s;",
+                                  row.inside, from, shift, extent));
+    }
+    vec_push(k->arena, &r->rows, row);
+    return row;
+}
+
+/* ---- reads ------------------------------------------------------------------------------- */
+
+static IrExpr march_offset(const Rows *r, const IrExprNode *n)
+{
+    return marches_z(r) ? n->c : n->b;
+}
+
+/* The row that a read of the current stage looks at. */
+static Row row_of_read(Rows *r, const IrExprNode *n)
+{
+    CgKernel *k = r->k;
+    Row row = r->at;
+    for (int axis = IR_AX_Y; axis <= IR_AX_Z; axis++) {
+        IrExpr offset = axis == IR_AX_Y ? n->b : n->c;
+        if (offset == 0) {
+            continue;
+        }
+        const IrExprNode *o = ir_expr(k->g, offset);
+        bool folded = o->op == IR_X_INDEX && (int)o->num == r->fold_index;
+        row = folded ? r->fold_row : derive_row(r, row, axis, offset, n->border);
+    }
+    return row;
+}
+
+static const char *find_columns(Rows *r, IrId node, const Row *row, const char *channel)
+{
+    for (int i = 0; i < r->columns.n; i++) {
+        const Columns *c = &r->columns.at[i];
+        if (c->node == node && strcmp(c->y, row->y) == 0 && strcmp(c->plane, row->plane) == 0 &&
+            strcmp(c->channel, channel) == 0) {
+            return c->array;
+        }
+    }
+    return NULL;
+}
+
+static const char *channel_text(Rows *r, const IrExprNode *n)
+{
+    if (n->channel == 0) {
+        return "";
+    }
+    const char *text = cg_int_text(&r->cx, n->channel, "CHANNEL");
+    return text != NULL ? text : cg_param_host(r->k, n->channel, ELEM_I32);
+}
+
+static const char *new_array(Rows *r, IrId node, const Row *row, const char *channel)
+{
+    CgKernel *k = r->k;
+    const char *name = cg_identifier(k->arena, ir_node(k->g, node)->name);
+    name = arena_printf(k->arena, "%s_%s", name,
+                        strcmp(row->y, "y") == 0 && strcmp(row->plane, "plane") == 0
+                            ? "at"
+                            : (row->axis == IR_AX_Z ? row->plane : row->y));
+    for (int i = 0, serial = 2; i < r->columns.n; i++) {
+        if (strcmp(r->columns.at[i].array, name) == 0) {
+            name = arena_printf(k->arena, "%s_%d", name, serial++);
+            i = -1;
+        }
+    }
+    Columns c = {node, row->y, row->plane, channel, name};
+    vec_push(k->arena, &r->columns, c);
+    return name;
+}
+
+/* Replaces columns beyond the image in a computed stage by the value at the mapped column. */
+static void fix_edges(Rows *r, IrId node, const char *array)
+{
+    const Extent *e = &r->extent[node];
+    Arena *arena = r->k->arena;
+    const char *left = left_text(r, node), *width = width_text(r, node);
+    if (strcmp(width, "PX") == 0) {
+        return;
+    }
+    cg_param_extent(r->k, 0, 0);
+    body_line(r, arena_printf(arena, "if (x < %s || x + %s - %s > w) {", left, width, left));
+    if (e->border == IR_CONSTANT) {
+        const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, e->outside,
+                                                      ir_read_type(r->k->g, node)));
+        body_line(r, arena_printf(arena,
+                                  "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k "
+                                  "- %s) < (uint)w ? %s[k] : %s;",
+                                  width, array, left, array, outside));
+    } else {
+        assert(e->border == IR_NEAREST); /* the grouping pass stores stages read otherwise */
+        body_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array,
+                                  width, left, left));
+    }
+    body_line(r, "}");
+}
+
+/* Loads the columns of a stored node. */
+static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
+{
+    CgKernel *k = r->k;
+    const char *channel = channel_text(r, n);
+    const char *array = find_columns(r, node, &row, channel);
+    if (array != NULL) {
+        return array;
+    }
+    array = new_array(r, node, &row, channel);
+    Arena *arena = k->arena;
+    const Extent *e = &r->extent[node];
+    const char *buffer = cg_param_buffer(k, node, false);
+    const char *left = left_text(r, node), *width = width_text(r, node);
+    const char *element = ir_node(k->g, node)->elem == ELEM_FILE
+                              ? arena_printf(arena, "%s_t", buffer)
+                              : elem_cl_name(ir_node(k->g, node)->elem);
+    const char *plane = row.plane;
+    const IrGrid *grid = &k->g->grids.at[ir_node(k->g, node)->grid];
+    if (channel[0] != '\0') {
+        plane = grid->has[IR_AX_Z] ? arena_printf(arena, "%s * d + %s", channel, plane) : channel;
+    }
+    if (channel[0] != '\0' && grid->has[IR_AX_Z]) {
+        cg_param_extent(k, 0, 2);
+    }
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, node)), array, width));
+    bool narrow = strcmp(width, "PX") == 0;
+    int indent = r->cx.indent;
+    if (!narrow) {
+        cg_param_extent(k, 0, 0);
+        body_line(r, arena_printf(arena, "if (x >= %s && x + %s - %s <= w) {", left, width, left));
+        r->cx.indent++;
+    }
+    const char *start = arena_printf(arena, "%s + ROW(%s, %s, %s) + x%s%s", buffer, buffer, plane,
+                                     row.y, narrow ? "" : " - ", narrow ? "" : left);
+    body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s);", element, array, width, start));
+    if (!narrow) {
+        r->cx.indent = indent;
+        body_line(r, "} else {");
+        body_line(r, arena_printf(arena,
+                                  "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s[ROW(%s, "
+                                  "%s, %s) + %s(x - %s + k, w)];",
+                                  width, array, buffer, buffer, plane, row.y,
+                                  MAP_NAMES[e->border], left));
+        if (e->border == IR_CONSTANT) {
+            const char *outside =
+                cg_expr(&r->cx, ir_cast(k->g, e->outside, ir_read_type(k->g, node)));
+            body_line(r, arena_printf(arena,
+                                      "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x "
+                                      "+ k - %s) < (uint)w ? %s[k] : %s;",
+                                      width, array, left, array, outside));
+        }
+        body_line(r, "}");
+    }
+    if (row.inside != NULL) {
+        const char *outside = cg_expr(&r->cx, ir_cast(k->g, n->outside, ir_read_type(k->g, node)));
+        body_line(r, arena_printf(arena,
+                                  "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
+                                  row.inside, width, array, outside));
+    }
+    return array;
+}
+
+static const char *emit_stage(Rows *r, IrId id, Row row);
+
+static const char *columns_of_read(Rows *r, const IrExprNode *n)
+{
+    Row row = row_of_read(r, n);
+    if (!r->extent[n->node].computed) {
+        return load_columns(r, n->node, row, n);
+    }
+    const char *array = find_columns(r, n->node, &row, "");
+    if (array != NULL) {
+        return array;
+    }
+    IrId stage = r->stage;
+    Row at = r->at;
+    int fold_index = r->fold_index;
+    Row fold_row = r->fold_row;
+    array = emit_stage(r, n->node, row);
+    if (row.inside != NULL) {
+        const char *outside =
+            cg_expr(&r->cx, ir_cast(r->k->g, n->outside, ir_read_type(r->k->g, n->node)));
+        body_line(r, arena_printf(r->k->arena,
+                                  "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
+                                  row.inside, width_text(r, n->node), array, outside));
+    }
+    r->stage = stage;
+    r->at = at;
+    r->fold_index = fold_index;
+    r->fold_row = fold_row;
+    return array;
+}
+
+/* A read inside the loop over columns: an element of an array that is there already. */
+static const char *read_text(CgContext *cx, IrExpr e)
+{
+    Rows *r = cx->user;
+    CgKernel *k = r->k;
+    const IrExprNode n = *ir_expr(k->g, e);
+    Row row = row_of_read(r, &n);
+    const char *channel = channel_text(r, &n);
+    const char *array = find_columns(r, n.node, &row, channel);
+    assert(array != NULL);
+    const char *child = left_text(r, n.node), *own = left_text(r, r->stage);
+    Str s;
+    str_init(&s, k->arena);
+    str_addf(&s, "%s[k", array);
+    if (strcmp(child, own) != 0) {
+        str_addf(&s, strcmp(child, "0") != 0 ? " + %s" : "", child);
+        str_addf(&s, strcmp(own, "0") != 0 ? " - %s" : "", own);
+    }
+    if (n.a != 0) {
+        const char *offset = cg_int_text(cx, n.a, arena_printf(k->arena, "%s_DX",
+                                                               cg_macro(k->arena, k->name)));
+        str_addf(&s, " + %s", offset);
+    }
+    str_add(&s, "]");
+    return s.at;
+}
+
+/* ---- folds over the march axis ----------------------------------------------------------- */
+
+typedef struct MarchWalk {
+    const Rows *r;
+    int index;
+    bool found;
+    IrBorder border;
+} MarchWalk;
+
+static void look_for_march(const IrGraph *g, IrExpr e, void *ctx)
+{
+    MarchWalk *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_READ) {
+        return;
+    }
+    IrExpr offset = march_offset(w->r, n);
+    if (offset != 0 && ir_expr(g, offset)->op == IR_X_INDEX &&
+        (int)ir_expr(g, offset)->num == w->index) {
+        w->found = true;
+        w->border = n->border;
+    }
+}
+
+/* Is this a fold over the march axis?  Then under which border. */
+static bool is_march_fold(const Rows *r, IrExpr e, IrBorder *border)
+{
+    const IrExprNode *n = ir_expr(r->k->g, e);
+    if (n->op != IR_X_FOLD || n->rank != IR_PIXEL) {
+        return false;
+    }
+    MarchWalk w = {.r = r, .index = (int)n->num};
+    ir_walk(r->k->g, n->a, look_for_march, &w);
+    *border = w.border;
+    return w.found;
+}
+
+/* The arrays that an expression reads, made before the loop over columns begins. */
+static void prepare(Rows *r, IrExpr e);
+
+static void prepare_reads(Rows *r, IrExpr e)
+{
+    if (e == 0) {
+        return;
+    }
+    const IrExprNode n = *ir_expr(r->k->g, e);
+    if (n.rank != IR_PIXEL) {
+        return;
+    }
+    if (n.op == IR_X_READ) {
+        columns_of_read(r, &n);
+        return;
+    }
+    prepare(r, n.a);
+    prepare(r, n.b);
+    prepare(r, n.c);
+}
+
+static const char *start_text(const IrExprNode *n)
+{
+    bool real = n->type == ELEM_F32;
+    switch (n->fold) {
+    case IR_FOLD_PROD:
+        return real ? "1.0f" : "1";
+    case IR_FOLD_ANY:
+        return "false";
+    case IR_FOLD_ALL:
+        return "true";
+    case IR_FOLD_MIN:
+        return real ? "INFINITY" : n->type == ELEM_U32 ? "UINT_MAX" : "INT_MAX";
+    case IR_FOLD_MAX:
+        return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
+    default:
+        return real ? "0.0f" : "0";
+    }
+}
+
+/* One row more for every open sum; the finished one goes to an array that replaces the fold. */
+static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
+{
+    CgKernel *k = r->k;
+    Arena *arena = k->arena;
+    const IrExprNode n = *ir_expr(k->g, e);
+    int serial = k->n_temps++;
+    const char *acc = arena_printf(arena, "open%d", serial);
+    const char *done = arena_printf(arena, "%s%d", IR_FOLD_NAMES[n.fold], serial);
+    const char *macro = cg_macro(arena, k->name), *width = width_text(r, r->stage);
+    const char *hi = cg_define_int(k, n.c, arena_printf(arena, "%s_HI", macro));
+    IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, n.c, n.b), ir_const(k->g, 1));
+    const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
+    str_addf(r->before, "    %s %s[%s][%s];\n", cg_type(n.type), acc, rows, width);
+    str_addf(r->before,
+             "    PX_UNROLL for (int m = 0; m < %s; m++) {\n"
+             "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s;\n    }\n",
+             rows, width, acc, start_text(&n));
+    r->depth = r->depth == NULL ? rows : arena_printf(arena, "max(%s, %s)", r->depth, rows);
+
+    int fold_index = r->fold_index;
+    Row fold_row = r->fold_row;
+    r->fold_row = derive_row(r, r->at, r->step->march, n.c, border);
+    r->fold_index = (int)n.num;
+    prepare(r, n.a);
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(n.type), done, width));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int m = 0; m < %s; m++) {", rows));
+    r->cx.indent++;
+    body_line(r, arena_printf(arena, "const int j = %s - m;", hi));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    r->cx.indent++;
+    body_line(r, arena_printf(arena, "%s sum = %s[m][k];", cg_type(n.type), acc));
+    int memo = r->cx.memo.n, loops = r->cx.loops.n;
+    vec_push(arena, &r->cx.loops, (CgLoop){(int)n.num, n.b, n.c, "j"});
+    cg_fold_steps(&r->cx, e, "sum");
+    r->cx.memo.n = memo;
+    r->cx.loops.n = loops;
+    body_line(r, arena_printf(arena, "if (m == 0) { %s[k] = sum; } else { %s[m - 1][k] = sum; }",
+                              done, acc));
+    r->cx.indent--;
+    body_line(r, "}");
+    r->cx.indent--;
+    body_line(r, "}");
+    r->fold_index = fold_index;
+    r->fold_row = fold_row;
+    return done;
+}
+
+static void prepare(Rows *r, IrExpr e)
+{
+    IrBorder border;
+    if (e == 0 || ir_expr(r->k->g, e)->rank != IR_PIXEL) {
+        return;
+    }
+    if (r->fold_index < 0 && is_march_fold(r, e, &border)) {
+        for (int i = 0; i < r->cx.memo.n; i++) {
+            if (r->cx.memo.at[i].e == e) {
+                return;
+            }
+        }
+        const char *done = emit_march_fold(r, e, border);
+        CgMemo memo = {e, arena_printf(r->k->arena, "%s[k]", done)};
+        vec_push(r->k->arena, &r->cx.memo, memo);
+        return;
+    }
+    prepare_reads(r, e);
+}
+
+/* ---- stages ------------------------------------------------------------------------------ */
+
+static const char *emit_stage(Rows *r, IrId id, Row row)
+{
+    CgKernel *k = r->k;
+    Arena *arena = k->arena;
+    r->stage = id;
+    r->at = row;
+    r->fold_index = -1;
+    int memo = r->cx.memo.n;
+    IrExpr e = ir_node(k->g, id)->in[0];
+    prepare(r, e);
+    r->stage = id;
+    r->at = row;
+    const char *array = new_array(r, id, &row, "");
+    const char *width = width_text(r, id), *left = left_text(r, id);
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, id)), array, width));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    r->cx.indent++;
+    r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
+    r->cx.y = row.y;
+    r->cx.plane = row.plane;
+    r->cx.z = marches_z(r) ? row.plane : r->cx.z;
+    const char *value = cg_store_text(&r->cx, e, ir_node(k->g, id)->elem);
+    body_line(r, arena_printf(arena, "%s[k] = %s;", array, value));
+    r->cx.indent--;
+    body_line(r, "}");
+    r->cx.memo.n = memo;
+    fix_edges(r, id, array);
+    return array;
+}
+
+static void store_stage(Rows *r, IrId id, const char *array)
+{
+    CgKernel *k = r->k;
+    const char *to = cg_param_buffer(k, id, true);
+    const char *left = left_text(r, id);
+    const char *from = strcmp(left, "0") == 0 ? array
+                                              : arena_printf(k->arena, "(%s + %s)", array, left);
+    body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + ROW(%s, plane, y) + x, %s);",
+                              elem_cl_name(ir_node(k->g, id)->elem), to, to, from));
+}
+
+static void add_functions(CgKernel *k, Str *out)
+{
+    for (int i = 0; i < k->functions.n; i++) {
+        ir_function_print_c(k->functions.at[i], out);
+        str_add(out, "\n");
+    }
+}
+
+/* The loop around the rows: along y in each plane, or along z for each row of a plane. */
+static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
+{
+    CgKernel *k = r->k;
+    bool z = marches_z(r);
+    cg_param_extent(k, 0, 0);
+    cg_param_extent(k, 0, 1);
+    cg_param_extent(k, 0, 4);
+    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
+    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
+    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    add_functions(k, out);
+    cg_signature(k, out);
+    const char *march = z ? "plane" : "y";
+    str_addf(out,
+             "{\n"
+             "    const int x = (int)get_global_id(0) * PX;\n"
+             "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int %s = (int)get_group_id(2);\n"
+             "    if (x >= w) {\n        return;\n    }\n",
+             z ? "y" : "plane");
+    if (!z && strstr(r->body->at, "z") != NULL) {
+        str_add(out, "    const int z = plane, c = 0;\n    (void)z, (void)c;\n");
+    }
+    str_add(out, r->prologue->at);
+    str_add(out, r->before->at);
+    if (r->depth != NULL) {
+        str_addf(out, "    for (int %s = first - (%s - 1); %s < min(first + strip, rows_to); %s++) {\n",
+                 march, r->depth, march, march);
+    } else {
+        str_addf(out, "    for (int %s = first; %s < min(first + strip, rows_to); %s++) {\n", march,
+                 march, march);
+    }
+    str_add(out, r->body->at);
+    str_add(out, after_warm_up);
+    str_add(out, "    }\n}\n");
+}
+
+void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
+{
+    Str body, before, prologue;
+    str_init(&body, k->arena);
+    str_init(&before, k->arena);
+    str_init(&prologue, k->arena);
+    Rows r = {.k = k, .step = step, .body = &body, .before = &before, .prologue = &prologue,
+              .fold_index = -1};
+    find_extents(&r);
+    cg_context(&r.cx, k, &body, &prologue, read_text);
+    r.cx.user = &r;
+    r.cx.indent = 2;
+    r.cx.prologue_indent = 1;
+    for (int i = 0; i < step->stages.n; i++) {
+        cg_count_uses(&r.cx, ir_node(k->g, step->stages.at[i])->in[0]);
+    }
+    Row here = {.y = "y", .plane = "plane", .base = "", .axis = -1};
+    Str stores;
+    str_init(&stores, k->arena);
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId id = step->stages.at[i];
+        if (k->cg->buffer[id] < 0) {
+            continue;
+        }
+        const char *array = find_columns(&r, id, &here, "");
+        array = array != NULL ? array : emit_stage(&r, id, here);
+        r.body = &stores;
+        store_stage(&r, id, array);
+        r.body = &body;
+    }
+    Str tail;
+    str_init(&tail, k->arena);
+    if (r.depth != NULL) {
+        str_addf(&tail, "        if (%s >= first) {\n    %s        }\n",
+                 marches_z(&r) ? "plane" : "y", stores.at);
+    } else {
+        str_add(&tail, stores.at);
+    }
+    write_kernel(&r, tail.at, out);
+}

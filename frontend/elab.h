@@ -1,0 +1,250 @@
+/*
+ * elab: what the parts of the elaborator share; private to frontend/elaborate_*.c.
+ *
+ * A Val is what an expression stands for while the graph is made.  Images are pixel expressions
+ * that have not been stored yet: only a name, a stencil or a primitive makes a node of them.
+ * VAL_ERROR has been complained about and silences whatever is made from it.
+ */
+#ifndef FRONTEND_ELAB_H
+#define FRONTEND_ELAB_H
+
+#include "elaborate.h"
+#include "ops.h"
+
+typedef enum ValKind {
+    VAL_ERROR,
+    VAL_NUMBER,    /* expr: host expression; f64, or bool for a truth value */
+    VAL_UNIFORM,   /* expr: uniform expression; f64 or bool */
+    VAL_IMAGE,     /* expr on grid; image: IR_K_IMAGE, IR_K_MASK or IR_K_LABELS */
+    VAL_SELECTION, /* expr where mask, on grid */
+    VAL_TABLE,     /* node */
+    VAL_VECTOR,    /* node: a value for each label */
+    VAL_RECORD,    /* items with names */
+    VAL_LIST,      /* items */
+    VAL_FUNCTION,  /* fn with env, or op */
+    VAL_BORDER,    /* border, expr: the value outside or 0 */
+    VAL_FOOTPRINT, /* text: its shape; items: radii x, y, z, or the rows of a literal */
+    VAL_TEXT,      /* text */
+    VAL_WORD,      /* text: a bare word such as the name of a property */
+    VAL_KINDS
+} ValKind;
+
+typedef struct Val Val;
+typedef struct ValItem ValItem;
+typedef struct Scope Scope;
+
+struct Val {
+    ValKind kind;
+    IrKind image;
+    int grid;
+    IrExpr expr, mask;
+    IrId node;
+    const char *unit; /* of a number: "um", "um2"; NULL for pixels */
+    const char *text;
+    IrBorder border;
+    ValItem *items;
+    int n;
+    const AstStmt *fn;
+    Scope *env;
+    const Op *op;
+};
+
+struct ValItem {
+    const char *name; /* of a record's member */
+    Val val;
+};
+
+typedef enum BindKind { BIND_VARIABLE, BIND_INPUT, BIND_PARAM, BIND_FN, BIND_LOCAL } BindKind;
+
+typedef struct Binding {
+    const char *name;
+    Span span;
+    Val val;
+    BindKind kind;
+    int loop;       /* the loop in which it was assigned */
+    bool used;
+    bool lost;      /* a selection made inside a loop that has ended */
+    struct Binding *next;
+} Binding;
+
+struct Scope {
+    Scope *parent;
+    Binding *first;
+};
+
+typedef struct Fold {  /* an index variable of a comprehension */
+    int index;
+    IrExpr lo, hi;
+} Fold;
+
+typedef struct Frame { /* a function being expanded */
+    const AstStmt *fn;
+    const struct Frame *up;
+} Frame;
+
+typedef struct Elab {
+    Arena *arena;
+    IrGraph *g;
+    Diags *diags;
+    const AstFile *file;
+    const Ops *ops;
+    Scope *scope;
+    Scope *top;          /* of the user's file */
+    Scope *prelude;      /* functions of the prelude */
+    const Frame *frame;
+    int depth;           /* of expanded functions */
+    Span call;           /* the user's words while the prelude is expanded; else no source */
+    int loop;            /* the loop being elaborated */
+    const char *hint;    /* what a node made now is called */
+    Vec(bool) anonymous; /* by node: the compiler made up its name */
+    Vec(const AstStmt *) called; /* functions that were expanded or compiled */
+} Elab;
+
+enum { ELAB_MAX_DEPTH = 60, ELAB_MAX_UNROLL = 4096 };
+
+/* ---- diagnostics (elaborate_value.c) --------------------------------------------------- */
+
+/* Where to complain: the user's words, also while the prelude is expanded. */
+Span el_place(const Elab *el, Span span);
+#define el_error(el, id, span, ...)                                                                \
+    diag_add((el)->diags, DIAG_##id, el_place((el), (span)), __VA_ARGS__)
+/* "an f32 image [y, x]", "a mask", "a number": for messages. */
+const char *el_describe(const Elab *el, Val v);
+/* The user's words between two places, shortened, on one line. */
+const char *el_words(const Elab *el, Span span);
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+Val el_err(void);
+Val el_number(Elab *el, double value);
+Val el_host(IrExpr e);
+Val el_uniform(IrExpr e);
+/* A number or a uniform by the expression's rank. */
+Val el_scalar(Elab *el, IrExpr e);
+/* An image or a mask by the expression's type; labels when it is a plain read of labels. */
+Val el_image(Elab *el, IrExpr e, int grid);
+Val el_node(Elab *el, IrId node);
+Val el_record(Elab *el, int n);
+Val el_text(const char *text);
+Val el_word(const char *text);
+
+bool el_is_bad(Val v);                 /* VAL_ERROR */
+bool el_is_scalar(Val v);              /* number or uniform */
+bool el_is_mask(const Elab *el, Val v);
+bool el_is_truth(const Elab *el, Val v); /* a scalar of type bool */
+/* A number known while compiling. */
+bool el_constant(const Elab *el, Val v, double *value);
+bool el_is_integral(const Elab *el, IrExpr e);
+/* Pixels of a number with a unit, along an axis. */
+IrExpr el_pixels(Elab *el, Val v, int axis);
+const Val *el_member(Val record, const char *name);
+
+/* ---- nodes ----------------------------------------------------------------------------- */
+
+/* Appends a node in the current loop, named after what is being assigned and `part`. */
+IrId el_add(Elab *el, IrNode node, const char *part, Span span);
+/* The same primitive with the same inputs if there is one in this loop, else a new one. */
+IrId el_add_once(Elab *el, IrNode node, const char *part, Span span);
+/* The node that stores the image; made when the image is no plain read. */
+IrId el_store(Elab *el, Val v, const char *part, Span span);
+/* A copy that is a node of its own, named by the user. */
+IrId el_store_as(Elab *el, Val v, const char *name, Span span);
+/* The image as a primitive reads it: on its own grid, with at least one plain read. */
+Val el_readable(Elab *el, Val v, const char *part, Span span);
+bool el_plain_read(const Elab *el, IrExpr e, IrId *node);
+void el_name_node(Elab *el, IrId node, const char *name, Span span);
+const char *el_hint(Elab *el, const char *part);
+
+/* ---- grids ----------------------------------------------------------------------------- */
+
+const IrGrid *el_grid(const Elab *el, Val v);
+bool el_has(const Elab *el, Val v, int axis);
+int el_ndim(const Elab *el, Val v); /* of x, y, z */
+IrExpr el_extent(Elab *el, Val v, int axis);
+const char *el_axes(const Elab *el, int grid); /* "[y, x]" */
+/* Brings images to one grid: an axis that one lacks is broadcast.  False after a complaint. */
+bool el_meet(Elab *el, Val *vals, int n, Span span);
+
+/* ---- scopes (elaborate_scope.c) -------------------------------------------------------- */
+
+Scope *el_push(Elab *el, Scope *parent); /* returns the scope before */
+Binding *el_bind(Elab *el, const char *name, Span span, Val val, BindKind kind);
+Binding *el_find(const Scope *scope, const char *name);
+Binding *el_find_here(const Scope *scope, const char *name);
+/* Complains about a name that is nothing. */
+Val el_unknown(Elab *el, const char *name, Span span);
+Val el_unknown_operator(Elab *el, const AstExpr *call);
+void el_report_unused(Elab *el);
+/* Names in functions that nobody calls. */
+void el_check_uncalled(Elab *el);
+
+/* ---- expressions (elaborate_expr.c) ---------------------------------------------------- */
+
+Val el_expr(Elab *el, const AstExpr *e);
+/* An operator on values. */
+Val el_op1(Elab *el, IrExprOp op, Val a, Span span);
+Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span);
+Val el_select(Elab *el, Val cond, Val a, Val b, Span span);
+Val el_where(Elab *el, Val v, Val mask, Span span);
+/* The operator written as `text`, or IR_X_NONE. */
+IrExprOp el_binary_op(const char *text);
+/* Something that must be a number known to the host; 0 after a complaint. */
+IrExpr el_host_number(Elab *el, const AstExpr *e, const char *what);
+IrExpr el_bound(Elab *el, const AstExpr *e);
+
+/* ---- stencils (elaborate_stencil.c, elaborate_fold.c) ----------------------------------- */
+
+Val el_index(Elab *el, const AstExpr *e);
+Val el_comprehension(Elab *el, const AstExpr *e);
+/* A fold over indices, innermost last, axis by axis where that is the same. */
+IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
+               IrExpr body, int grid, Span span);
+
+/* ---- calls (elaborate_call.c) ---------------------------------------------------------- */
+
+enum { CALL_MAX_ARGS = 24 };
+
+typedef struct Call {
+    const Op *op;
+    Span span, word;
+    Val arg[CALL_MAX_ARGS];   /* by parameter; varargs after the last one */
+    Span at[CALL_MAX_ARGS];
+    bool given[CALL_MAX_ARGS];
+    const char *spelling[CALL_MAX_ARGS]; /* the words of a vararg */
+    int n;
+} Call;
+
+Val el_call(Elab *el, const AstExpr *e);
+/* Expands a function on values. */
+Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
+              Span span);
+/* Calls a function value. */
+Val el_apply(Elab *el, Val fn, const Val *args, int n, Span span);
+/* Remembers that a function was used; false when it was known already. */
+bool el_mark_called(Elab *el, const AstStmt *fn);
+
+/* The implementations of operators: every row of ops.def names one. */
+typedef Val (*Builtin)(Elab *el, Call *call);
+#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy)                 \
+    Val impl(Elab *el, Call *call);
+#include "ops.def"
+#undef OP
+Builtin el_builtin(const Op *op);
+/* An image rounded to even and saturated to an element type (f32: converted). */
+Val el_convert(Elab *el, Val v, Elem elem);
+/* [[0, 1, 0], [1, 1, 1], [0, 1, 0]] as a footprint. */
+Val el_literal_footprint(Elab *el, Val list, Span span);
+
+/* ---- statements (elaborate.c, elaborate_block.c, elaborate_loop.c) ---------------------- */
+
+/* Statements of a pipeline or of an expanded function; *result is what it returned. */
+bool el_block(Elab *el, const AstStmt *s, Val *result);
+void el_assign(Elab *el, const AstStmt *s);
+void el_loop(Elab *el, const AstStmt *s);
+/* Compiles a function with control flow over scalars, and calls it. */
+Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
+                   Span span);
+/* True when the function's control flow depends on pixels for these arguments. */
+bool el_needs_scalar(Elab *el, const AstStmt *fn, Scope *env, const Val *args, int n);
+
+#endif

@@ -1,0 +1,639 @@
+/*
+ * elaborate: the statements of a pipeline, and of the functions that it expands.
+ */
+#include "elab.h"
+#include "words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- inputs ---------------------------------------------------------------------------- */
+
+typedef struct Axis {
+    char name;
+    int axis;
+} Axis;
+
+static const Axis AXES[] = {{'x', IR_AX_X}, {'y', IR_AX_Y}, {'z', IR_AX_Z}, {'c', IR_AX_C}};
+
+static int axis_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof AXES / sizeof *AXES; i++) {
+        if (name[0] == AXES[i].name && name[1] == '\0') {
+            return AXES[i].axis;
+        }
+    }
+    return -1;
+}
+
+/* Reads the axes into `has` and `text`; false after a complaint. */
+static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
+{
+    int last = IR_AXES;
+    for (const AstName *n = s->names; n != NULL; n = n->next) {
+        int axis = axis_of(n->name);
+        if (axis < 0) {
+            Diag *d = el_error(el, UNKNOWN_AXIS, n->span, n->name);
+            diag_help(el->diags, d, strcmp(n->name, "t") == 0
+                                        ? "leave t out: every time point is a run of its own"
+                                        : "axes are x, y, z and c (channels); all others are "
+                                          "looped over");
+            return false;
+        }
+        if (has[axis]) {
+            el_error(el, AXIS_TWICE, n->span, n->name);
+            return false;
+        }
+        if (axis != IR_AX_C && axis > last) {
+            Diag *d = el_error(el, AXES_ORDER, n->span, n->name);
+            diag_help(el->diags, d, "the innermost axis comes last: [z, y, x]");
+            return false;
+        }
+        last = axis != IR_AX_C ? axis : last;
+        has[axis] = true;
+        str_add(text, n->name);
+    }
+    if (!has[IR_AX_X]) {
+        Diag *d = el_error(el, NO_X_AXIS, s->name_span, s->name);
+        diag_help(el->diags, d, "write input %s[y, x]", s->name);
+        return false;
+    }
+    return true;
+}
+
+static bool input_type(Elab *el, const AstStmt *s, IrNode *node)
+{
+    node->kind = IR_K_IMAGE;
+    node->elem = ELEM_FILE;
+    if (s->type == NULL) {
+        return true;
+    }
+    if (strcmp(s->type, "labels") == 0) {
+        node->kind = IR_K_LABELS;
+        node->elem = ELEM_U32;
+        return true;
+    }
+    if (strcmp(s->type, "mask") == 0 || strcmp(s->type, "bool") == 0) {
+        node->kind = IR_K_MASK;
+        node->elem = ELEM_BOOL;
+        return true;
+    }
+    node->elem = elem_from_name(s->type);
+    if (node->elem == ELEM_NONE || node->elem == ELEM_FILE) {
+        Diag *d = el_error(el, UNKNOWN_TYPE, s->type_span, s->type);
+        diag_help(el->diags, d, "pixels are u8 u16 i16 u32 i32 f32 or f64, or the input is "
+                                "labels or a mask");
+        return false;
+    }
+    return true;
+}
+
+static void bind_new(Elab *el, const AstStmt *s, Val v, BindKind kind)
+{
+    const Binding *b = el_find_here(el->scope, s->name);
+    if (b != NULL) {
+        Diag *d = el_error(el, NAME_TAKEN, s->name_span, s->name);
+        diag_note(el->diags, d, b->span, "`%s` gets its meaning here", s->name);
+        return;
+    }
+    el_bind(el, s->name, s->name_span, v, kind);
+}
+
+static void input(Elab *el, const AstStmt *s)
+{
+    bool has[IR_AXES] = {false};
+    Str text;
+    str_init(&text, el->arena);
+    IrNode node = {.op = IR_INPUT, .grid = -1, .name = s->name, .span = s->span};
+    bool fine = read_axes(el, s, has, &text);
+    fine = input_type(el, s, &node) && fine;
+    if (!fine) {
+        bind_new(el, s, el_err(), BIND_INPUT);
+        return;
+    }
+    node.text = text.at;
+    IrId id = ir_add_node(el->g, node);
+    IrGrid grid = {.extent = {0}};
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        grid.has[ax] = has[ax];
+        grid.extent[ax] = has[ax] ? ir_extent(el->g, id, ax) : 0;
+    }
+    ir_node(el->g, id)->grid = ir_add_grid(el->g, grid);
+    bind_new(el, s, el_node(el, id), BIND_INPUT);
+}
+
+/* ---- parameters ------------------------------------------------------------------------ */
+
+static const char *const RESERVED_OPTIONS[] = {
+    "out",    "device",  "memory",  "jobs",  "shard", "resume",  "check", "profile", "quiet",
+    "help",   "version", "describe", "labels_dtype", "dump_kernels", "load_kernels", "dry_run",
+    "verbose", "o", "h", "force",
+};
+
+/* A number written in the declaration of a parameter. */
+static bool constant_of(Elab *el, const AstExpr *e, double *value)
+{
+    Val v = el_expr(el, e);
+    if (el_constant(el, v, value) && !el_is_truth(el, v) && v.unit == NULL) {
+        return true;
+    }
+    if (!el_is_bad(v)) {
+        Diag *d = el_error(el, PARAM_NOT_CONSTANT, e->span, el_describe(el, v));
+        diag_help(el->diags, d, "defaults and ranges of a param are written as numbers");
+    }
+    return false;
+}
+
+static bool is_whole(const AstExpr *e)
+{
+    return e == NULL || (e->kind == AST_NUMBER && e->is_int) ||
+           (e->kind == AST_UNARY && is_whole(e->a));
+}
+
+static void check_option_name(Elab *el, const AstStmt *s)
+{
+    for (size_t i = 0; i < sizeof RESERVED_OPTIONS / sizeof *RESERVED_OPTIONS; i++) {
+        if (strcmp(s->name, RESERVED_OPTIONS[i]) == 0) {
+            Diag *d = el_error(el, PARAM_IS_OPTION, s->name_span, s->name, s->name);
+            diag_help(el->diags, d, "choose another name, such as %s_value", s->name);
+        }
+    }
+}
+
+static void param(Elab *el, const AstStmt *s)
+{
+    IrParam p = {.name = s->name, .help = s->text, .lo = -INFINITY, .hi = INFINITY,
+                 .span = s->span};
+    check_option_name(el, s);
+    bool fine = constant_of(el, s->a, &p.value);
+    fine = (s->lo == NULL || constant_of(el, s->lo, &p.lo)) && fine;
+    fine = (s->hi == NULL || constant_of(el, s->hi, &p.hi)) && fine;
+    if (!fine) {
+        bind_new(el, s, el_err(), BIND_PARAM);
+        return;
+    }
+    if (p.lo > p.hi) {
+        el_error(el, PARAM_RANGE_EMPTY, s->lo->span, p.lo, p.hi);
+    } else if (!(p.value >= p.lo && p.value <= p.hi)) {
+        Diag *d = el_error(el, PARAM_DEFAULT_OUTSIDE, s->a->span, p.value, p.lo, p.hi);
+        diag_note(el->diags, d, s->lo->span, "the range is given here");
+    }
+    p.integer = is_whole(s->a) && is_whole(s->lo) && is_whole(s->hi);
+    vec_push(el->arena, &el->g->params, p);
+    bind_new(el, s, el_host(ir_param(el->g, el->g->params.n - 1)), BIND_PARAM);
+}
+
+/* ---- functions ------------------------------------------------------------------------- */
+
+static void function(Elab *el, const AstStmt *s)
+{
+    if (ops_find(el->ops, s->name) != NULL) {
+        Diag *d = el_error(el, SHADOWS_OPERATOR, s->name_span, s->name);
+        diag_help(el->diags, d, "`pipec ops %s` shows the operator that it hides", s->name);
+    }
+    for (const AstName *p = s->names; p != NULL; p = p->next) {
+        for (const AstName *q = s->names; q != p; q = q->next) {
+            if (strcmp(p->name, q->name) == 0) {
+                el_error(el, PARAMETER_TWICE, p->span, p->name);
+            }
+        }
+    }
+    Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->scope};
+    bind_new(el, s, v, BIND_FN);
+}
+
+/* ---- assignments ----------------------------------------------------------------------- */
+
+static void check_reassigned(Elab *el, const AstStmt *s, const Binding *b)
+{
+    if (b == NULL || el->depth > 0) {
+        return;
+    }
+    if (b->kind != BIND_VARIABLE) {
+        Diag *d = el_error(el, NAME_TAKEN, s->name_span, s->name);
+        diag_note(el->diags, d, b->span, "`%s` gets its meaning here", s->name);
+        return;
+    }
+    if (el->loop == 0) {
+        Diag *d = el_error(el, REASSIGNED, s->name_span, s->name);
+        diag_note(el->diags, d, b->span, "this value can no longer be reached below");
+        diag_help(el->diags, d, "give the second one a name of its own");
+    }
+}
+
+static bool reads_carry(const Elab *el, IrExpr e)
+{
+    IrId node;
+    return el_plain_read(el, e, &node) && ir_node(el->g, node)->op == IR_CARRY;
+}
+
+static Val name_image(Elab *el, const char *name, Val v, Span span)
+{
+    IrId node;
+    bool carry = el->loop != 0 && reads_carry(el, v.expr);
+    bool labels = v.image == IR_K_LABELS;
+    if (el_plain_read(el, v.expr, &node) && !carry) {
+        if (el->depth == 0) {
+            el_name_node(el, node, name, span);
+        }
+        return v;
+    }
+    const char *full = el->depth == 0 ? name : el_hint(el, name);
+    IrId stored = el->depth == 0 || carry ? el_store_as(el, v, full, span)
+                                          : el_store(el, v, name, span);
+    Val named = el_node(el, stored);
+    named.image = labels ? IR_K_LABELS : named.image;
+    return named;
+}
+
+/* A whole-image value made in a loop is kept as the round made it: its parts change with the
+ * next round. */
+static Val name_uniform(Elab *el, const char *name, Val v, Span span)
+{
+    const IrExprNode *n = ir_expr(el->g, v.expr);
+    bool kept = n->op == IR_X_VALUE && ir_node(el->g, n->node)->op != IR_CARRY;
+    if (el->loop == 0 || kept || n->type == ELEM_BOOL) {
+        return v;
+    }
+    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {v.expr}};
+    const char *hint = el->hint;
+    el->hint = el->depth == 0 ? NULL : hint;
+    IrId id = el_add(el, node, name, span);
+    el->hint = hint;
+    return el_uniform(ir_value(el->g, id, 0));
+}
+
+static void bind_value(Elab *el, const AstStmt *s, Val v)
+{
+    const Binding *b = el_find_here(el->scope, s->name);
+    bool carried = el->loop != 0 && b != NULL && b->loop != el->loop;
+    const char *name = carried ? arena_printf(el->arena, "%s_next", s->name) : s->name;
+    if (v.kind == VAL_IMAGE) {
+        v = name_image(el, name, v, s->span);
+    } else if (v.kind == VAL_UNIFORM) {
+        v = name_uniform(el, name, v, s->span);
+    }
+    int loop = b != NULL ? b->loop : el->loop;
+    Binding *now = el_bind(el, s->name, s->name_span, v, BIND_VARIABLE);
+    now->loop = loop;
+}
+
+void el_assign(Elab *el, const AstStmt *s)
+{
+    const char *hint = el->hint;
+    check_reassigned(el, s, el_find_here(el->scope, s->name));
+    el->hint = el->depth == 0 ? s->name : el_hint(el, s->name);
+    Val v = el_expr(el, s->a);
+    el->hint = hint;
+    if (v.kind == VAL_FUNCTION && v.fn == NULL) {
+        v = el_err();
+    }
+    bind_value(el, s, v);
+}
+
+/* ---- outputs --------------------------------------------------------------------------- */
+
+static const char *const FORMATS[] = {"tif", "png", "fits", "csv"};
+
+static const char *output_format(Elab *el, const AstStmt *s, Val v)
+{
+    bool image = v.kind == VAL_IMAGE;
+    if (s->text == NULL) {
+        return image ? "tif" : "csv";
+    }
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        if (strcmp(s->text, FORMATS[i]) != 0) {
+            continue;
+        }
+        if (image == (strcmp(s->text, "csv") == 0)) {
+            Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
+            diag_help(el->diags, d, image ? "images are written as tif, png or fits"
+                                          : "tables and values are written as csv");
+        }
+        return FORMATS[i];
+    }
+    Diag *d = el_error(el, UNKNOWN_FORMAT, s->text_span, s->text);
+    diag_help(el->diags, d, "formats are tif, png, fits and csv");
+    return "tif";
+}
+
+static bool output_name_taken(Elab *el, const char *name, Span span)
+{
+    for (int i = 0; i < el->g->outputs.n; i++) {
+        if (strcmp(el->g->outputs.at[i].name, name) == 0) {
+            Diag *d = el_error(el, OUTPUT_TWICE, span, name);
+            diag_note(el->diags, d, el->g->outputs.at[i].span, "the first one is here");
+            return true;
+        }
+    }
+    return false;
+}
+
+static void refuse_output(Elab *el, const AstStmt *s, Val v)
+{
+    Span at = s->a != NULL ? s->a->span : s->name_span;
+    Diag *d = el_error(el, OUTPUT_KIND, at, el_describe(el, v));
+    if (v.kind == VAL_SELECTION) {
+        diag_help(el->diags, d, "write its mask, or what was measured in it: mean(...)");
+    } else if (v.kind == VAL_VECTOR) {
+        diag_help(el->diags, d, "values of labels are written as a table: measure(labels, ...); "
+                                "painted as an image: v[labels]");
+    } else if (v.kind == VAL_NUMBER) {
+        diag_help(el->diags, d, "it is known before any image is read; outputs are images, tables "
+                                "and whole-image values");
+    } else if (v.kind == VAL_FUNCTION) {
+        diag_help(el->diags, d, "call it: output %s_of_image = %s(...)", s->name, s->name);
+    } else {
+        diag_help(el->diags, d, "outputs are images, masks, labels, tables and whole-image "
+                                "values");
+    }
+}
+
+static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
+{
+    if (output_name_taken(el, name, s->name_span)) {
+        return;
+    }
+    IrOutput out = {.name = name, .format = output_format(el, s, v), .span = s->span};
+    if (v.kind == VAL_IMAGE) {
+        out.node = el_store(el, v, NULL, s->span);
+        if (ir_node(el->g, out.node)->op == IR_INPUT && v.image == IR_K_IMAGE) {
+            out.node = el_store_as(el, v, name, s->span);
+        }
+    } else if (v.kind == VAL_TABLE) {
+        out.node = v.node;
+        el_name_node(el, v.node, name, s->span);
+    } else {
+        out.value = v.expr;
+    }
+    vec_push(el->arena, &el->g->outputs, out);
+}
+
+static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
+{
+    if (v.kind == VAL_RECORD) {
+        for (int i = 0; i < v.n; i++) {
+            const char *full = arena_printf(el->arena, "%s_%s", name, v.items[i].name);
+            output_value(el, s, full, v.items[i].val);
+        }
+    } else if (v.kind == VAL_IMAGE || v.kind == VAL_TABLE || v.kind == VAL_UNIFORM) {
+        add_output(el, s, name, v);
+    } else if (!el_is_bad(v)) {
+        refuse_output(el, s, v);
+    }
+}
+
+static void output(Elab *el, const AstStmt *s)
+{
+    if (el->loop != 0) {
+        el_error(el, OUTPUT_IN_LOOP, s->name_span, s->name);
+        return;
+    }
+    if (s->a != NULL) {
+        el_assign(el, s);
+    }
+    Binding *b = el_find(el->scope, s->name);
+    if (b == NULL) {
+        el_unknown(el, s->name, s->name_span);
+        return;
+    }
+    b->used = true;
+    if (b->lost) {
+        el_error(el, LOST_SELECTION, s->name_span, s->name);
+        return;
+    }
+    output_value(el, s, s->name, b->val);
+}
+
+/* ---- control flow that is decided while compiling ---------------------------------------- */
+
+/* A condition that must be known now; false in *known after a complaint. */
+static bool condition(Elab *el, const AstExpr *e, bool *known)
+{
+    Val v = el_expr(el, e);
+    double value = 0;
+    *known = el_constant(el, v, &value) && el_is_truth(el, v);
+    if (!*known && !el_is_bad(v)) {
+        bool truth = el_is_truth(el, v) || el_is_mask(el, v);
+        Diag *d = el_error(el, CONDITION_NOT_KNOWN, e->span, el_describe(el, v));
+        diag_help(el->diags, d, truth ? "choose between values instead: a if condition else b"
+                                      : "a condition is a comparison: if n > 2 { ... }");
+    }
+    return value != 0;
+}
+
+static bool unroll(Elab *el, const AstStmt *s, Val *result)
+{
+    double lo, hi;
+    IrExpr first = el_bound(el, s->lo), last = el_bound(el, s->hi);
+    if (first == 0 || last == 0) {
+        *result = el_err();
+        return true;
+    }
+    if (!ir_is_const(el->g, first, &lo) || !ir_is_const(el->g, last, &hi)) {
+        Diag *d = el_error(el, LOOP_NOT_KNOWN, s->lo->span, "");
+        diag_help(el->diags, d, "use repeat for a number of rounds, or sum(... for i in lo .. hi)");
+        *result = el_err();
+        return true;
+    }
+    if (hi - lo > ELAB_MAX_UNROLL) {
+        el_error(el, LOOP_TOO_LONG, s->lo->span, hi - lo + 1, ELAB_MAX_UNROLL);
+        *result = el_err();
+        return true;
+    }
+    for (double i = ceil(lo); i <= floor(hi); i++) {
+        el_bind(el, s->name, s->name_span, el_number(el, i), BIND_LOCAL);
+        if (el_block(el, s->body, result)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool branch(Elab *el, const AstStmt *s, Val *result)
+{
+    bool known;
+    bool taken = condition(el, s->a, &known);
+    if (!known) {
+        *result = el_err();
+        return true;
+    }
+    return el_block(el, taken ? s->body : s->other, result);
+}
+
+static bool only_in_function(Elab *el, const AstStmt *s)
+{
+    static const char *const WORDS[] = {[AST_IF] = "if",
+                                        [AST_FOR] = "for",
+                                        [AST_WHILE] = "while",
+                                        [AST_RETURN] = "return"};
+    if (el->depth > 0) {
+        return false;
+    }
+    Diag *d = el_error(el, ONLY_IN_FUNCTION, s->span, WORDS[s->kind]);
+    diag_help(el->diags, d, s->kind == AST_IF ? "choose between values: a if condition else b"
+                            : s->kind == AST_RETURN
+                                ? "results of a pipeline are written: output name = ..."
+                                : "a pipeline repeats with: repeat 20 { ... }");
+    return true;
+}
+
+static void lone_expression(Elab *el, const AstStmt *s)
+{
+    Val v = el_expr(el, s->a);
+    if (!el_is_bad(v)) {
+        Diag *d = el_error(el, LONE_EXPRESSION, s->span, "");
+        diag_help(el->diags, d, "give it a name, or write it: output name = %s",
+                  el_words(el, s->a->span));
+    }
+}
+
+/* One statement; true when it returned. */
+static bool statement(Elab *el, const AstStmt *s, Val *result)
+{
+    switch (s->kind) {
+    case AST_INPUT:
+        input(el, s);
+        return false;
+    case AST_PARAM:
+        param(el, s);
+        return false;
+    case AST_FN:
+        function(el, s);
+        return false;
+    case AST_ASSIGN:
+        el_assign(el, s);
+        return false;
+    case AST_OUTPUT:
+        output(el, s);
+        return false;
+    case AST_REPEAT:
+    case AST_UNTIL:
+        el_loop(el, s);
+        return false;
+    case AST_EXPR:
+        lone_expression(el, s);
+        return false;
+    default:
+        break;
+    }
+    if (only_in_function(el, s)) {
+        return false;
+    }
+    switch (s->kind) {
+    case AST_IF:
+        return branch(el, s, result);
+    case AST_FOR:
+        return unroll(el, s, result);
+    case AST_RETURN:
+        *result = el_expr(el, s->a);
+        return true;
+    default: {
+        Diag *d = el_error(el, WHILE_NOT_SCALAR, s->span, "");
+        diag_help(el->diags, d, "repeat until ... is stable, at most n { ... } loops over images");
+        *result = el_err();
+        return true;
+    }
+    }
+}
+
+bool el_block(Elab *el, const AstStmt *s, Val *result)
+{
+    for (; s != NULL; s = s->next) {
+        if (statement(el, s, result)) {
+            if (s->next != NULL && s->kind == AST_RETURN && el->call.source == NULL) {
+                el_error(el, AFTER_RETURN, s->next->span, "");
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- a whole file ---------------------------------------------------------------------- */
+
+static void load_prelude(Elab *el)
+{
+    el->prelude = arena_new(el->arena, Scope);
+    el->scope = el->prelude;
+    for (int i = 0; i < OPS_PRELUDE_N; i++) {
+        Source *source = arena_new(el->arena, Source);
+        *source = (Source){OPS_PRELUDE[i].path, OPS_PRELUDE[i].text};
+        const AstFile *file = fe_parse(el->arena, source, el->diags);
+        for (const AstStmt *s = file->statements; s != NULL; s = s->next) {
+            if (s->kind == AST_FN) {
+                Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->prelude};
+                el_bind(el, s->name, s->name_span, v, BIND_FN);
+            }
+        }
+    }
+}
+
+/* blobs of path/blobs.pipe, with characters that no name has replaced. */
+static const char *stem(Elab *el, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = arena_strdup(el->arena, slash != NULL ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot != NULL && dot != name) {
+        *dot = '\0';
+    }
+    for (char *p = name; *p != '\0'; p++) {
+        bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                      (*p >= '0' && *p <= '9') || *p == '_';
+        *p = letter ? *p : '_';
+    }
+    return name[0] != '\0' ? name : "pipeline";
+}
+
+/* Functions may be called above the place where they are written. */
+static void bind_functions(Elab *el)
+{
+    for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+        if (s->kind == AST_FN) {
+            function(el, s);
+        }
+    }
+}
+
+static void check_file(Elab *el)
+{
+    bool outputs = false;
+    for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+        outputs = outputs || s->kind == AST_OUTPUT;
+    }
+    if (!outputs) {
+        Span end = {el->file->source, 0, 0};
+        for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+            end = s->span;
+        }
+        Diag *d = el_error(el, NO_OUTPUT, end, "");
+        diag_help(el->diags, d, "write what the pipeline is for: output name = ...");
+    }
+    el_check_uncalled(el);
+    if (outputs && el->diags->errors == 0) {
+        el_report_unused(el);
+    }
+}
+
+IrGraph *fe_elaborate(Arena *arena, const AstFile *file, Diags *diags)
+{
+    Elab *el = arena_new(arena, Elab);
+    el->arena = arena;
+    el->diags = diags;
+    el->file = file;
+    el->ops = ops_load(arena);
+    load_prelude(el);
+    el->g = ir_graph_new(arena, stem(el, file->source->path), file->source);
+    el->top = arena_new(arena, Scope);
+    el->scope = el->top;
+    bind_functions(el);
+    Val result = el_err();
+    for (const AstStmt *s = file->statements; s != NULL; s = s->next) {
+        if (s->kind != AST_FN) {
+            statement(el, s, &result);
+        }
+    }
+    check_file(el);
+    return diags->errors == 0 ? el->g : NULL;
+}

@@ -1,0 +1,17 @@
+/*
+ * elaborate: from the syntax tree to the graph, checking on the way.
+ *
+ * Functions are generic and instantiated at each call, so the kinds of things are known only
+ * while the graph is made: checking and lowering are one walk.
+ */
+#ifndef FRONTEND_ELABORATE_H
+#define FRONTEND_ELABORATE_H
+
+#include "../ir/ir.h"
+#include "ast.h"
+#include "diag.h"
+
+/* The graph of a file, or NULL when there are errors.  All errors of the file are reported. */
+IrGraph *fe_elaborate(Arena *arena, const AstFile *file, Diags *diags);
+
+#endif

@@ -1,0 +1,412 @@
+/*
+ * elaborate_builtin: operators on pixels, images' sizes and coordinates, and footprints.
+ */
+#include "elab.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const Builtin BUILTINS[] = {
+#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy) impl,
+#include "ops.def"
+#undef OP
+};
+
+Builtin el_builtin(const Op *op)
+{
+    return BUILTINS[op->index];
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------ */
+
+/* The operator of exprs.def that has this operator's name. */
+Val el_math(Elab *el, Call *call)
+{
+    IrExprOp op = ir_expr_op_from_name(call->op->name);
+    assert(op != IR_X_NONE);
+    if (ir_expr_op_arity(op) == 1) {
+        return el_op1(el, op, call->arg[0], call->span);
+    }
+    return el_op2(el, op, call->arg[0], call->arg[1], call->span);
+}
+
+Val el_logical(Elab *el, Call *call)
+{
+    return el_math(el, call);
+}
+
+Val el_constant_border(Elab *el, Call *call)
+{
+    (void)el;
+    return (Val){.kind = VAL_BORDER,
+                 .grid = -1,
+                 .border = IR_CONSTANT,
+                 .expr = call->arg[0].expr};
+}
+
+Val el_as_number(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    IrGraph *g = el->g;
+    if (el_is_truth(el, v)) {
+        return el_scalar(el, ir_op3(g, IR_X_SELECT, v.expr, ir_const(g, 1), ir_const(g, 0)));
+    }
+    if (v.kind == VAL_IMAGE && v.image != IR_K_IMAGE) {
+        return el_image(el, ir_cast(g, v.expr, ELEM_I32), v.grid);
+    }
+    return v;
+}
+
+Val el_convert(Elab *el, Val v, Elem elem)
+{
+    IrGraph *g = el->g;
+    if (v.kind != VAL_IMAGE) {
+        return v;
+    }
+    Elem have = ir_expr(g, v.expr)->type;
+    if (elem == ELEM_F32 || elem == ELEM_F64) {
+        return el_image(el, ir_cast(g, v.expr, elem), v.grid);
+    }
+    if (have == elem && v.image == IR_K_IMAGE) {
+        return v;
+    }
+    Val converted = el_image(el, ir_saturate(g, v.expr, elem), v.grid);
+    return converted;
+}
+
+Val el_to_type(Elab *el, Call *call)
+{
+    Elem elem = elem_from_name(call->op->name);
+    Val v = call->arg[0];
+    if (el_is_mask(el, v)) {
+        v = el_image(el, ir_cast(el->g, v.expr, ELEM_I32), v.grid);
+    }
+    return el_convert(el, v, elem);
+}
+
+/* ---- sizes and coordinates ------------------------------------------------------------- */
+
+typedef struct AxisWord {
+    const char *name;
+    int axis;
+} AxisWord;
+
+static int axis_called(const AxisWord *words, int n, const char *name)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(words[i].name, name) == 0) {
+            return words[i].axis;
+        }
+    }
+    assert(!"no axis of that name");
+    return 0;
+}
+
+Val el_coordinate(Elab *el, Call *call)
+{
+    static const AxisWord WORDS[] = {
+        {"x_of", IR_AX_X}, {"y_of", IR_AX_Y}, {"z_of", IR_AX_Z}, {"c_of", IR_AX_C}};
+    int axis = axis_called(WORDS, 4, call->op->name);
+    if (!el_has(el, call->arg[0], axis)) {
+        return el_image(el, ir_const_typed(el->g, 0, ELEM_I32), call->arg[0].grid);
+    }
+    return el_image(el, ir_coord(el->g, axis), call->arg[0].grid);
+}
+
+Val el_size(Elab *el, Call *call)
+{
+    static const AxisWord WORDS[] = {{"width", IR_AX_X},
+                                     {"height", IR_AX_Y},
+                                     {"depth", IR_AX_Z},
+                                     {"channels", IR_AX_C}};
+    return el_host(el_extent(el, call->arg[0], axis_called(WORDS, 4, call->op->name)));
+}
+
+Val el_dimensions(Elab *el, Call *call)
+{
+    return el_number(el, el_ndim(el, call->arg[0]));
+}
+
+Val el_has_axis(Elab *el, Call *call)
+{
+    static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}};
+    int axis = axis_called(WORDS, 3, call->arg[1].text);
+    return el_host(ir_const_typed(el->g, el_has(el, call->arg[0], axis), ELEM_BOOL));
+}
+
+Val el_pixel_size(Elab *el, Call *call)
+{
+    static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}};
+    return el_host(ir_pixelsize(el->g, axis_called(WORDS, 3, call->arg[0].text)));
+}
+
+/* Zeros with the axes of an image and other extents; an extent of 0 takes the axis away. */
+Val el_canvas(Elab *el, Call *call)
+{
+    IrGrid grid = *el_grid(el, call->arg[0]);
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        double value;
+        if (!call->given[ax + 1] || call->arg[ax + 1].kind != VAL_NUMBER) {
+            continue;
+        }
+        bool constant = el_constant(el, call->arg[ax + 1], &value);
+        grid.has[ax] = !constant || value > 0;
+        grid.extent[ax] = grid.has[ax] ? call->arg[ax + 1].expr : 0;
+    }
+    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), ir_add_grid(el->g, grid));
+}
+
+/* 0, 1, 2 ... along the axis that is named first; the others only have an extent. */
+Val el_ramp(Elab *el, Call *call)
+{
+    IrGrid grid = {.extent = {0}};
+    int first = -1;
+    for (int ax = 0; ax < 3; ax++) {
+        if (!call->given[ax]) {
+            continue;
+        }
+        grid.has[ax] = true;
+        grid.extent[ax] = call->arg[ax].expr;
+        if (first < 0 || call->at[ax].begin < call->at[first].begin) {
+            first = ax;
+        }
+    }
+    if (first < 0) {
+        Diag *d = el_error(el, MISSING_ARGUMENT, call->word, "ramp", "x");
+        diag_help(el->diags, d, "ramp(x = 100) is 0, 1 ... 99; ramp(y = 50, x = 100) counts rows");
+        return el_err();
+    }
+    return el_image(el, ir_coord(el->g, first), ir_add_grid(el->g, grid));
+}
+
+/* ---- footprints ------------------------------------------------------------------------ */
+
+static Val footprint(Elab *el, const char *shape, IrExpr x, IrExpr y, IrExpr z)
+{
+    Val v = el_record(el, 3);
+    v.kind = VAL_FOOTPRINT;
+    v.text = shape;
+    v.items[0] = (ValItem){"x", el_host(x)};
+    v.items[1] = (ValItem){"y", el_host(y)};
+    v.items[2] = (ValItem){"z", el_host(z)};
+    return v;
+}
+
+Val el_round_footprint(Elab *el, Call *call)
+{
+    const char *name = call->op->name;
+    IrExpr r = call->arg[0].expr;
+    bool flat = strcmp(name, "disk") == 0;
+    return footprint(el, name, r, r, flat ? ir_const(el->g, 0) : r);
+}
+
+Val el_box_footprint(Elab *el, Call *call)
+{
+    const Val r = call->arg[0];
+    return footprint(el, "box", el_member(r, "x")->expr, el_member(r, "y")->expr,
+                     el_member(r, "z")->expr);
+}
+
+typedef struct Rows {
+    int nx, ny, nz;
+    double *cell; /* z, y, x */
+} Rows;
+
+/* The shape of nested lists; false when rows differ in length or are no lists. */
+static bool shape_of(Val list, Rows *rows)
+{
+    const Val *plane = &list;
+    rows->nz = 1;
+    if (list.n > 0 && list.items[0].val.kind == VAL_LIST && list.items[0].val.n > 0 &&
+        list.items[0].val.items[0].val.kind == VAL_LIST) {
+        rows->nz = list.n;
+        plane = &list.items[0].val;
+    }
+    bool nested = plane->n > 0 && plane->items[0].val.kind == VAL_LIST;
+    rows->ny = nested ? plane->n : 1;
+    rows->nx = nested ? plane->items[0].val.n : plane->n;
+    return rows->nx > 0;
+}
+
+static bool cell_at(const Elab *el, Val list, const Rows *rows, int z, int y, int x, double *value)
+{
+    Val plane = list;
+    if (rows->nz > 1) {
+        plane = list.items[z].val;
+    }
+    bool nested = plane.kind == VAL_LIST && plane.n > 0 && plane.items[0].val.kind == VAL_LIST;
+    if (plane.kind != VAL_LIST || (nested ? plane.n : 1) != rows->ny) {
+        return false;
+    }
+    Val row = nested ? plane.items[y].val : plane;
+    if (row.kind != VAL_LIST || row.n != rows->nx) {
+        return false;
+    }
+    return el_constant(el, row.items[x].val, value);
+}
+
+static bool read_rows(Elab *el, Val list, Rows *rows, Span span)
+{
+    bool fine = shape_of(list, rows);
+    rows->cell = arena_array(el->arena, double, fine ? rows->nx * rows->ny * rows->nz : 1);
+    int k = 0;
+    for (int z = 0; fine && z < rows->nz; z++) {
+        for (int y = 0; fine && y < rows->ny; y++) {
+            for (int x = 0; fine && x < rows->nx; x++) {
+                fine = cell_at(el, list, rows, z, y, x, &rows->cell[k++]);
+            }
+        }
+    }
+    if (!fine) {
+        Diag *d = el_error(el, LIST_NOT_RECTANGULAR, span, "");
+        diag_help(el->diags, d, "rows of numbers, all of one length: [[0, 1, 0], [1, 1, 1], "
+                                "[0, 1, 0]]");
+        return false;
+    }
+    if (rows->nx % 2 == 0 || rows->ny % 2 == 0 || rows->nz % 2 == 0) {
+        Diag *d = el_error(el, LIST_NOT_ODD, span, rows->nx, rows->ny);
+        diag_help(el->diags, d, "add a row or column of zeros: the middle one is the current "
+                                "pixel");
+        return false;
+    }
+    return true;
+}
+
+Val el_literal_footprint(Elab *el, Val list, Span span)
+{
+    Rows rows;
+    if (!read_rows(el, list, &rows, span)) {
+        return el_err();
+    }
+    bool full = true;
+    Val cells = el_record(el, rows.nx * rows.ny * rows.nz);
+    for (int i = 0; i < cells.n; i++) {
+        full = full && rows.cell[i] != 0;
+        cells.items[i].val = el_number(el, rows.cell[i]);
+    }
+    Val v = footprint(el, full ? "box" : "literal", ir_const(el->g, rows.nx / 2),
+                      ir_const(el->g, rows.ny / 2), ir_const(el->g, rows.nz / 2));
+    Val with_cells = el_record(el, 4);
+    with_cells.kind = VAL_FOOTPRINT;
+    with_cells.text = v.text;
+    memcpy(with_cells.items, v.items, sizeof *v.items * 3);
+    with_cells.items[3] = (ValItem){"cells", cells};
+    return with_cells;
+}
+
+static IrExpr square(Elab *el, IrExpr e)
+{
+    return ir_op2(el->g, IR_X_MUL, e, e);
+}
+
+/* (i, j, k) is one of the cells that are not 0. */
+static IrExpr among_cells(Elab *el, Val f, const IrExpr at[3])
+{
+    IrGraph *g = el->g;
+    const Val cells = *el_member(f, "cells");
+    double r[3] = {0, 0, 0}, value;
+    for (int ax = 0; ax < 3; ax++) {
+        ir_is_const(g, f.items[ax].val.expr, &r[ax]);
+    }
+    int nx = 2 * (int)r[0] + 1, ny = 2 * (int)r[1] + 1;
+    IrExpr any = ir_const_typed(g, 0, ELEM_BOOL);
+    for (int i = 0; i < cells.n; i++) {
+        if (!el_constant(el, cells.items[i].val, &value) || value == 0) {
+            continue;
+        }
+        const double cell[3] = {i % nx - r[0], i / nx % ny - r[1], i / (nx * ny) - r[2]};
+        IrExpr here = ir_const_typed(g, 1, ELEM_BOOL);
+        for (int ax = 0; ax < 3; ax++) {
+            IrExpr equal = ir_op2(g, IR_X_EQ, at[ax], ir_const(g, cell[ax]));
+            here = ir_op2(g, IR_X_AND, here, equal);
+        }
+        any = ir_op2(g, IR_X_OR, any, here);
+    }
+    return any;
+}
+
+/* True where a footprint has the offset x, y, z. */
+Val el_footprint_has(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    const Val f = call->arg[0];
+    const IrExpr at[3] = {call->arg[1].expr, call->arg[2].expr, call->arg[3].expr};
+    IrExpr r = f.items[0].val.expr;
+    if (strcmp(f.text, "box") == 0) {
+        return el_host(ir_const_typed(g, 1, ELEM_BOOL));
+    }
+    if (strcmp(f.text, "literal") == 0) {
+        return el_host(among_cells(el, f, at));
+    }
+    if (strcmp(f.text, "diamond") == 0) {
+        IrExpr sum = ir_op2(g, IR_X_ADD, ir_op1(g, IR_X_ABS, at[0]), ir_op1(g, IR_X_ABS, at[1]));
+        sum = ir_op2(g, IR_X_ADD, sum, ir_op1(g, IR_X_ABS, at[2]));
+        return el_host(ir_op2(g, IR_X_LE, sum, r));
+    }
+    IrExpr sum = ir_op2(g, IR_X_ADD, square(el, at[0]), square(el, at[1]));
+    if (strcmp(f.text, "ball") == 0) {
+        sum = ir_op2(g, IR_X_ADD, sum, square(el, at[2]));
+    }
+    return el_host(ir_op2(g, IR_X_LE, sum, square(el, r)));
+}
+
+/* ---- literal kernels ------------------------------------------------------------------- */
+
+static IrExpr read_cell(Elab *el, IrId node, int dx, int dy, int dz, Val border)
+{
+    const IrExpr offset[3] = {ir_const(el->g, dx), ir_const(el->g, dy), ir_const(el->g, dz)};
+    return ir_read_offset(el->g, node, offset, 0, border.border, border.expr);
+}
+
+/* A sum of products in the order of the rows, each fused: one fma a weight that is not 0. */
+Val el_literal_kernel(Elab *el, Call *call)
+{
+    Rows rows;
+    const Val v = call->arg[0], border = call->arg[2];
+    bool flip = el_is_truth(el, call->arg[3]);
+    double value = 0;
+    flip = flip && el_constant(el, call->arg[3], &value) && value != 0;
+    if (!read_rows(el, call->arg[1], &rows, call->at[1])) {
+        return el_err();
+    }
+    if ((rows.ny > 1 && !el_has(el, v, IR_AX_Y)) || (rows.nz > 1 && !el_has(el, v, IR_AX_Z))) {
+        el_error(el, NO_SUCH_AXIS, call->at[1], rows.nz > 1 ? "z" : "y", el_axes(el, v.grid));
+        return el_err();
+    }
+    IrGraph *g = el->g;
+    IrId node = el_store(el, v, "value", call->span);
+    IrExpr acc = ir_const_typed(g, 0, ELEM_F32);
+    int n = rows.nx * rows.ny * rows.nz;
+    for (int i = 0; i < n; i++) {
+        double w = rows.cell[flip ? n - 1 - i : i];
+        if (w != 0) {
+            int dx = i % rows.nx - rows.nx / 2, dy = i / rows.nx % rows.ny - rows.ny / 2;
+            IrExpr read = read_cell(el, node, dx, dy, i / (rows.nx * rows.ny) - rows.nz / 2, border);
+            acc = ir_op3(g, IR_X_FMA, ir_const_typed(g, w, ELEM_F32), read, acc);
+        }
+    }
+    return el_image(el, acc, v.grid);
+}
+
+/* A kernel is a list of rows, or a function of the offsets. */
+Val el_is_list(Elab *el, Call *call)
+{
+    return el_host(ir_const_typed(el->g, call->arg[0].kind == VAL_LIST, ELEM_BOOL));
+}
+
+/* The number in a list of numbers: nested choices, so that the index may be a pixel. */
+Val el_pick(Elab *el, Call *call)
+{
+    const Val index = call->arg[0], list = call->arg[1];
+    if (list.n == 0) {
+        el_error(el, LIST_NOT_RECTANGULAR, call->at[1], "");
+        return el_err();
+    }
+    Val picked = list.items[list.n - 1].val;
+    for (int i = list.n - 2; i >= 0; i--) {
+        Val here = el_op2(el, IR_X_LE, index, el_number(el, i), call->span);
+        picked = el_select(el, here, list.items[i].val, picked, call->span);
+    }
+    return picked;
+}

@@ -1,0 +1,648 @@
+/*
+ * elaborate_call: operators and functions on their arguments.
+ *
+ * Operators are checked against their signature in ops.def; what they are given is brought to
+ * one form (a number for each axis becomes a record x, y, z) before the builtin or the prelude's
+ * function sees it.  Functions of the user are expanded where they are called.
+ */
+#include "elab.h"
+#include "words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what is said about wrong arguments ------------------------------------------------- */
+
+static void help_for_mask(Elab *el, Diag *d, const Call *call, Val v, Span at)
+{
+    const char *words = el_words(el, at);
+    if (v.kind == VAL_IMAGE && v.image == IR_K_IMAGE) {
+        diag_help(el->diags, d, "threshold it: %s(%s > otsu(%s))", call->op->name, words, words);
+    } else if (v.kind == VAL_IMAGE) {
+        diag_help(el->diags, d, "make a mask of the labels: %s(%s > 0)", call->op->name, words);
+    }
+}
+
+static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
+{
+    const char *words = el_words(el, at);
+    if (el_is_mask(el, v)) {
+        diag_help(el->diags, d, "number its objects first: %s(label(%s), ...)", call->op->name,
+                  words);
+    } else if (v.kind == VAL_IMAGE) {
+        diag_help(el->diags, d, "threshold and label it first: label(%s > otsu(%s))", words, words);
+    }
+}
+
+static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
+{
+    const char *words = el_words(el, at);
+    if (v.kind == VAL_IMAGE && v.image == IR_K_LABELS) {
+        diag_help(el->diags, d,
+                  "labels are names, not amounts: use the mask of one (number(%s == 1)) or of all "
+                  "(number(%s > 0))",
+                  words, words);
+    } else if (el_is_mask(el, v)) {
+        diag_help(el->diags, d, "number(%s) is an image of 0 and 1", words);
+    } else if (v.kind == VAL_SELECTION) {
+        diag_help(el->diags, d, "%s needs every pixel: keep the image and select afterwards",
+                  call->op->name);
+    }
+}
+
+static void help_for_number(Elab *el, Diag *d, Val v)
+{
+    if (v.kind == VAL_UNIFORM) {
+        diag_help(el->diags, d, "a whole-image value is found on the device, after memory has been "
+                                "planned; use a param or a number");
+    } else if (v.kind == VAL_TEXT) {
+        diag_help(el->diags, d, "numbers are written without quotes");
+    } else if (v.kind == VAL_IMAGE) {
+        diag_help(el->diags, d, "one number for the whole image: mean(...), otsu(...), or a "
+                                "param");
+    }
+}
+
+static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+{
+    Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, p->types_text, p->name,
+                       el_describe(el, v));
+    if ((p->types & OP_IMAGE) != 0) {
+        help_for_image(el, d, call, v, at);
+    } else if ((p->types & OP_MASK) != 0) {
+        help_for_mask(el, d, call, v, at);
+    } else if ((p->types & OP_LABELS) != 0) {
+        help_for_labels(el, d, call, v, at);
+    } else if ((p->types & OP_FOOTPRINT) != 0) {
+        diag_help(el->diags, d, "footprints are disk(2), ball(2), box(1), diamond(1), or rows of 0 "
+                                "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
+    } else if ((p->types & OP_BORDER) != 0) {
+        diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
+    } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS)) != 0) {
+        help_for_number(el, d, v);
+    }
+    return d;
+}
+
+/* ---- one argument ---------------------------------------------------------------------- */
+
+static unsigned image_type(IrKind kind)
+{
+    return kind == IR_K_MASK ? OP_MASK : kind == IR_K_LABELS ? OP_LABELS : OP_IMAGE;
+}
+
+/* The types that a value has as it is. */
+static unsigned types_of(const Elab *el, Val v)
+{
+    static const unsigned TYPES[VAL_KINDS] = {
+        [VAL_UNIFORM] = OP_VALUE,       [VAL_SELECTION] = OP_SELECTION, [VAL_VECTOR] = OP_VECTOR,
+        [VAL_RECORD] = OP_RECORD,       [VAL_LIST] = OP_LIST,           [VAL_FUNCTION] = OP_FUNCTION,
+        [VAL_BORDER] = OP_BORDER,       [VAL_FOOTPRINT] = OP_FOOTPRINT, [VAL_WORD] = OP_WORD,
+        [VAL_TEXT] = OP_WORD,
+    };
+    if (v.kind == VAL_IMAGE) {
+        return image_type(v.image);
+    }
+    if (v.kind == VAL_NUMBER) {
+        return el_is_truth(el, v) ? OP_TRUTH : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS;
+    }
+    if (v.kind == VAL_WORD && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
+        return OP_AXIS | OP_WORD;
+    }
+    return TYPES[v.kind];
+}
+
+static bool check_range(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+{
+    double value;
+    if (!p->ranged || !el_constant(el, v, &value)) {
+        return true;
+    }
+    bool low = p->above ? !(value > p->lo) : !(value >= p->lo);
+    if (!low && value <= p->hi) {
+        return true;
+    }
+    Str s;
+    str_init(&s, el->arena);
+    if (p->above) {
+        str_addf(&s, "above %g", p->lo);
+    } else {
+        str_addf(&s, "in %g .. %g", p->lo, p->hi);
+    }
+    el_error(el, ARGUMENT_RANGE, at, p->name, call->op->name, value, s.at);
+    return false;
+}
+
+/* A whole number, or something that is one at run time. */
+static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, Span at)
+{
+    double value;
+    if (el_constant(el, *v, &value) && v->unit == NULL && value != floor(value)) {
+        el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
+        return false;
+    }
+    v->expr = el_pixels(el, *v, IR_AX_X);
+    v->unit = NULL;
+    if (!el_is_integral(el, v->expr)) {
+        v->expr = ir_op1(el->g, IR_X_ROUND, v->expr);
+    }
+    return true;
+}
+
+static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out,
+                         Span at)
+{
+    static const char *const NAMES[] = {"x", "y", "z"};
+    Val record = el_record(el, 3);
+    for (int ax = 0; ax < 3; ax++) {
+        Val v = each[ax];
+        bool fine = check_range(el, call, p, v, at);
+        fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, at));
+        if (!fine) {
+            return false;
+        }
+        record.items[ax] = (ValItem){NAMES[ax], el_host(el_pixels(el, v, ax))};
+    }
+    *out = record;
+    return true;
+}
+
+/* A number, or a list with one for each axis of the image, as a record x, y, z. */
+static bool per_axis(Elab *el, const Call *call, const OpParam *p, Val *v, Span at)
+{
+    Val each[3] = {el_number(el, 0), el_number(el, 0), el_number(el, 0)};
+    const Val image = call->arg[0];
+    int ndim = image.kind == VAL_IMAGE ? el_ndim(el, image) : 3;
+    if (v->kind == VAL_RECORD && el_member(*v, "x") != NULL) {
+        return true;
+    }
+    if (v->kind == VAL_NUMBER) {
+        for (int ax = 0; ax < 3; ax++) {
+            each[ax] = image.kind != VAL_IMAGE || el_has(el, image, ax) ? *v : each[ax];
+        }
+        return axis_numbers(el, call, p, each, v, at);
+    }
+    if (v->n != ndim) {
+        Diag *d = el_error(el, PER_AXIS_COUNT, at, p->name, v->n, el_axes(el, image.grid));
+        diag_help(el->diags, d, "one number for all axes, or a list in the order of the axes, "
+                                "x last");
+        return false;
+    }
+    int next = v->n - 1;
+    for (int ax = 0; ax < 3; ax++) {
+        if (image.kind == VAL_IMAGE && !el_has(el, image, ax)) {
+            continue;
+        }
+        each[ax] = v->items[next--].val;
+        if (each[ax].kind != VAL_NUMBER) {
+            wrong_kind(el, call, p, each[ax], at);
+            return false;
+        }
+    }
+    return axis_numbers(el, call, p, each, v, at);
+}
+
+/* Brings an argument to the form that the operator works with; false after a complaint. */
+static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
+{
+    bool none = v->kind == VAL_WORD && strcmp(v->text, "none") == 0;
+    if (el_is_bad(*v)) {
+        return false;
+    }
+    if (none && p->value != NULL && strcmp(p->value, "none") == 0) {
+        return true;
+    }
+    unsigned have = types_of(el, *v);
+    bool record = v->kind == VAL_RECORD && el_member(*v, "x") != NULL;
+    if ((p->types & OP_PER_AXIS) != 0 && (v->kind == VAL_LIST || v->kind == VAL_NUMBER || record) &&
+        !el_is_truth(el, *v)) {
+        return per_axis(el, call, p, v, at);
+    }
+    if ((p->types & OP_FOOTPRINT) != 0 && v->kind == VAL_LIST) {
+        *v = el_literal_footprint(el, *v, at);
+        return !el_is_bad(*v);
+    }
+    if ((have & p->types) == 0) {
+        wrong_kind(el, call, p, *v, at);
+        return false;
+    }
+    if (v->kind != VAL_NUMBER || el_is_truth(el, *v)) {
+        return true;
+    }
+    if (!check_range(el, call, p, *v, at)) {
+        return false;
+    }
+    if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
+        return check_integer(el, call, p, v, at);
+    }
+    if (!call->op->prelude) {
+        v->expr = el_pixels(el, *v, IR_AX_X);
+        v->unit = NULL;
+    }
+    return true;
+}
+
+/* ---- arguments and parameters ---------------------------------------------------------- */
+
+/* A bare word is taken as one where the parameter wants words and no image has that name. */
+static Val argument(Elab *el, const OpParam *p, const AstExpr *e)
+{
+    if (e->kind == AST_NAME && (p->types & (OP_WORD | OP_AXIS)) != 0) {
+        const Binding *b = el_find(el->scope, e->name);
+        bool choice = b != NULL && (b->val.kind == VAL_WORD || b->val.kind == VAL_IMAGE);
+        bool property = words_property(e->name) != NULL || b == NULL;
+        if (!choice && property) {
+            return el_word(e->name);
+        }
+    }
+    return el_expr(el, e);
+}
+
+static int find_param(const Op *op, const char *name)
+{
+    for (int i = 0; i < op->n_params; i++) {
+        if (strcmp(op->param[i].name, name) == 0 && !op->param[i].rest) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
+{
+    const char *names[OP_MAX_PARAMS];
+    Str s;
+    str_init(&s, el->arena);
+    for (int i = 0; i < op->n_params; i++) {
+        names[i] = op->param[i].name;
+        str_addf(&s, i > 0 ? ", %s" : "%s", names[i]);
+    }
+    const char *near = fe_nearest(arg->name, names, op->n_params);
+    Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
+    if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `%s`?", near);
+    } else {
+        diag_help(el->diags, d, "its arguments are %s", s.n > 0 ? s.at : "none");
+    }
+}
+
+/* The parameter that an argument belongs to; -1 after a complaint. */
+static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
+{
+    const Op *op = call->op;
+    int i = *next;
+    if (arg->name != NULL) {
+        i = find_param(op, arg->name);
+        if (i < 0) {
+            unknown_argument(el, op, arg);
+            return -1;
+        }
+    } else if (i < op->n_params && op->param[i].rest) {
+        i = call->n < op->n_params ? op->n_params : call->n;
+    } else if (i >= op->n_params) {
+        Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
+        diag_help(el->diags, d, "%s(%s)", op->name, op->signature);
+        return -1;
+    } else {
+        (*next)++;
+    }
+    if (i >= CALL_MAX_ARGS) {
+        el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, CALL_MAX_ARGS);
+        return -1;
+    }
+    if (call->given[i]) {
+        el_error(el, ARGUMENT_TWICE, arg->name != NULL ? arg->name_span : arg->value->span,
+                 op->param[i < op->n_params ? i : op->n_params - 1].name);
+        return -1;
+    }
+    return i;
+}
+
+static const OpParam *param_at(const Op *op, int i)
+{
+    return &op->param[i < op->n_params ? i : op->n_params - 1];
+}
+
+static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
+{
+    bool fine = true;
+    int next = 0;
+    call->n = call->op->n_params;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        int i = parameter_of(el, call, arg, &next);
+        if (i < 0) {
+            fine = false;
+            continue;
+        }
+        const OpParam *p = param_at(call->op, i);
+        call->given[i] = true;
+        call->at[i] = arg->value->span;
+        call->spelling[i] = arg->value->kind == AST_NAME ? arg->value->name : NULL;
+        call->arg[i] = argument(el, p, arg->value);
+        call->n = i >= call->n ? i + 1 : call->n;
+        fine = !el_is_bad(call->arg[i]) && fine;
+    }
+    return fine;
+}
+
+/* A default of ops.def: its text means what it would mean in the prelude. */
+static Val default_value(Elab *el, const OpParam *p)
+{
+    Source *source = arena_new(el->arena, Source);
+    source->path = "operators";
+    source->text = arena_printf(el->arena, "value = %s\n", p->value);
+    AstFile *file = fe_parse(el->arena, source, el->diags);
+    Scope *before = el->scope;
+    el->scope = el->prelude;
+    Val v = file->statements != NULL ? el_expr(el, file->statements->a) : el_err();
+    el->scope = before;
+    return v;
+}
+
+static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
+{
+    bool fine = true;
+    for (int i = 0; i < call->n; i++) {
+        const OpParam *p = param_at(call->op, i);
+        if (!call->given[i] && p->rest) {
+            continue;
+        }
+        if (!call->given[i] && p->value == NULL) {
+            Diag *d = el_error(el, MISSING_ARGUMENT, e->word, call->op->name, p->name);
+            diag_help(el->diags, d, "%s(%s)", call->op->name, call->op->signature);
+            fine = false;
+            continue;
+        }
+        if (!call->given[i]) {
+            call->arg[i] = default_value(el, p);
+            call->at[i] = e->span;
+        }
+        fine = settle(el, call, p, &call->arg[i], call->at[i]) && fine;
+    }
+    return fine;
+}
+
+static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
+{
+    Call *call = arena_new(el->arena, Call);
+    call->op = op;
+    call->span = e->span;
+    call->word = e->word;
+    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e);
+    const char *hint = el->hint;
+    el->hint = el_hint(el, op->name);
+    Val v = fine ? el_builtin(op)(el, call) : el_err();
+    el->hint = hint;
+    return v;
+}
+
+/* ---- functions ------------------------------------------------------------------------- */
+
+bool el_mark_called(Elab *el, const AstStmt *fn)
+{
+    for (int i = 0; i < el->called.n; i++) {
+        if (el->called.at[i] == fn) {
+            return false;
+        }
+    }
+    vec_push(el->arena, &el->called, fn);
+    return true;
+}
+
+static bool may_expand(Elab *el, const AstStmt *fn, Span span)
+{
+    for (const Frame *f = el->frame; f != NULL; f = f->up) {
+        if (f->fn == fn) {
+            Diag *d = el_error(el, RECURSION, span, fn->name);
+            diag_help(el->diags, d, "functions are expanded where they are called; write a loop: "
+                                    "while, for or repeat");
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *const KIND_TYPES[] = {"image", "mask", "labels", "number"};
+
+/* Checks a value against a written type and converts numbers to it. */
+static Val convert_to(Elab *el, Val v, const char *type, Span type_span, Span span)
+{
+    if (type == NULL || el_is_bad(v)) {
+        return v;
+    }
+    Elem elem = elem_from_name(type);
+    if (elem == ELEM_BOOL) {
+        elem = ELEM_NONE;
+        type = "mask";
+    }
+    bool fits = false;
+    for (size_t i = 0; i < sizeof KIND_TYPES / sizeof *KIND_TYPES; i++) {
+        if (strcmp(type, KIND_TYPES[i]) == 0) {
+            bool image = v.kind == VAL_IMAGE && strcmp(IR_KIND_NAMES[v.image], type) == 0;
+            bool truth = i == 1 && el_is_truth(el, v);
+            fits = image || truth || (i == 3 && el_is_scalar(v) && !el_is_truth(el, v));
+            if (!fits) {
+                el_error(el, TYPE_MISMATCH, span, type, el_describe(el, v));
+            }
+            return fits ? v : el_err();
+        }
+    }
+    if (elem == ELEM_NONE || elem == ELEM_FILE) {
+        Diag *d = el_error(el, UNKNOWN_TYPE, type_span, type);
+        diag_help(el->diags, d, "types are u8 u16 i16 u32 i32 f32 bool, image, mask, labels and "
+                                "number");
+        return el_err();
+    }
+    if ((!el_is_scalar(v) && v.kind != VAL_IMAGE) || el_is_truth(el, v) || el_is_mask(el, v)) {
+        el_error(el, TYPE_MISMATCH, span, type, el_describe(el, v));
+        return el_err();
+    }
+    return v.kind == VAL_IMAGE ? el_convert(el, v, elem) : v;
+}
+
+Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
+              Span span)
+{
+    if (!may_expand(el, fn, span)) {
+        return el_err();
+    }
+    Frame frame = {fn, el->frame};
+    Scope *before = el_push(el, env);
+    int i = 0;
+    bool bad = false;
+    for (const AstName *p = fn->names; p != NULL && i < n; p = p->next, i++) {
+        Val v = convert_to(el, args[i], p->type, p->type_span, at[i]);
+        bad = bad || el_is_bad(v);
+        el_bind(el, p->name, p->span, v, BIND_LOCAL);
+    }
+    el->frame = &frame;
+    el->depth++;
+    Val result = el_err();
+    if (!bad && fn->a != NULL) {
+        result = el_expr(el, fn->a);
+    } else if (!bad && !el_block(el, fn->body, &result)) {
+        Diag *d = el_error(el, MISSING_RETURN, fn->name_span, fn->name);
+        diag_help(el->diags, d, "end it with: return ...");
+    }
+    el->depth--;
+    el->frame = frame.up;
+    el->scope = before;
+    return convert_to(el, result, fn->type, fn->type_span, span);
+}
+
+static Val call_values(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at,
+                       int n, Span span)
+{
+    el_mark_called(el, fn);
+    for (int i = 0; i < n; i++) {
+        if (el_is_bad(args[i])) {
+            return el_err();
+        }
+    }
+    if (el_needs_scalar(el, fn, env, args, n)) {
+        return el_scalar_call(el, fn, env, args, at, n, span);
+    }
+    const char *hint = el->hint;
+    el->hint = el_hint(el, fn->name);
+    Val v = el_expand(el, fn, env, args, at, n, span);
+    el->hint = hint;
+    return v;
+}
+
+static int count_params(const AstStmt *fn)
+{
+    int n = 0;
+    for (const AstName *p = fn->names; p != NULL; p = p->next) {
+        n++;
+    }
+    return n;
+}
+
+/* The index of the parameter called `name`, or -1. */
+static int find_fn_param(const AstStmt *fn, const char *name)
+{
+    int i = 0;
+    for (const AstName *p = fn->names; p != NULL; p = p->next, i++) {
+        if (strcmp(p->name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool fn_arguments(Elab *el, const AstStmt *fn, const AstExpr *e, Val *args, Span *at,
+                         bool *given)
+{
+    int n = count_params(fn), next = 0;
+    bool fine = true;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        int i = arg->name != NULL ? find_fn_param(fn, arg->name) : next++;
+        if (i < 0) {
+            Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, fn->name, arg->name);
+            diag_note(el->diags, d, fn->name_span, "`%s` is written here", fn->name);
+            fine = false;
+        } else if (i >= n || i >= CALL_MAX_ARGS) {
+            Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, fn->name, n);
+            diag_note(el->diags, d, fn->name_span, "`%s` is written here", fn->name);
+            fine = false;
+        } else if (given[i]) {
+            el_error(el, ARGUMENT_TWICE, arg->name_span, arg->name);
+            fine = false;
+        } else {
+            given[i] = true;
+            at[i] = arg->value->span;
+            args[i] = el_expr(el, arg->value);
+        }
+    }
+    return fine;
+}
+
+static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr *e)
+{
+    Val args[CALL_MAX_ARGS];
+    Span at[CALL_MAX_ARGS];
+    bool given[CALL_MAX_ARGS] = {false};
+    bool fine = fn_arguments(el, fn, e, args, at, given);
+    int i = 0;
+    for (const AstName *p = fn->names; p != NULL && i < CALL_MAX_ARGS && fine; p = p->next, i++) {
+        if (given[i]) {
+            continue;
+        }
+        if (p->value == NULL) {
+            Diag *d = el_error(el, MISSING_ARGUMENT, e->word, fn->name, p->name);
+            diag_note(el->diags, d, p->span, "`%s` is asked for here", p->name);
+            fine = false;
+            continue;
+        }
+        Scope *before = el->scope;
+        el->scope = env;
+        args[i] = el_expr(el, p->value);
+        at[i] = e->span;
+        el->scope = before;
+    }
+    return fine ? call_values(el, fn, env, args, at, i, e->span) : el_err();
+}
+
+Val el_apply(Elab *el, Val fn, const Val *args, int n, Span span)
+{
+    Span at[CALL_MAX_ARGS];
+    for (int i = 0; i < n; i++) {
+        at[i] = span;
+    }
+    if (fn.kind != VAL_FUNCTION || fn.fn == NULL) {
+        return el_err();
+    }
+    if (count_params(fn.fn) != n) {
+        el_error(el, FUNCTION_ARITY, span, fn.fn->name, count_params(fn.fn), n);
+        return el_err();
+    }
+    return call_values(el, fn.fn, fn.env, args, at, n, span);
+}
+
+Val el_call(Elab *el, const AstExpr *e)
+{
+    Binding *b = el_find(el->scope, e->name);
+    if (b != NULL && b->val.kind == VAL_FUNCTION) {
+        b->used = true;
+        return call_function(el, b->val.fn, b->val.env, e);
+    }
+    const Op *op = ops_find(el->ops, e->name);
+    if (op != NULL) {
+        return call_operator(el, op, e);
+    }
+    if (b != NULL && el_is_bad(b->val)) {
+        return el_err();
+    }
+    if (b != NULL) {
+        b->used = true;
+        Diag *d = el_error(el, NOT_A_FUNCTION, e->word, e->name, el_describe(el, b->val));
+        if (b->val.kind == VAL_IMAGE) {
+            diag_help(el->diags, d, "a pixel beside the current one is %s[dx = 1, dy = 0]",
+                      e->name);
+        }
+        return el_err();
+    }
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        if (arg->value->kind != AST_NAME || words_property(arg->value->name) == NULL) {
+            el_expr(el, arg->value);
+        }
+    }
+    return el_unknown_operator(el, e);
+}
+
+/* An operator of the prelude: its function on the arguments in order. */
+Val el_prelude(Elab *el, Call *call)
+{
+    const Binding *b = el_find_here(el->prelude, call->op->name);
+    if (b == NULL || b->val.kind != VAL_FUNCTION) {
+        return el_err();
+    }
+    Span before = el->call;
+    if (before.source == NULL) {
+        el->call = call->span;
+    }
+    Val v = el_expand(el, b->val.fn, el->prelude, call->arg, call->at, call->op->n_params,
+                      call->span);
+    el->call = before;
+    return v;
+}

@@ -1,0 +1,446 @@
+/*
+ * elaborate_fold: sum(e for j in -1 .. 1, i in -1 .. 1) and its like.
+ *
+ * A fold of one image at offsets, times weights that depend on one index each, is computed axis
+ * by axis: the innermost index becomes a stage of its own.  For sums this is what the language
+ * defines the result to be (a box sum or a gaussian is separable by definition, also in its
+ * rounding); for smallest and largest values it is exact.
+ */
+#include "elab.h"
+#include "words.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { MAX_INDICES = 8, MAX_FACTORS = 32 };
+
+/* ---- which indices an expression depends on -------------------------------------------- */
+
+typedef struct Depends {
+    const Fold *folds;
+    int n;
+    unsigned found; /* bit i: folds[i] */
+} Depends;
+
+static void find_index(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Depends *d = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    for (int i = 0; i < d->n; i++) {
+        if (n->op == IR_X_INDEX && (int)n->num == d->folds[i].index) {
+            d->found |= 1u << i;
+        }
+    }
+}
+
+static unsigned depends_on(Elab *el, IrExpr e, const Fold *folds, int n)
+{
+    Depends d = {.folds = folds, .n = n};
+    if (e != 0) {
+        ir_walk(el->g, e, find_index, &d);
+    }
+    return d.found;
+}
+
+/* ---- products -------------------------------------------------------------------------- */
+
+typedef struct Factor {
+    IrExpr e; /* a host expression */
+    bool inverse;
+} Factor;
+
+typedef struct Product {
+    Factor factor[MAX_FACTORS];
+    int n;
+    IrExpr read; /* the one pixel factor */
+    bool fits;
+} Product;
+
+static void add_host_factors(Elab *el, Product *p, IrExpr e, bool inverse)
+{
+    const IrExprNode n = *ir_expr(el->g, e);
+    if (n.op == IR_X_MUL || n.op == IR_X_DIV) {
+        add_host_factors(el, p, n.a, inverse);
+        add_host_factors(el, p, n.b, n.op == IR_X_DIV ? !inverse : inverse);
+        return;
+    }
+    p->fits = p->fits && p->n < MAX_FACTORS;
+    if (p->fits) {
+        p->factor[p->n++] = (Factor){e, inverse};
+    }
+}
+
+static void add_factors(Elab *el, Product *p, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(el->g, e);
+    if (n.rank <= IR_INDEX) {
+        bool cast = n.op == IR_X_CAST && n.num == 0;
+        add_host_factors(el, p, cast ? n.a : e, false);
+    } else if (n.op == IR_X_MUL) {
+        add_factors(el, p, n.a);
+        add_factors(el, p, n.b);
+    } else if (n.op == IR_X_READ && p->read == 0) {
+        p->read = e;
+    } else {
+        p->fits = false;
+    }
+}
+
+/* The product of the factors that depend on `index` (or on the others); 0 when there are none. */
+static IrExpr multiply(Elab *el, const Product *p, const unsigned *depends, unsigned index,
+                       bool with)
+{
+    IrExpr up = 0, down = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (((depends[i] & index) != 0) == with) {
+            IrExpr *to = p->factor[i].inverse ? &down : &up;
+            *to = *to == 0 ? p->factor[i].e : ir_op2(el->g, IR_X_MUL, *to, p->factor[i].e);
+        }
+    }
+    if (down == 0) {
+        return up;
+    }
+    return ir_op2(el->g, IR_X_DIV, up != 0 ? up : ir_const(el->g, 1), down);
+}
+
+/* ---- axis by axis ---------------------------------------------------------------------- */
+
+/* The axis along which each index moves the read, one each; false when that is not so. */
+static bool one_axis_each(Elab *el, IrExpr read, const Fold *folds, int n, int *axis)
+{
+    const IrExprNode r = *ir_expr(el->g, read);
+    const IrExpr offset[3] = {r.a, r.b, r.c};
+    unsigned seen = 0;
+    for (int ax = 0; ax < 3; ax++) {
+        unsigned on = depends_on(el, offset[ax], folds, n);
+        if ((offset[ax] != 0 && on == 0) || (on & (on - 1)) != 0 || (on & seen) != 0) {
+            return false;
+        }
+        for (int i = 0; i < n; i++) {
+            if (on == 1u << i) {
+                axis[i] = ax;
+            }
+        }
+        seen |= on;
+    }
+    for (int i = 0; i < n; i++) {
+        if (depends_on(el, folds[i].lo, folds, n) != 0 ||
+            depends_on(el, folds[i].hi, folds, n) != 0) {
+            return false;
+        }
+    }
+    bool fixed = depends_on(el, r.channel, folds, n) == 0 && depends_on(el, r.outside, folds, n) == 0;
+    return fixed && seen == (1u << n) - 1;
+}
+
+static bool separable(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr body, Product *p,
+                      unsigned *depends, int *axis)
+{
+    *p = (Product){.fits = true};
+    if (fold != IR_FOLD_SUM && ir_expr(el->g, body)->op != IR_X_READ) {
+        return false;
+    }
+    add_factors(el, p, body);
+    if (!p->fits || p->read == 0 || !one_axis_each(el, p->read, folds, n, axis)) {
+        return false;
+    }
+    unsigned inner = 1u << (n - 1);
+    for (int i = 0; i < p->n; i++) {
+        depends[i] = depends_on(el, p->factor[i].e, folds, n);
+        if ((depends[i] & inner) != 0 && depends[i] != inner) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static IrExpr read_along(Elab *el, IrId node, const IrExprNode *r, int only, int except,
+                         IrExpr channel, IrExpr outside)
+{
+    IrExpr offset[3] = {r->a, r->b, r->c};
+    for (int ax = 0; ax < 3; ax++) {
+        if ((only >= 0 && ax != only) || ax == except) {
+            offset[ax] = 0;
+        }
+    }
+    return ir_read_offset(el->g, node, offset, channel, r->border, outside);
+}
+
+static IrExpr weighted(Elab *el, IrExpr weight, IrExpr read)
+{
+    return weight != 0 ? ir_op2(el->g, IR_X_MUL, weight, read) : read;
+}
+
+static IrExpr plain_fold(Elab *el, IrFold fold, const Fold *f, IrExpr where, IrExpr nth,
+                         IrExpr body)
+{
+    return ir_fold(el->g, fold, f->index, f->lo, f->hi, where, nth, body);
+}
+
+/* The innermost index becomes a stage; returns what is left to fold over the others. */
+static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const Product *p,
+                          const unsigned *depends, const int *axis, int grid, Span span)
+{
+    static const char *const AXES[] = {"x", "y", "z"};
+    const IrExprNode r = *ir_expr(el->g, p->read);
+    const Fold *f = &folds[n - 1];
+    unsigned inner = 1u << (n - 1);
+    IrExpr weight = multiply(el, p, depends, inner, true);
+    IrExpr rest = multiply(el, p, depends, inner, false);
+    IrExpr read = read_along(el, r.node, &r, axis[n - 1], -1, r.channel, r.outside);
+    IrExpr line = plain_fold(el, fold, f, 0, 0, weighted(el, weight, read));
+    IrId stage = el_store(el, el_image(el, line, grid), AXES[axis[n - 1]], span);
+    IrExpr outside = r.outside;
+    if (outside != 0 && fold == IR_FOLD_SUM) {
+        IrExpr each = weight != 0 ? weight : ir_const(el->g, 1);
+        outside = ir_op2(el->g, IR_X_MUL, outside, plain_fold(el, fold, f, 0, 0, each));
+    }
+    IrExpr across = read_along(el, stage, &r, -1, axis[n - 1], 0, outside);
+    return weighted(el, rest, across);
+}
+
+IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
+               IrExpr body, int grid, Span span)
+{
+    Product p;
+    unsigned depends[MAX_FACTORS];
+    int axis[MAX_INDICES] = {0};
+    bool pixels = grid >= 0 && ir_expr(el->g, body)->rank == IR_PIXEL;
+    while (n > 1 && pixels && where == 0 && fold != IR_FOLD_PROD && fold != IR_FOLD_RANK &&
+           separable(el, fold, folds, n, body, &p, depends, axis)) {
+        body = split_inner(el, fold, folds, n, &p, depends, axis, grid, span);
+        n--;
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        body = plain_fold(el, fold, &folds[i], i == n - 1 ? where : 0, i == n - 1 ? nth : 0, body);
+    }
+    return body;
+}
+
+/* ---- comprehensions -------------------------------------------------------------------- */
+
+typedef struct Ranges {
+    Fold fold[MAX_INDICES];
+    int n;
+} Ranges;
+
+static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
+{
+    double lo, hi;
+    IrExpr first = el_bound(el, f->lo), last = el_bound(el, f->hi);
+    if (first == 0 || last == 0) {
+        el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
+        return false;
+    }
+    bool constant = ir_is_const(el->g, first, &lo) && ir_is_const(el->g, last, &hi);
+    if (constant && floor(hi) < ceil(lo)) {
+        Diag *d = el_error(el, EMPTY_RANGE, f->span, lo, hi);
+        diag_help(el->diags, d, "ranges run upwards and hold both ends: %g .. %g", hi, lo);
+        return false;
+    }
+    if (constant && ceil(lo) == floor(hi)) {
+        el_bind(el, f->name, f->span, el_number(el, ceil(lo)), BIND_LOCAL);
+        return true;
+    }
+    if (r->n == MAX_INDICES) {
+        el_error(el, TOO_MANY_INDICES, f->span, MAX_INDICES);
+        return false;
+    }
+    int index = ir_new_index(el->g);
+    r->fold[r->n++] = (Fold){index, first, last};
+    el_bind(el, f->name, f->span, el_host(ir_index(el->g, index)), BIND_LOCAL);
+    return true;
+}
+
+static WordFold find_fold(const char *name)
+{
+    for (int i = 0; i < WORD_FOLDS; i++) {
+        if (strcmp(WORDS_FOLDS[i], name) == 0) {
+            return (WordFold)i;
+        }
+    }
+    return WORD_FOLDS;
+}
+
+/* How many elements a comprehension has: a host expression. */
+static IrExpr how_many(Elab *el, const Ranges *r, IrExpr where)
+{
+    IrGraph *g = el->g;
+    IrExpr n = ir_const(g, 1);
+    if (where != 0) {
+        return el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, n, -1, (Span){0});
+    }
+    for (int i = 0; i < r->n; i++) {
+        IrExpr last = ir_op1(g, IR_X_FLOOR, r->fold[i].hi);
+        IrExpr first = ir_op1(g, IR_X_CEIL, r->fold[i].lo);
+        IrExpr length = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_SUB, last, first), ir_const(g, 1));
+        n = ir_op2(g, IR_X_MUL, n, length);
+    }
+    return n;
+}
+
+/* Number floor(count * q) of the sorted elements, the last one at most. */
+static IrExpr nth_of(Elab *el, IrExpr share)
+{
+    IrGraph *g = el->g;
+    IrExpr count = ir_index(g, -1);
+    IrExpr nth = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_MUL, count, share));
+    return ir_op2(g, IR_X_MIN, nth, ir_op2(g, IR_X_SUB, count, ir_const(g, 1)));
+}
+
+static IrFold simple_fold(WordFold w, bool masks)
+{
+    switch (w) {
+    case WORD_PROD:
+        return IR_FOLD_PROD;
+    case WORD_MIN:
+        return masks ? IR_FOLD_ALL : IR_FOLD_MIN;
+    case WORD_MAX:
+        return masks ? IR_FOLD_ANY : IR_FOLD_MAX;
+    case WORD_ANY:
+        return IR_FOLD_ANY;
+    case WORD_ALL:
+        return IR_FOLD_ALL;
+    case WORD_MEDIAN:
+    case WORD_PERCENTILE:
+        return IR_FOLD_RANK;
+    default:
+        return IR_FOLD_SUM;
+    }
+}
+
+/* Mean squared distance from the mean, which is a stage of its own. */
+static IrExpr variance(Elab *el, const Ranges *r, IrExpr where, IrExpr body, int grid, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr n = how_many(el, r, where);
+    IrExpr mean = ir_op2(g, IR_X_DIV,
+                         el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, body, grid, span), n);
+    if (grid >= 0) {
+        mean = ir_read(g, el_store(el, el_image(el, mean, grid), "mean", span));
+    }
+    IrExpr distance = ir_op2(g, IR_X_SUB, body, mean);
+    IrExpr square = ir_op2(g, IR_X_MUL, distance, distance);
+    IrExpr sum = el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, square, grid, span);
+    return ir_op2(g, IR_X_DIV, sum, n);
+}
+
+/* The share of a percentile: percentile(... for ..., q = 90). */
+static IrExpr percentile_share(Elab *el, const AstExpr *e)
+{
+    IrExpr q = e->args != NULL ? el_host_number(el, e->args->value, "a percentile") : 0;
+    if (e->args == NULL) {
+        Diag *d = el_error(el, MISSING_ARGUMENT, e->word, "percentile", "q");
+        diag_help(el->diags, d, "percentile(v[dx = i] for i in -2 .. 2, q = 90)");
+    }
+    return q != 0 ? ir_op2(el->g, IR_X_DIV, q, ir_const(el->g, 100)) : 0;
+}
+
+static IrExpr combine(Elab *el, const AstExpr *e, WordFold w, const Ranges *r, IrExpr where,
+                      Val body)
+{
+    IrGraph *g = el->g;
+    int grid = body.kind == VAL_IMAGE ? body.grid : -1;
+    bool masks = ir_expr(g, body.expr)->type == ELEM_BOOL;
+    IrExpr nth = 0;
+    if (w == WORD_VAR || w == WORD_STD) {
+        IrExpr v = variance(el, r, where, body.expr, grid, e->span);
+        return w == WORD_STD ? ir_op1(g, IR_X_SQRT, v) : v;
+    }
+    if (w == WORD_MEDIAN || w == WORD_PERCENTILE) {
+        IrExpr share = w == WORD_MEDIAN ? ir_const(g, 0.5) : percentile_share(el, e);
+        if (share == 0) {
+            return 0;
+        }
+        nth = nth_of(el, share);
+    }
+    IrExpr v = el_fold(el, simple_fold(w, masks), r->fold, r->n, where, nth, body.expr, grid,
+                       e->span);
+    return w == WORD_MEAN ? ir_op2(g, IR_X_DIV, v, how_many(el, r, where)) : v;
+}
+
+static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
+{
+    if (el_is_bad(body)) {
+        return false;
+    }
+    bool truth = el_is_mask(el, body) || el_is_truth(el, body);
+    bool wants_truth = w == WORD_ANY || w == WORD_ALL || w == WORD_COUNT;
+    bool takes_truth = wants_truth || w == WORD_MIN || w == WORD_MAX || w == WORD_SUM ||
+                       w == WORD_MEDIAN || w == WORD_PERCENTILE;
+    if (!el_is_scalar(body) && body.kind != VAL_IMAGE) {
+        el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
+        return false;
+    }
+    if (wants_truth && !truth) {
+        Diag *d = el_error(el, NEEDS_MASK, e->a->span, el_describe(el, body));
+        diag_help(el->diags, d, "%s(...) is about a comparison: %s(%s > 0 for ...)", e->name,
+                  e->name, el_words(el, e->a->span));
+        return false;
+    }
+    if (truth && !takes_truth) {
+        Diag *d = el_error(el, MASK_AS_NUMBER, e->a->span, el_describe(el, body));
+        diag_help(el->diags, d, "number(mask) is 0 or 1");
+        return false;
+    }
+    return true;
+}
+
+/* The condition on the indices, 0 when there is none; *fine is false after a complaint. */
+static IrExpr read_where(Elab *el, const AstExpr *e, bool *fine)
+{
+    if (e->b == NULL) {
+        return 0;
+    }
+    Val v = el_expr(el, e->b);
+    double known;
+    if (el_constant(el, v, &known) && el_is_truth(el, v) && known != 0) {
+        return 0;
+    }
+    if (v.kind == VAL_NUMBER && el_is_truth(el, v)) {
+        return v.expr;
+    }
+    *fine = false;
+    if (!el_is_bad(v)) {
+        Diag *d = el_error(el, WHERE_OF_PIXELS, e->b->span, el_describe(el, v));
+        diag_help(el->diags, d, "leave out pixels inside the sum: sum(e if condition else 0 for "
+                                "...)");
+    }
+    return 0;
+}
+
+Val el_comprehension(Elab *el, const AstExpr *e)
+{
+    WordFold w = find_fold(e->name);
+    if (w == WORD_FOLDS) {
+        const char *near = fe_nearest(e->name, WORDS_FOLDS, WORD_FOLDS);
+        Diag *d = el_error(el, UNKNOWN_FOLD, e->word, e->name);
+        diag_help(el->diags, d, "%s", near != NULL
+                                          ? arena_printf(el->arena, "did you mean '%s'?", near)
+                                          : "sum, prod, min, max, mean, var, std, median, "
+                                            "percentile, count, any and all take 'for'");
+        return el_err();
+    }
+    Ranges ranges = {.n = 0};
+    Scope *before = el_push(el, el->scope);
+    bool fine = true;
+    for (const AstFor *f = e->fors; f != NULL; f = f->next) {
+        fine = bind_range(el, f, &ranges) && fine;
+    }
+    Val body = el_expr(el, e->a);
+    IrExpr where = read_where(el, e, &fine);
+    el->scope = before;
+    if (!fine || !check_body(el, w, body, e)) {
+        return el_err();
+    }
+    bool masks = ir_expr(el->g, body.expr)->type == ELEM_BOOL;
+    if (masks && (w == WORD_MEDIAN || w == WORD_PERCENTILE || w == WORD_COUNT || w == WORD_SUM)) {
+        body.expr = ir_cast(el->g, body.expr, ELEM_I32);
+    }
+    IrExpr v = combine(el, e, w, &ranges, where, body);
+    if (v == 0) {
+        return el_err();
+    }
+    return body.kind == VAL_IMAGE ? el_image(el, v, body.grid) : el_scalar(el, v);
+}

@@ -1,0 +1,393 @@
+/*
+ * elaborate_labels: labels, what is measured of them, and the shapes that grow from them.
+ */
+#include "elab.h"
+#include "words.h"
+
+#include <string.h>
+
+/* ---- labelling ------------------------------------------------------------------------- */
+
+/* Connectivity as users write it: neighbours (4, 8; 6, 18, 26) or steps (1, 2, 3); the graph's
+ * is the squared distance of the farthest neighbour.  0 after a complaint. */
+static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
+{
+    static const struct {
+        int ndim, written, squared;
+    } KNOWN[] = {
+        {1, 1, 1}, {1, 2, 1}, {2, 1, 1},  {2, 4, 1},  {2, 2, 2}, {2, 8, 2},
+        {3, 1, 1}, {3, 6, 1}, {3, 2, 2}, {3, 18, 2}, {3, 3, 3}, {3, 26, 3},
+    };
+    double value;
+    int ndim = el_ndim(el, call->arg[0]);
+    if (call->arg[param].kind != VAL_NUMBER) {
+        return fallback > ndim ? ndim : fallback;
+    }
+    bool constant = el_constant(el, call->arg[param], &value);
+    for (size_t i = 0; constant && i < sizeof KNOWN / sizeof *KNOWN; i++) {
+        if (KNOWN[i].ndim == ndim && KNOWN[i].written == (int)value) {
+            return KNOWN[i].squared;
+        }
+    }
+    Diag *d = el_error(el, BAD_CONNECTIVITY, call->at[param], el_axes(el, call->arg[0].grid));
+    diag_help(el->diags, d, ndim == 3 ? "6, 18 or 26 neighbours in 3-D"
+                                      : "4 neighbours (edges) or 8 (also corners) in 2-D");
+    return 0;
+}
+
+static Val primitive(Elab *el, IrNode node, const char *part, Span span)
+{
+    return el_node(el, el_add_once(el, node, part, span));
+}
+
+Val el_label(Elab *el, Call *call)
+{
+    int connectivity = connectivity_of(el, call, 1, 3);
+    if (connectivity == 0) {
+        return el_err();
+    }
+    Val mask = el_readable(el, call->arg[0], "mask", call->span);
+    IrNode node = {.op = IR_LABEL,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = mask.grid,
+                   .in = {mask.expr},
+                   .arg = {ir_const(el->g, connectivity)}};
+    return primitive(el, node, NULL, call->span);
+}
+
+Val el_label_equal(Elab *el, Call *call)
+{
+    int connectivity = connectivity_of(el, call, 1, 3);
+    if (connectivity == 0) {
+        return el_err();
+    }
+    Val image = call->arg[0];
+    image.image = IR_K_IMAGE;
+    if (ir_expr(el->g, image.expr)->type != ELEM_F32) {
+        image = el_image(el, ir_cast(el->g, image.expr, ELEM_F32), image.grid);
+    }
+    IrNode node = {.op = IR_LABEL_EQUAL,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = image.grid,
+                   .in = {ir_read(el->g, el_store(el, image, "value", call->span))},
+                   .arg = {ir_const(el->g, connectivity)}};
+    return primitive(el, node, NULL, call->span);
+}
+
+/* ---- measuring ------------------------------------------------------------------------- */
+
+typedef struct Measure {
+    Val images[IR_MAX_IN];
+    int n_images;
+    const WordProperty *properties[CALL_MAX_ARGS];
+    int n;
+} Measure;
+
+static bool add_image(Elab *el, Call *call, int i, Measure *m)
+{
+    if (m->n_images + 1 >= IR_MAX_IN) {
+        el_error(el, TOO_MANY_IMAGES, call->at[i], IR_MAX_IN - 1);
+        return false;
+    }
+    Val pair[2] = {call->arg[0], call->arg[i]};
+    if (!el_meet(el, pair, 2, call->at[i])) {
+        return false;
+    }
+    if (pair[0].grid != call->arg[0].grid) {
+        Diag *d = el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
+                           el_axes(el, call->arg[0].grid));
+        diag_help(el->diags, d, "measure channels one by one: image[c = 0]");
+        return false;
+    }
+    m->images[m->n_images++] = pair[1];
+    return true;
+}
+
+static bool add_property(Elab *el, Call *call, int i, Measure *m)
+{
+    const char *name = call->arg[i].text;
+    const WordProperty *p = words_property(name);
+    int ndim = el_ndim(el, call->arg[0]);
+    if (p == NULL) {
+        const char *names[128];
+        int n = 0;
+        for (; n < WORDS_PROPERTIES_N && n < 128; n++) {
+            names[n] = WORDS_PROPERTIES[n].name;
+        }
+        const char *near = fe_nearest(name, names, n);
+        Diag *d = el_error(el, UNKNOWN_PROPERTY, call->at[i], name);
+        diag_help(el->diags, d, near != NULL ? "did you mean '%s'?"
+                                             : "such as area, centroid, bbox, mean, sum, solidity; "
+                                               "`pipec ops measure` lists all%.0s",
+                  near != NULL ? near : "");
+        return false;
+    }
+    if (p->ndim != 0 && p->ndim != ndim) {
+        el_error(el, PROPERTY_NEEDS_2D, call->at[i], name, el_axes(el, call->arg[0].grid));
+        return false;
+    }
+    for (int k = 0; k < m->n; k++) {
+        if (m->properties[k] == p) {
+            el_error(el, PROPERTY_TWICE, call->at[i], name);
+            return false;
+        }
+    }
+    m->properties[m->n++] = p;
+    return true;
+}
+
+static bool read_measure(Elab *el, Call *call, Measure *m)
+{
+    bool fine = true;
+    for (int i = 1; i < call->n; i++) {
+        if (call->arg[i].kind == VAL_IMAGE) {
+            fine = add_image(el, call, i, m) && fine;
+        } else {
+            fine = add_property(el, call, i, m) && fine;
+        }
+    }
+    for (int i = 0; i < m->n; i++) {
+        if (m->properties[i]->image && m->n_images == 0) {
+            Diag *d = el_error(el, PROPERTY_NEEDS_IMAGE, call->span, m->properties[i]->name);
+            diag_help(el->diags, d, "name the image after the labels: measure(%s, image, %s)",
+                      el_words(el, call->at[0]), m->properties[i]->name);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+/* "label,area,0:mean": a property about images once for each of them. */
+static const char *columns_of(Elab *el, const Measure *m)
+{
+    Str s;
+    str_init(&s, el->arena);
+    str_add(&s, "label");
+    for (int i = 0; i < m->n; i++) {
+        const WordProperty *p = m->properties[i];
+        if (strcmp(p->name, "label") == 0) {
+            continue;
+        }
+        for (int k = 0; k < (p->image ? m->n_images : 1); k++) {
+            if (p->image) {
+                str_addf(&s, ",%d:%s", k, p->name);
+            } else {
+                str_addf(&s, ",%s", p->name);
+            }
+        }
+    }
+    return s.at;
+}
+
+static IrId measure_node(Elab *el, Call *call, const Measure *m, const char *columns)
+{
+    IrNode node = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64, .text = columns};
+    node.of = el_store(el, call->arg[0], "labels", call->span);
+    node.in[0] = ir_read(el->g, node.of);
+    for (int k = 0; k < m->n_images; k++) {
+        Val image = m->images[k];
+        image.image = IR_K_IMAGE;
+        image.expr = ir_cast(el->g, image.expr, ELEM_F32);
+        node.in[k + 1] = el_readable(el, image, "image", call->span).expr;
+    }
+    return el_add_once(el, node, "table", call->span);
+}
+
+Val el_measure(Elab *el, Call *call)
+{
+    Measure m = {.n = 0};
+    if (!read_measure(el, call, &m)) {
+        return el_err();
+    }
+    if (m.n == 0) {
+        m.properties[m.n++] = words_property("area");
+        m.properties[m.n++] = words_property("bbox");
+        if (m.n_images > 0) {
+            m.properties[m.n++] = words_property("mean");
+        }
+    }
+    return el_node(el, measure_node(el, call, &m, columns_of(el, &m)));
+}
+
+/* One property of each label, as a vector that an image of labels can look up. */
+Val el_property(Elab *el, Call *call)
+{
+    Measure m = {.n = 0};
+    Call inner = *call;
+    if (!read_measure(el, &inner, &m)) {
+        return el_err();
+    }
+    bool scalar = m.n == 1 && strcmp(m.properties[0]->name, "label") != 0 &&
+                  strncmp(m.properties[0]->name, "bbox", 5) != 0 &&
+                  strstr(m.properties[0]->name, "cent") == NULL;
+    if (!scalar || m.n_images > 1) {
+        Diag *d = el_error(el, NOT_ONE_PROPERTY, call->span, "");
+        diag_help(el->diags, d, "one property with one column: property(labels, area)");
+        return el_err();
+    }
+    IrNode column = {.op = IR_COLUMN,
+                     .kind = IR_K_VECTOR,
+                     .elem = ELEM_F32,
+                     .arg = {ir_const(el->g, 1)},
+                     .of = measure_node(el, call, &m, columns_of(el, &m))};
+    return primitive(el, column, "column", call->span);
+}
+
+/* ---- per label ------------------------------------------------------------------------- */
+
+static const char *const PER_LABEL[] = {"label_sum", "label_min", "label_max", "label_count"};
+
+Val el_per_label(Elab *el, Call *call)
+{
+    int fold = 0;
+    while (strcmp(PER_LABEL[fold], call->op->name) != 0) {
+        fold++;
+    }
+    Val pair[2] = {call->arg[0], fold < 3 ? call->arg[1] : call->arg[0]};
+    if (!el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    IrId labels = el_store(el, call->arg[0], "labels", call->span);
+    Val value = pair[1];
+    value.image = IR_K_IMAGE;
+    value.expr = ir_cast(el->g, value.expr, ELEM_F32);
+    IrNode node = {.op = IR_PERLABEL,
+                   .kind = IR_K_VECTOR,
+                   .elem = ELEM_F32,
+                   .of = labels,
+                   .in = {ir_read(el->g, labels), el_readable(el, value, "value", call->span).expr},
+                   .arg = {ir_const(el->g, fold)}};
+    return primitive(el, node, PER_LABEL[fold] + 6, call->span);
+}
+
+/* Labels whose pixels satisfy a mask that is constant on each label, renumbered from 1. */
+Val el_compact(Elab *el, Call *call)
+{
+    Val pair[2] = {call->arg[0], call->arg[1]};
+    if (!el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    IrId labels = el_store(el, call->arg[0], "labels", call->span);
+    IrNode node = {.op = IR_COMPACT,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = pair[0].grid,
+                   .in = {ir_read(el->g, labels),
+                          el_readable(el, pair[1], "keep", call->span).expr}};
+    return primitive(el, node, NULL, call->span);
+}
+
+/* ---- distances and growth -------------------------------------------------------------- */
+
+static void spacing(Elab *el, Val record, IrExpr *arg)
+{
+    static const char *const NAMES[] = {"x", "y", "z"};
+    for (int ax = 0; ax < 3; ax++) {
+        const Val *v = el_member(record, NAMES[ax]);
+        double zero;
+        arg[ax] = v->expr;
+        if (ir_is_const(el->g, v->expr, &zero) && zero == 0) {
+            arg[ax] = ir_const(el->g, 1);
+        }
+    }
+}
+
+Val el_distance(Elab *el, Call *call)
+{
+    Val mask = el_readable(el, call->arg[0], "mask", call->span);
+    IrNode node = {.op = IR_DISTANCE,
+                   .kind = IR_K_IMAGE,
+                   .elem = ELEM_F32,
+                   .grid = mask.grid,
+                   .in = {mask.expr}};
+    spacing(el, call->arg[1], node.arg);
+    return primitive(el, node, NULL, call->span);
+}
+
+Val el_nearest_label(Elab *el, Call *call)
+{
+    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    IrNode node = {.op = IR_NEAREST_LABEL,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = labels.grid,
+                   .in = {labels.expr},
+                   .arg = {call->arg[1].expr}};
+    spacing(el, call->arg[2], node.arg + 1);
+    return primitive(el, node, NULL, call->span);
+}
+
+static IrExpr stored(Elab *el, Val v, Elem type, const char *part, Span span)
+{
+    if (type != ELEM_NONE && ir_expr(el->g, v.expr)->type != type) {
+        v = el_image(el, ir_cast(el->g, v.expr, type), v.grid);
+    }
+    return ir_read(el->g, el_store(el, v, part, span));
+}
+
+Val el_watershed(Elab *el, Call *call)
+{
+    int connectivity = connectivity_of(el, call, 3, 1);
+    bool masked = call->arg[2].kind == VAL_IMAGE;
+    Val three[3] = {call->arg[0], call->arg[1], masked ? call->arg[2] : call->arg[0]};
+    if (connectivity == 0 || !el_meet(el, three, 3, call->span)) {
+        return el_err();
+    }
+    double line = 0;
+    el_constant(el, call->arg[4], &line);
+    IrNode node = {.op = IR_WATERSHED,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = three[1].grid,
+                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, line != 0)}};
+    node.in[0] = stored(el, three[0], ELEM_F32, "image", call->span);
+    node.in[1] = stored(el, three[1], ELEM_NONE, "markers", call->span);
+    node.in[2] = masked ? stored(el, three[2], ELEM_NONE, "mask", call->span) : 0;
+    return primitive(el, node, NULL, call->span);
+}
+
+Val el_reconstruct(Elab *el, Call *call)
+{
+    int connectivity = connectivity_of(el, call, 2, 3);
+    Val pair[2] = {call->arg[0], call->arg[1]};
+    if (connectivity == 0 || !el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    double erosion = 0;
+    el_constant(el, call->arg[3], &erosion);
+    IrNode node = {.op = IR_RECONSTRUCT,
+                   .kind = IR_K_IMAGE,
+                   .elem = ELEM_F32,
+                   .grid = pair[0].grid,
+                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, erosion != 0)}};
+    node.in[0] = stored(el, pair[0], ELEM_F32, "seed", call->span);
+    node.in[1] = stored(el, pair[1], ELEM_F32, "mask", call->span);
+    return primitive(el, node, NULL, call->span);
+}
+
+Val el_local_maxima(Elab *el, Call *call)
+{
+    int connectivity = connectivity_of(el, call, 1, 3);
+    if (connectivity == 0) {
+        return el_err();
+    }
+    IrNode node = {.op = IR_LOCAL_MAXIMA,
+                   .kind = IR_K_MASK,
+                   .elem = ELEM_BOOL,
+                   .grid = call->arg[0].grid,
+                   .arg = {ir_const(el->g, connectivity)}};
+    node.in[0] = stored(el, call->arg[0], ELEM_F32, "image", call->span);
+    return primitive(el, node, NULL, call->span);
+}
+
+Val el_hull(Elab *el, Call *call)
+{
+    IrNode node = {.op = IR_HULL,
+                   .kind = IR_K_MASK,
+                   .elem = ELEM_BOOL,
+                   .grid = call->arg[0].grid};
+    node.in[0] = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
+    return primitive(el, node, NULL, call->span);
+}

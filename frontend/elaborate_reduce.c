@@ -1,0 +1,252 @@
+/*
+ * elaborate_reduce: whole-image values: sums, extremes, ranks, histograms and thresholds.
+ *
+ * Equal requests share a node: mean, std and max of one image are values of one reduction.
+ */
+#include "elab.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { VALUE_SUM, VALUE_COUNT, VALUE_SQUARES, VALUE_MIN, VALUE_MAX };
+enum { WANT_SUM = 1, WANT_SQUARES = 2, WANT_EXTREMES = 4 };
+enum { FLOAT_BINS = 256, INTEGER_BINS = 65536 };
+
+/* ---- what is reduced ------------------------------------------------------------------- */
+
+typedef struct Pixels {
+    IrExpr value, where; /* where 0: everywhere */
+    int grid;
+    IrExpr integer;      /* host: 1 when the pixels are whole numbers */
+} Pixels;
+
+/* Whether pixels are whole numbers: by type, or by the file's type behind plain copies. */
+static IrExpr is_integer(Elab *el, IrExpr e)
+{
+    IrGraph *g = el->g;
+    for (;;) {
+        const IrExprNode *n = ir_expr(g, e);
+        if (n->type != ELEM_F32 && n->type != ELEM_F64) {
+            return ir_const(g, 1);
+        }
+        bool read = n->op == IR_X_READ || n->op == IR_X_READAT;
+        const IrNode *from = read ? ir_node(g, n->node) : NULL;
+        if (!read) {
+            return ir_const(g, 0);
+        }
+        if (from->op == IR_INPUT) {
+            return from->elem == ELEM_FILE ? ir_isint(g, n->node) : ir_const(g, 0);
+        }
+        if (from->op != IR_MAP) {
+            return ir_const(g, 0);
+        }
+        e = from->in[0];
+    }
+}
+
+static Pixels pixels_of(Elab *el, Val v, Span span)
+{
+    Val value = v;
+    value.kind = VAL_IMAGE;
+    Pixels p = {.integer = is_integer(el, v.expr)};
+    value = el_readable(el, value, "value", span);
+    if (v.kind == VAL_SELECTION) {
+        Val mask = el_readable(el, el_image(el, v.mask, v.grid), "where", span);
+        p.where = mask.expr;
+    }
+    p.value = ir_cast(el->g, value.expr, ELEM_F32);
+    p.grid = value.grid;
+    return p;
+}
+
+/* The reduction of these pixels in this loop, with at least the wanted values. */
+static IrId reduction(Elab *el, const Pixels *p, int wanted, Span span)
+{
+    IrGraph *g = el->g;
+    for (int i = g->nodes.n - 1; i > 0; i--) {
+        IrNode *n = &g->nodes.at[i];
+        if (n->op == IR_REDUCE && n->loop == el->loop && n->in[0] == p->value &&
+            n->in[1] == p->where) {
+            double have = 0;
+            ir_is_const(g, n->arg[0], &have);
+            n->arg[0] = ir_const(g, (int)have | wanted);
+            return (IrId)i;
+        }
+    }
+    IrNode node = {.op = IR_REDUCE,
+                   .kind = IR_K_VALUE,
+                   .elem = ELEM_F64,
+                   .in = {p->value, p->where},
+                   .arg = {ir_const(g, wanted)}};
+    return el_add(el, node, "reduce", span);
+}
+
+static IrExpr value_of(Elab *el, Val v, int wanted, int which, Span span)
+{
+    Pixels p = pixels_of(el, v, span);
+    return ir_value(el->g, reduction(el, &p, wanted, span), which);
+}
+
+/* ---- sums and extremes ----------------------------------------------------------------- */
+
+static bool is_pixels(Val v)
+{
+    return v.kind == VAL_IMAGE || v.kind == VAL_SELECTION;
+}
+
+Val el_sum(Elab *el, Call *call)
+{
+    return el_uniform(value_of(el, call->arg[0], WANT_SUM, VALUE_SUM, call->span));
+}
+
+static IrExpr mean_of(Elab *el, Val v, Span span)
+{
+    IrExpr sum = value_of(el, v, WANT_SUM, VALUE_SUM, span);
+    return ir_op2(el->g, IR_X_DIV, sum, value_of(el, v, WANT_SUM, VALUE_COUNT, span));
+}
+
+Val el_mean(Elab *el, Call *call)
+{
+    return el_uniform(mean_of(el, call->arg[0], call->span));
+}
+
+static IrExpr variance_of(Elab *el, Val v, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr squares = value_of(el, v, WANT_SUM | WANT_SQUARES, VALUE_SQUARES, span);
+    IrExpr mean = mean_of(el, v, span);
+    IrExpr count = value_of(el, v, WANT_SUM, VALUE_COUNT, span);
+    IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count),
+                           ir_op2(g, IR_X_MUL, mean, mean));
+    return ir_op2(g, IR_X_MAX, spread, ir_const(g, 0));
+}
+
+Val el_variance(Elab *el, Call *call)
+{
+    return el_uniform(variance_of(el, call->arg[0], call->span));
+}
+
+Val el_deviation(Elab *el, Call *call)
+{
+    return el_uniform(ir_op1(el->g, IR_X_SQRT, variance_of(el, call->arg[0], call->span)));
+}
+
+Val el_count(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    if (v.kind == VAL_SELECTION) {
+        return el_uniform(value_of(el, v, WANT_SUM, VALUE_COUNT, call->span));
+    }
+    if (v.image == IR_K_LABELS) {
+        return el_uniform(ir_value(el->g, el_store(el, v, "labels", call->span), 0));
+    }
+    return el_uniform(value_of(el, v, WANT_SUM, VALUE_SUM, call->span));
+}
+
+/* One argument: over all pixels; several: pixel by pixel. */
+static Val extreme(Elab *el, Call *call, IrExprOp op, int which)
+{
+    Val v = call->arg[0];
+    if (call->n > 1) {
+        for (int i = 1; i < call->n; i++) {
+            Val next = call->arg[i];
+            if (el_is_bad(v)) {
+                return v;
+            }
+            if (v.kind == VAL_SELECTION || next.kind == VAL_SELECTION) {
+                el_error(el, NOT_A_NUMBER, call->at[i], el_describe(el, call->arg[0]));
+                return el_err();
+            }
+            v = el_op2(el, op, v, next, call->span);
+        }
+        return v;
+    }
+    if (!is_pixels(v)) {
+        Diag *d = el_error(el, MISSING_ARGUMENT, call->word, call->op->name, "...");
+        diag_help(el->diags, d, "%s(a, b) compares; %s(image) is one value for the whole image",
+                  call->op->name, call->op->name);
+        return el_err();
+    }
+    return el_uniform(value_of(el, v, WANT_EXTREMES, which, call->span));
+}
+
+Val el_minimum(Elab *el, Call *call)
+{
+    return extreme(el, call, IR_X_MIN, VALUE_MIN);
+}
+
+Val el_maximum(Elab *el, Call *call)
+{
+    return extreme(el, call, IR_X_MAX, VALUE_MAX);
+}
+
+/* any: the number of true pixels is not 0; all: no pixel is false. */
+Val el_any(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    IrExpr zero = ir_const(el->g, 0);
+    return el_uniform(ir_op2(el->g, IR_X_GT, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), zero));
+}
+
+Val el_all(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    IrExpr all = value_of(el, v, WANT_SUM, VALUE_COUNT, call->span);
+    return el_uniform(ir_op2(el->g, IR_X_EQ, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), all));
+}
+
+/* ---- ranks ----------------------------------------------------------------------------- */
+
+static Val rank(Elab *el, Val v, IrExpr percent, Span span)
+{
+    Pixels p = pixels_of(el, v, span);
+    IrNode node = {.op = IR_RANK,
+                   .kind = IR_K_VALUE,
+                   .elem = ELEM_F64,
+                   .in = {p.value, p.where},
+                   .arg = {percent}};
+    return el_uniform(ir_value(el->g, el_add_once(el, node, "rank", span), 0));
+}
+
+Val el_median(Elab *el, Call *call)
+{
+    return rank(el, call->arg[0], ir_const(el->g, 50), call->span);
+}
+
+Val el_percentile(Elab *el, Call *call)
+{
+    return rank(el, call->arg[0], call->arg[1].expr, call->span);
+}
+
+/* ---- thresholds ------------------------------------------------------------------------ */
+
+static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum_threshold"};
+
+Val el_histogram_threshold(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Pixels p = pixels_of(el, call->arg[0], call->span);
+    IrId extremes = reduction(el, &p, WANT_EXTREMES, call->span);
+    IrExpr lo = ir_value(g, extremes, VALUE_MIN), hi = ir_value(g, extremes, VALUE_MAX);
+    IrExpr truth = ir_op2(g, IR_X_NE, p.integer, ir_const(g, 0));
+    IrExpr bins =
+        ir_op3(g, IR_X_SELECT, truth, ir_const(g, INTEGER_BINS), ir_const(g, FLOAT_BINS));
+    IrNode histogram = {.op = IR_HISTOGRAM,
+                        .kind = IR_K_VECTOR,
+                        .elem = ELEM_U32,
+                        .in = {p.value, p.where, lo, hi},
+                        .arg = {bins, p.integer}};
+    IrId counts = el_add_once(el, histogram, "histogram", call->span);
+    int method = 0;
+    while (strcmp(METHODS[method], call->op->name) != 0) {
+        method++;
+        assert(method < (int)(sizeof METHODS / sizeof *METHODS));
+    }
+    IrNode threshold = {.op = IR_THRESHOLD,
+                        .kind = IR_K_VALUE,
+                        .elem = ELEM_F64,
+                        .in = {lo, hi},
+                        .arg = {ir_const(g, method), p.integer},
+                        .of = counts};
+    return el_uniform(ir_value(g, el_add_once(el, threshold, "threshold", call->span), 0));
+}

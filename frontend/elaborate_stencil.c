@@ -1,0 +1,323 @@
+/*
+ * elaborate_stencil: v[...]: offsets from the current pixel, channels, planes and gathers.
+ *
+ * Offsets (dx, dy, dz) must be known to the host, because they decide how far a kernel looks.
+ * A channel or plane that is known to the host drops its axis.  Other positions may be anything
+ * and read the image wherever they point.
+ */
+#include "elab.h"
+#include "words.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Index {
+    IrExpr offset[3];
+    bool offsets;
+    Val position[3];
+    Span position_at[3];
+    bool positions;
+    IrExpr channel;
+    IrBorder border;
+    IrExpr outside;
+} Index;
+
+typedef struct IndexWord {
+    const char *name;
+    enum { ROLE_OFFSET, ROLE_POSITION, ROLE_CHANNEL, ROLE_BORDER, ROLE_FILL, ROLE_TIME } role;
+    int axis;
+} IndexWord;
+
+static const IndexWord INDEX_WORDS[] = {
+    {"dx", ROLE_OFFSET, IR_AX_X},  {"dy", ROLE_OFFSET, IR_AX_Y},  {"dz", ROLE_OFFSET, IR_AX_Z},
+    {"x", ROLE_POSITION, IR_AX_X}, {"y", ROLE_POSITION, IR_AX_Y}, {"z", ROLE_POSITION, IR_AX_Z},
+    {"c", ROLE_CHANNEL, IR_AX_C},  {"border", ROLE_BORDER, 0},    {"fill", ROLE_FILL, 0},
+    {"t", ROLE_TIME, 0},
+};
+enum { INDEX_WORDS_N = sizeof INDEX_WORDS / sizeof *INDEX_WORDS };
+
+static const char *axis_name(int axis)
+{
+    static const char *const NAMES[] = {"x", "y", "z", "c"};
+    return NAMES[axis];
+}
+
+static bool has_axis(Elab *el, Val v, int axis, Span span)
+{
+    if (el_has(el, v, axis)) {
+        return true;
+    }
+    Diag *d = el_error(el, NO_SUCH_AXIS, span, axis_name(axis), el_axes(el, v.grid));
+    diag_help(el->diags, d, "an image has the axes that its input names: input image[z, y, x]");
+    return false;
+}
+
+static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const AstArg *arg)
+{
+    double value;
+    Val given = el_expr(el, arg->value);
+    if (el_is_bad(given)) {
+        return false;
+    }
+    if (given.kind != VAL_NUMBER || el_is_truth(el, given)) {
+        Diag *d = el_error(el, OFFSET_NOT_HOST, arg->value->span, w->name, el_describe(el, given));
+        diag_help(el->diags, d, "a place that differs from pixel to pixel is absolute: v[%s = "
+                                "%s_of(v) + shift]", w->name + 1, w->name + 1);
+        return false;
+    }
+    IrExpr e = el_pixels(el, given, w->axis);
+    bool constant = ir_is_const(el->g, e, &value);
+    if (constant && value != floor(value)) {
+        Diag *d = el_error(el, OFFSET_NOT_WHOLE, arg->value->span, w->name, value);
+        diag_help(el->diags, d, "shift(v, ...) moves an image by fractions of a pixel");
+        return false;
+    }
+    if (constant && value == 0) {
+        return true;
+    }
+    if (!has_axis(el, v, w->axis, arg->name_span)) {
+        return false;
+    }
+    ix->offset[w->axis] = el_is_integral(el, e) ? e : ir_op1(el->g, IR_X_ROUND, e);
+    ix->offsets = true;
+    return true;
+}
+
+static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const AstArg *arg)
+{
+    Val given = el_expr(el, arg->value);
+    if (el_is_bad(given) || !has_axis(el, v, w->axis, arg->name_span)) {
+        return false;
+    }
+    bool number = (el_is_scalar(given) || given.kind == VAL_IMAGE) && !el_is_truth(el, given) &&
+                  !el_is_mask(el, given);
+    if (!number) {
+        el_error(el, POSITION_NOT_NUMBER, arg->value->span, w->name, el_describe(el, given));
+        return false;
+    }
+    ix->position[w->axis] = given;
+    ix->position_at[w->axis] = arg->value->span;
+    ix->positions = true;
+    return true;
+}
+
+static bool read_channel(Elab *el, Val v, Index *ix, const AstArg *arg)
+{
+    double value;
+    IrExpr e = el_host_number(el, arg->value, "a channel");
+    if (e == 0 || !has_axis(el, v, IR_AX_C, arg->name_span)) {
+        return false;
+    }
+    if (ir_is_const(el->g, e, &value) && (value != floor(value) || value < 0)) {
+        Diag *d = el_error(el, BAD_CHANNEL, arg->value->span, value);
+        diag_help(el->diags, d, "channels are counted from 0: c = 0 is the first");
+        return false;
+    }
+    ix->channel = e;
+    return true;
+}
+
+static bool read_border(Elab *el, Index *ix, const AstArg *arg)
+{
+    Val given = el_expr(el, arg->value);
+    if (given.kind == VAL_BORDER) {
+        ix->border = given.border;
+        ix->outside = given.expr != 0 ? given.expr : ir_const(el->g, 0);
+        return true;
+    }
+    if (!el_is_bad(given)) {
+        Diag *d = el_error(el, NOT_A_BORDER, arg->value->span, el_describe(el, given));
+        diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
+    }
+    return false;
+}
+
+static bool read_fill(Elab *el, Index *ix, const AstArg *arg)
+{
+    IrExpr e = el_host_number(el, arg->value, "the value outside");
+    ix->border = IR_CONSTANT;
+    ix->outside = e;
+    return e != 0;
+}
+
+static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg)
+{
+    const char *names[INDEX_WORDS_N];
+    for (int i = 0; i < INDEX_WORDS_N; i++) {
+        const IndexWord *w = &INDEX_WORDS[i];
+        names[i] = w->name;
+        if (strcmp(w->name, arg->name) != 0) {
+            continue;
+        }
+        switch (w->role) {
+        case ROLE_OFFSET:
+            return read_offset(el, v, ix, w, arg);
+        case ROLE_POSITION:
+            return read_position(el, v, ix, w, arg);
+        case ROLE_CHANNEL:
+            return read_channel(el, v, ix, arg);
+        case ROLE_BORDER:
+            return read_border(el, ix, arg);
+        case ROLE_FILL:
+            return read_fill(el, ix, arg);
+        default: {
+            Diag *d = el_error(el, TIME_INDEX, arg->name_span, "");
+            diag_help(el->diags, d, "leave t out: every time point is a run of its own");
+            return false;
+        }
+        }
+    }
+    const char *near = fe_nearest(arg->name, names, INDEX_WORDS_N);
+    Diag *d = el_error(el, UNKNOWN_INDEX, arg->name_span, arg->name);
+    diag_help(el->diags, d, near != NULL ? "did you mean '%s'?"
+                                         : "dx, dy, dz are offsets; x, y, z, c are positions; "
+                                           "border and fill say what is outside%.0s",
+              near != NULL ? near : "");
+    return false;
+}
+
+static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
+{
+    bool fine = true;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        if (arg->name == NULL) {
+            Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
+            diag_help(el->diags, d, "offsets from the current pixel: %s[dx = 1]; absolute: "
+                                    "%s[x = 0], a channel: %s[c = 0]",
+                      el_words(el, e->a->span), el_words(el, e->a->span),
+                      el_words(el, e->a->span));
+            fine = false;
+            continue;
+        }
+        for (const AstArg *other = e->args; other != arg; other = other->next) {
+            if (other->name != NULL && strcmp(other->name, arg->name) == 0) {
+                el_error(el, ARGUMENT_TWICE, arg->name_span, arg->name);
+                fine = false;
+            }
+        }
+        fine = read_word(el, v, ix, arg) && fine;
+    }
+    return fine;
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+static int without_axis(Elab *el, int grid, int axis)
+{
+    IrGrid g = el->g->grids.at[grid];
+    g.has[axis] = false;
+    g.extent[axis] = 0;
+    return ir_add_grid(el->g, g);
+}
+
+/* A position as an i32 expression; fractions are rounded to the nearest, ties to even. */
+static IrExpr whole_position(Elab *el, Val v, int axis)
+{
+    IrExpr e = v.kind == VAL_NUMBER ? el_pixels(el, v, axis) : v.expr;
+    return el_is_integral(el, e) ? ir_cast(el->g, e, ELEM_I32) : ir_saturate(el->g, e, ELEM_I32);
+}
+
+static Val gather(Elab *el, Val v, IrId node, Index *ix, int grid, Span span)
+{
+    Val *at = ix->position;
+    bool moving = false;
+    for (int ax = 0; ax < 3; ax++) {
+        moving = moving || at[ax].kind == VAL_IMAGE;
+    }
+    if (moving) {
+        if (!el_meet(el, at, 3, span)) {
+            return el_err();
+        }
+        for (int ax = 0; ax < 3; ax++) {
+            grid = at[ax].kind == VAL_IMAGE ? at[ax].grid : grid;
+        }
+    }
+    IrExpr position[3] = {0, 0, 0};
+    for (int ax = 0; ax < 3; ax++) {
+        if (at[ax].kind != VAL_ERROR) {
+            position[ax] = whole_position(el, at[ax], ax);
+            bool host = at[ax].kind == VAL_NUMBER;
+            grid = ax == IR_AX_Z && host && !moving ? without_axis(el, grid, ax) : grid;
+        } else if (ix->offset[ax] != 0) {
+            position[ax] = ir_op2(el->g, IR_X_ADD, ir_coord(el->g, ax),
+                                  ir_cast(el->g, ix->offset[ax], ELEM_I32));
+        }
+    }
+    IrExpr e = ir_read_at(el->g, node, position, ix->channel, ix->border, ix->outside);
+    Val read = el_image(el, e, grid);
+    read.image = v.image == IR_K_LABELS ? IR_K_IMAGE : read.image;
+    return read;
+}
+
+static Val index_image(Elab *el, Val v, const AstExpr *e)
+{
+    Index ix = {.border = IR_NEAREST};
+    for (int ax = 0; ax < 3; ax++) {
+        ix.position[ax] = el_err();
+    }
+    if (!read_index(el, v, &ix, e)) {
+        return el_err();
+    }
+    if (!ix.offsets && !ix.positions && ix.channel == 0) {
+        return v;
+    }
+    const char *part = e->a->kind == AST_NAME ? e->a->name : "value";
+    IrId node = el_store(el, v, part, e->a->span);
+    int grid = ix.channel != 0 ? without_axis(el, v.grid, IR_AX_C) : v.grid;
+    if (ix.positions) {
+        return gather(el, v, node, &ix, grid, e->span);
+    }
+    IrExpr read = ir_read_offset(el->g, node, ix.offset, ix.channel, ix.border, ix.outside);
+    return el_image(el, read, grid);
+}
+
+/* ---- lists and vectors ----------------------------------------------------------------- */
+
+static Val index_list(Elab *el, Val v, const AstExpr *e)
+{
+    double at;
+    bool one = e->args != NULL && e->args->next == NULL && e->args->name == NULL;
+    Val given = one ? el_expr(el, e->args->value) : el_err();
+    if (!one || !el_constant(el, given, &at) || at != floor(at) || at < 0 || at >= v.n) {
+        el_error(el, BAD_LIST_INDEX, e->span, v.n - 1);
+        return el_err();
+    }
+    return v.items[(int)at].val;
+}
+
+static Val index_vector(Elab *el, Val v, const AstExpr *e)
+{
+    bool one = e->args != NULL && e->args->next == NULL && e->args->name == NULL;
+    Val given = one ? el_expr(el, e->args->value) : el_err();
+    if (one && el_is_bad(given)) {
+        return el_err();
+    }
+    if (!one || given.kind != VAL_IMAGE || given.image == IR_K_MASK) {
+        Diag *d = el_error(el, BAD_VECTOR_INDEX, e->span, "");
+        diag_help(el->diags, d, "write the labels that it belongs to: v[labels]");
+        return el_err();
+    }
+    return el_image(el, ir_lookup(el->g, v.node, given.expr), given.grid);
+}
+
+Val el_index(Elab *el, const AstExpr *e)
+{
+    Val v = el_expr(el, e->a);
+    switch (v.kind) {
+    case VAL_ERROR:
+        return v;
+    case VAL_IMAGE:
+        return index_image(el, v, e);
+    case VAL_LIST:
+        return index_list(el, v, e);
+    case VAL_VECTOR:
+        return index_vector(el, v, e);
+    default: {
+        Diag *d = el_error(el, NOT_INDEXABLE, e->a->span, el_describe(el, v));
+        if (v.kind == VAL_SELECTION) {
+            diag_help(el->diags, d, "index the image, then select: v[dx = 1] where mask");
+        }
+        return el_err();
+    }
+    }
+}

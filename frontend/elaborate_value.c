@@ -1,0 +1,521 @@
+/*
+ * elaborate_value: what values are, how they become nodes, and how messages describe them.
+ */
+#include "elab.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- diagnostics ----------------------------------------------------------------------- */
+
+Span el_place(const Elab *el, Span span)
+{
+    bool ours = span.source == NULL || span.source != el->file->source;
+    return ours && el->call.source != NULL ? el->call : span;
+}
+
+const char *el_axes(const Elab *el, int grid)
+{
+    static const char NAMES[] = "xyzc";
+    static const int ORDER[] = {IR_AX_Z, IR_AX_Y, IR_AX_X, IR_AX_C};
+    Str s;
+    str_init(&s, el->arena);
+    str_add(&s, "[");
+    for (int i = 0; i < IR_AXES; i++) {
+        if (el->g->grids.at[grid].has[ORDER[i]]) {
+            str_addf(&s, s.n > 1 ? ", %c" : "%c", NAMES[ORDER[i]]);
+        }
+    }
+    str_add(&s, "]");
+    return s.at;
+}
+
+static const char *describe_image(const Elab *el, Val v)
+{
+    const char *axes = el_axes(el, v.grid);
+    if (v.image == IR_K_MASK) {
+        return arena_printf(el->arena, "a mask %s", axes);
+    }
+    if (v.image == IR_K_LABELS) {
+        return arena_printf(el->arena, "labels %s", axes);
+    }
+    Elem type = ir_expr(el->g, v.expr)->type;
+    return arena_printf(el->arena, type == ELEM_F32 ? "an image %s" : "an image %s of %s", axes,
+                        elem_name(type));
+}
+
+const char *el_describe(const Elab *el, Val v)
+{
+    static const char *const KINDS[VAL_KINDS] = {
+        [VAL_ERROR] = "an error",
+        [VAL_NUMBER] = "a number",
+        [VAL_UNIFORM] = "a whole-image value",
+        [VAL_SELECTION] = "a selection of pixels",
+        [VAL_TABLE] = "a table",
+        [VAL_VECTOR] = "a value for each label",
+        [VAL_RECORD] = "a record",
+        [VAL_LIST] = "a list",
+        [VAL_FUNCTION] = "a function",
+        [VAL_BORDER] = "a border",
+        [VAL_FOOTPRINT] = "a footprint",
+        [VAL_TEXT] = "a text",
+        [VAL_WORD] = "a word",
+    };
+    if (v.kind == VAL_IMAGE) {
+        return describe_image(el, v);
+    }
+    if (v.kind == VAL_NUMBER && el_is_truth(el, v)) {
+        return "a truth value";
+    }
+    return KINDS[v.kind];
+}
+
+const char *el_words(const Elab *el, Span span)
+{
+    enum { LONGEST = 48 };
+    if (span.source == NULL || span.end <= span.begin) {
+        return "v";
+    }
+    Str s;
+    str_init(&s, el->arena);
+    const char *text = span.source->text;
+    bool space = false;
+    for (int i = span.begin; i < span.end; i++) {
+        bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r';
+        if (!blank) {
+            str_add(&s, space && s.n > 0 ? " " : "");
+            str_addn(&s, text + i, 1);
+        }
+        space = blank;
+        if (s.n > LONGEST) {
+            return "v";
+        }
+    }
+    return s.n > 0 ? s.at : "v";
+}
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+Val el_err(void)
+{
+    return (Val){.kind = VAL_ERROR, .grid = -1};
+}
+
+Val el_host(IrExpr e)
+{
+    return (Val){.kind = VAL_NUMBER, .expr = e, .grid = -1};
+}
+
+Val el_number(Elab *el, double value)
+{
+    return el_host(ir_const(el->g, value));
+}
+
+Val el_uniform(IrExpr e)
+{
+    return (Val){.kind = VAL_UNIFORM, .expr = e, .grid = -1};
+}
+
+Val el_scalar(Elab *el, IrExpr e)
+{
+    return ir_expr(el->g, e)->rank >= IR_UNIFORM ? el_uniform(e) : el_host(e);
+}
+
+bool el_plain_read(const Elab *el, IrExpr e, IrId *node)
+{
+    const IrExprNode *n = ir_expr(el->g, e);
+    *node = n->node;
+    return n->op == IR_X_READ && n->a == 0 && n->b == 0 && n->c == 0 && n->channel == 0;
+}
+
+Val el_image(Elab *el, IrExpr e, int grid)
+{
+    IrId node;
+    bool stored = el_plain_read(el, e, &node);
+    IrKind kind = ir_expr(el->g, e)->type == ELEM_BOOL ? IR_K_MASK : IR_K_IMAGE;
+    if (stored && ir_node(el->g, node)->kind == IR_K_LABELS) {
+        kind = IR_K_LABELS;
+    }
+    return (Val){.kind = VAL_IMAGE, .image = kind, .grid = grid, .expr = e};
+}
+
+Val el_node(Elab *el, IrId node)
+{
+    const IrNode *n = ir_node(el->g, node);
+    if (n->kind == IR_K_TABLE || n->kind == IR_K_VECTOR) {
+        return (Val){.kind = n->kind == IR_K_TABLE ? VAL_TABLE : VAL_VECTOR,
+                     .grid = -1,
+                     .node = node};
+    }
+    if (n->kind == IR_K_VALUE) {
+        return el_uniform(ir_value(el->g, node, 0));
+    }
+    return el_image(el, ir_read(el->g, node), n->grid);
+}
+
+Val el_record(Elab *el, int n)
+{
+    return (Val){.kind = VAL_RECORD,
+                 .grid = -1,
+                 .n = n,
+                 .items = arena_array(el->arena, ValItem, n > 0 ? n : 1)};
+}
+
+Val el_text(const char *text)
+{
+    return (Val){.kind = VAL_TEXT, .grid = -1, .text = text};
+}
+
+Val el_word(const char *text)
+{
+    return (Val){.kind = VAL_WORD, .grid = -1, .text = text};
+}
+
+bool el_is_bad(Val v)
+{
+    return v.kind == VAL_ERROR;
+}
+
+bool el_is_scalar(Val v)
+{
+    return v.kind == VAL_NUMBER || v.kind == VAL_UNIFORM;
+}
+
+bool el_is_mask(const Elab *el, Val v)
+{
+    (void)el;
+    return v.kind == VAL_IMAGE && v.image == IR_K_MASK;
+}
+
+bool el_is_truth(const Elab *el, Val v)
+{
+    return el_is_scalar(v) && ir_expr(el->g, v.expr)->type == ELEM_BOOL;
+}
+
+bool el_constant(const Elab *el, Val v, double *value)
+{
+    return v.kind == VAL_NUMBER && ir_is_const(el->g, v.expr, value);
+}
+
+bool el_is_integral(const Elab *el, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(el->g, e);
+    switch (n->op) {
+    case IR_X_CONST:
+        return n->num == floor(n->num);
+    case IR_X_EXTENT:
+    case IR_X_INDEX:
+    case IR_X_FLOOR:
+    case IR_X_CEIL:
+    case IR_X_ROUND:
+    case IR_X_TRUNC:
+        return true;
+    case IR_X_PARAM:
+        return el->g->params.at[(int)n->num].integer;
+    case IR_X_ADD:
+    case IR_X_SUB:
+    case IR_X_MUL:
+    case IR_X_MIN:
+    case IR_X_MAX:
+    case IR_X_MOD:
+    case IR_X_FLOORDIV:
+        return el_is_integral(el, n->a) && el_is_integral(el, n->b);
+    case IR_X_NEG:
+    case IR_X_ABS:
+        return el_is_integral(el, n->a);
+    default:
+        return n->type == ELEM_I32 || n->type == ELEM_U32 || n->type == ELEM_BOOL;
+    }
+}
+
+IrExpr el_pixels(Elab *el, Val v, int axis)
+{
+    if (v.unit == NULL) {
+        return v.expr;
+    }
+    IrExpr size = ir_pixelsize(el->g, axis);
+    if (strcmp(v.unit, "um2") == 0) {
+        size = ir_op2(el->g, IR_X_MUL, ir_pixelsize(el->g, IR_AX_X), ir_pixelsize(el->g, IR_AX_Y));
+    }
+    return ir_op2(el->g, IR_X_DIV, v.expr, size);
+}
+
+const Val *el_member(Val record, const char *name)
+{
+    for (int i = 0; i < record.n; i++) {
+        if (record.items[i].name != NULL && strcmp(record.items[i].name, name) == 0) {
+            return &record.items[i].val;
+        }
+    }
+    return NULL;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------- */
+
+const char *el_hint(Elab *el, const char *part)
+{
+    enum { LONGEST = 60 };
+    if (el->hint == NULL || part == NULL) {
+        return part != NULL ? part : el->hint != NULL ? el->hint : "stage";
+    }
+    if (strlen(el->hint) + strlen(part) > LONGEST) {
+        return el->hint;
+    }
+    return arena_printf(el->arena, "%s_%s", el->hint, part);
+}
+
+static void set_anonymous(Elab *el, IrId node, bool anonymous)
+{
+    while (el->anonymous.n <= (int)node) {
+        vec_push(el->arena, &el->anonymous, false);
+    }
+    el->anonymous.at[node] = anonymous;
+}
+
+IrId el_add(Elab *el, IrNode node, const char *part, Span span)
+{
+    node.name = el_hint(el, part);
+    node.span = el_place(el, span);
+    node.loop = el->loop;
+    if (node.kind == IR_K_VALUE || node.kind == IR_K_VECTOR || node.kind == IR_K_TABLE) {
+        node.grid = -1;
+    }
+    IrId id = ir_add_node(el->g, node);
+    set_anonymous(el, id, true);
+    return id;
+}
+
+static bool same_text(const char *p, const char *q)
+{
+    return p == q || (p != NULL && q != NULL && strcmp(p, q) == 0);
+}
+
+static bool same_node(const IrNode *p, const IrNode *q)
+{
+    return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->grid == q->grid &&
+           p->of == q->of && same_text(p->text, q->text) &&
+           memcmp(p->in, q->in, sizeof p->in) == 0 && memcmp(p->arg, q->arg, sizeof p->arg) == 0;
+}
+
+/* Equal nodes are found only inside one loop: outside it a node may hold an older round. */
+IrId el_add_once(Elab *el, IrNode node, const char *part, Span span)
+{
+    if (node.kind == IR_K_VALUE || node.kind == IR_K_VECTOR || node.kind == IR_K_TABLE) {
+        node.grid = -1;
+    }
+    for (int i = el->g->nodes.n - 1; i > 0; i--) {
+        const IrNode *have = &el->g->nodes.at[i];
+        if (have->loop == el->loop && same_node(have, &node)) {
+            return (IrId)i;
+        }
+    }
+    return el_add(el, node, part, span);
+}
+
+/* A cast that saturates to a storage type says how the node is stored. */
+static Elem storage(const Elab *el, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(el->g, e);
+    return n->op == IR_X_CAST && n->num != 0 ? (Elem)n->num : n->type;
+}
+
+static IrNode map_node(const Elab *el, Val v)
+{
+    return (IrNode){.op = IR_MAP,
+                    .kind = v.image == IR_K_MASK ? IR_K_MASK : IR_K_IMAGE,
+                    .elem = storage(el, v.expr),
+                    .grid = v.grid,
+                    .in = {v.expr}};
+}
+
+IrId el_store(Elab *el, Val v, const char *part, Span span)
+{
+    IrId node;
+    assert(v.kind == VAL_IMAGE);
+    if (el_plain_read(el, v.expr, &node)) {
+        return node;
+    }
+    if (ir_expr(el->g, v.expr)->type == ELEM_F64 && ir_expr(el->g, v.expr)->rank < IR_PIXEL) {
+        v.expr = ir_cast(el->g, v.expr, ELEM_F32);
+    }
+    return el_add_once(el, map_node(el, v), part, span);
+}
+
+IrId el_store_as(Elab *el, Val v, const char *name, Span span)
+{
+    IrNode node = map_node(el, v);
+    node.name = name;
+    node.span = el_place(el, span);
+    node.loop = el->loop;
+    IrId id = ir_add_node(el->g, node);
+    set_anonymous(el, id, el->call.source != NULL);
+    return id;
+}
+
+void el_name_node(Elab *el, IrId node, const char *name, Span span)
+{
+    IrNode *n = ir_node(el->g, node);
+    if ((int)node >= el->anonymous.n || !el->anonymous.at[node]) {
+        return;
+    }
+    n->name = "";
+    const char *unique = name;
+    for (int k = 2;; k++) {
+        bool taken = false;
+        for (int i = 1; i < el->g->nodes.n; i++) {
+            taken = taken || strcmp(el->g->nodes.at[i].name, unique) == 0;
+        }
+        if (!taken) {
+            break;
+        }
+        unique = arena_printf(el->arena, "%s_%d", name, k);
+    }
+    n->name = unique;
+    if (el->call.source == NULL) {
+        n->span = el_place(el, span);
+        set_anonymous(el, node, false);
+    }
+}
+
+/* What a primitive would see if it took its grid from what it reads. */
+typedef struct Reads {
+    IrId first;
+    bool odd; /* gathers, coordinates or reads of other grids */
+    int grid;
+} Reads;
+
+static void look_at_reads(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Reads *r = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_READAT || n->op == IR_X_COORD || n->op == IR_X_CALL) {
+        r->odd = true;
+    }
+    if (n->op == IR_X_READ) {
+        r->first = r->first == 0 ? n->node : r->first;
+        r->odd = r->odd || ir_node(g, n->node)->grid != r->grid;
+    }
+}
+
+Val el_readable(Elab *el, Val v, const char *part, Span span)
+{
+    Reads reads = {.grid = v.grid};
+    ir_walk(el->g, v.expr, look_at_reads, &reads);
+    if (reads.first == 0 || reads.odd) {
+        IrId node = el_store(el, v, part, span);
+        IrKind kind = v.image;
+        v = el_node(el, node);
+        v.image = kind;
+    }
+    return v;
+}
+
+/* ---- grids ----------------------------------------------------------------------------- */
+
+const IrGrid *el_grid(const Elab *el, Val v)
+{
+    return &el->g->grids.at[v.grid];
+}
+
+bool el_has(const Elab *el, Val v, int axis)
+{
+    return el_grid(el, v)->has[axis];
+}
+
+int el_ndim(const Elab *el, Val v)
+{
+    return el_has(el, v, IR_AX_X) + el_has(el, v, IR_AX_Y) + el_has(el, v, IR_AX_Z);
+}
+
+IrExpr el_extent(Elab *el, Val v, int axis)
+{
+    IrExpr e = el_grid(el, v)->extent[axis];
+    return e != 0 ? e : ir_const(el->g, 1);
+}
+
+/* A grid that has the axes of both; extents of the first one that has them. */
+static int joined_grid(Elab *el, int p, int q)
+{
+    IrGrid grid = el->g->grids.at[p];
+    const IrGrid *other = &el->g->grids.at[q];
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        if (!grid.has[ax] && other->has[ax]) {
+            grid.has[ax] = true;
+            grid.extent[ax] = other->extent[ax];
+        }
+    }
+    return ir_add_grid(el->g, grid);
+}
+
+/* True unless the extents are certain to differ. */
+static bool may_be_equal(Elab *el, IrExpr p, IrExpr q)
+{
+    double difference;
+    p = p != 0 ? p : ir_const(el->g, 1);
+    q = q != 0 ? q : ir_const(el->g, 1);
+    if (p == q) {
+        return true;
+    }
+    return !ir_is_const(el->g, ir_op2(el->g, IR_X_SUB, p, q), &difference) || difference == 0;
+}
+
+/* Reads the image on a grid with more axes: the same pixel all along them. */
+static Val broadcast(Elab *el, Val v, int grid, Span span)
+{
+    IrKind kind = v.image;
+    IrId node = el_store(el, v, "wide", span);
+    const IrGrid *from = &el->g->grids.at[v.grid], *to = &el->g->grids.at[grid];
+    IrExpr zero = ir_const_typed(el->g, 0, ELEM_I32), at[3] = {0, 0, 0};
+    bool gather = false;
+    for (int ax = 0; ax < 3; ax++) {
+        if (to->has[ax] && !from->has[ax]) {
+            at[ax] = zero;
+            gather = true;
+        }
+    }
+    bool channels = to->has[IR_AX_C] && !from->has[IR_AX_C];
+    IrExpr channel = channels ? ir_const(el->g, 0) : 0;
+    v.expr = gather ? ir_read_at(el->g, node, at, channel, IR_NEAREST, 0)
+                    : ir_read_offset(el->g, node, at, channel, IR_NEAREST, 0);
+    v.grid = grid;
+    v.image = kind;
+    return v;
+}
+
+bool el_meet(Elab *el, Val *vals, int n, Span span)
+{
+    static const char NAMES[] = "xyzc";
+    int grid = -1;
+    for (int i = 0; i < n; i++) {
+        if (vals[i].kind != VAL_IMAGE || vals[i].grid == grid) {
+            continue;
+        }
+        if (grid < 0) {
+            grid = vals[i].grid;
+            continue;
+        }
+        for (int ax = 0; ax < IR_AXES; ax++) {
+            const IrGrid *p = &el->g->grids.at[grid], *q = &el->g->grids.at[vals[i].grid];
+            if (p->has[ax] && q->has[ax] && !may_be_equal(el, p->extent[ax], q->extent[ax])) {
+                el_error(el, SHAPES_DIFFER, span, el_axes(el, grid), el_axes(el, vals[i].grid),
+                         NAMES[ax]);
+                return false;
+            }
+        }
+        grid = joined_grid(el, grid, vals[i].grid);
+    }
+    for (int i = 0; i < n && grid >= 0; i++) {
+        if (vals[i].kind != VAL_IMAGE || vals[i].grid == grid) {
+            continue;
+        }
+        bool same_axes = memcmp(el->g->grids.at[grid].has, el->g->grids.at[vals[i].grid].has,
+                                sizeof el->g->grids.at[grid].has) == 0;
+        if (same_axes) {
+            vals[i].grid = grid;
+        } else {
+            vals[i] = broadcast(el, vals[i], grid, span);
+        }
+    }
+    return true;
+}

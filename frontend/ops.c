@@ -1,0 +1,193 @@
+/*
+ * ops: reads the signatures of ops.def.
+ *
+ * A signature that cannot be read is a bug of the table, found by the first test that loads it.
+ */
+#include "ops.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Row {
+    const char *name, *signature, *impl, *doc, *text, *example, *clesperanto, *skimage, *scipy;
+} Row;
+
+static const Row ROWS[] = {
+#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy)                 \
+    {name, signature, #impl, doc, text, example, clesperanto, skimage, scipy},
+#include "ops.def"
+#undef OP
+};
+enum { ROWS_N = sizeof ROWS / sizeof *ROWS };
+
+const Peer OPS_PEERS[] = {
+#define PEER(name, package, here) {name, package, here},
+#include "peers.def"
+#undef PEER
+};
+const int OPS_PEERS_N = (int)(sizeof OPS_PEERS / sizeof *OPS_PEERS);
+
+#define PRELUDE(stem) extern const char prelude_##stem[];
+#include "prelude.def"
+#undef PRELUDE
+
+const PreludeFile OPS_PRELUDE[] = {
+#define PRELUDE(stem) {"prelude/" #stem ".pipe", prelude_##stem},
+#include "prelude.def"
+#undef PRELUDE
+};
+const int OPS_PRELUDE_N = (int)(sizeof OPS_PRELUDE / sizeof *OPS_PRELUDE);
+
+static const char *const TYPE_NAMES[OP_TYPES] = {
+    "image",  "mask",      "labels",    "number", "integer",  "value",  "truth", "per-axis", "border",
+    "footprint", "selection", "list", "function", "vector", "word",  "axis",     "record",
+};
+
+const char *ops_type_name(unsigned type)
+{
+    for (int i = 0; i < OP_TYPES; i++) {
+        if (type == 1u << i) {
+            return TYPE_NAMES[i];
+        }
+    }
+    return "";
+}
+
+static const char *skip_blanks(const char *p)
+{
+    while (*p == ' ') {
+        p++;
+    }
+    return p;
+}
+
+static bool takes(const char **p, const char *word)
+{
+    size_t n = strlen(word);
+    if (strncmp(*p, word, n) != 0) {
+        return false;
+    }
+    *p = skip_blanks(*p + n);
+    return true;
+}
+
+static unsigned read_type(const char **p)
+{
+    /* The longest name first: "value" is also the start of nothing else, but "number" and
+     * "integer" are whole words in every signature. */
+    for (int i = 0; i < OP_TYPES; i++) {
+        if (takes(p, TYPE_NAMES[i])) {
+            return 1u << i;
+        }
+    }
+    assert(!"a signature in ops.def names a kind that does not exist");
+    return 0;
+}
+
+static void read_types(Arena *arena, OpParam *param, const char **p)
+{
+    const char *begin = *p;
+    do {
+        param->types |= read_type(p);
+    } while (takes(p, "or "));
+    const char *end = *p;
+    while (end > begin && end[-1] == ' ') {
+        end--;
+    }
+    param->types_text = arena_strndup(arena, begin, (size_t)(end - begin));
+}
+
+static void read_range(OpParam *param, const char **p)
+{
+    param->lo = -INFINITY;
+    param->hi = INFINITY;
+    if (takes(p, "above ")) {
+        param->ranged = param->above = true;
+        param->lo = strtod(*p, (char **)p);
+    } else if (takes(p, "in ")) {
+        param->ranged = true;
+        param->lo = strtod(*p, (char **)p);
+        *p = skip_blanks(*p);
+        bool dots = takes(p, "..");
+        assert(dots && "a range in ops.def is written lo .. hi");
+        (void)dots;
+        param->hi = strtod(*p, (char **)p);
+    }
+    *p = skip_blanks(*p);
+}
+
+/* The end of a default: the next comma outside brackets. */
+static const char *default_end(const char *p)
+{
+    int depth = 0;
+    for (; *p != '\0' && (*p != ',' || depth > 0); p++) {
+        depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
+    }
+    return p;
+}
+
+static const char *read_param(Arena *arena, Op *op, const char *p)
+{
+    assert(op->n_params < OP_MAX_PARAMS);
+    OpParam *param = &op->param[op->n_params++];
+    param->rest = takes(&p, "...");
+    size_t n = strcspn(p, ":");
+    param->name = arena_strndup(arena, p, n);
+    p = skip_blanks(p + n + 1);
+    read_types(arena, param, &p);
+    read_range(param, &p);
+    if (takes(&p, "=")) {
+        const char *end = default_end(p);
+        param->value = arena_strndup(arena, p, (size_t)(end - p));
+        p = end;
+    }
+    assert((*p == '\0' || *p == ',') && "a signature in ops.def has something left over");
+    return *p == ',' ? skip_blanks(p + 1) : p;
+}
+
+const Ops *ops_load(Arena *arena)
+{
+    Ops *ops = arena_new(arena, Ops);
+    ops->at = arena_array(arena, Op, ROWS_N);
+    ops->n = ROWS_N;
+    for (int i = 0; i < ROWS_N; i++) {
+        const Row *r = &ROWS[i];
+        Op *op = &ops->at[i];
+        *op = (Op){.name = r->name,
+                   .signature = r->signature,
+                   .doc = r->doc,
+                   .text = r->text,
+                   .example = r->example,
+                   .clesperanto = r->clesperanto,
+                   .skimage = r->skimage,
+                   .scipy = r->scipy,
+                   .prelude = strcmp(r->impl, "el_prelude") == 0,
+                   .index = i};
+        for (const char *p = r->signature; *p != '\0';) {
+            p = read_param(arena, op, p);
+        }
+    }
+    return ops;
+}
+
+const Op *ops_find(const Ops *ops, const char *name)
+{
+    for (int i = 0; i < ops->n; i++) {
+        if (strcmp(ops->at[i].name, name) == 0) {
+            return &ops->at[i];
+        }
+    }
+    return NULL;
+}
+
+const Peer *ops_peer(const char *name)
+{
+    for (int i = 0; i < OPS_PEERS_N; i++) {
+        if (strcmp(OPS_PEERS[i].name, name) == 0) {
+            return &OPS_PEERS[i];
+        }
+    }
+    return NULL;
+}

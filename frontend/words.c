@@ -1,0 +1,73 @@
+/* words: tables of the names that mean something everywhere. */
+#include "words.h"
+
+#include <math.h>
+#include <string.h>
+
+const WordConstant WORDS_CONSTANTS[] = {
+    {"inf", INFINITY},
+    {"nan", NAN},
+    {"pi", 3.14159265358979323846},
+};
+const int WORDS_CONSTANTS_N = (int)(sizeof WORDS_CONSTANTS / sizeof *WORDS_CONSTANTS);
+
+const WordProperty WORDS_PROPERTIES[] = {
+#define PROPERTY(name, image, ndim, doc) {name, image, ndim, doc},
+#include "properties.def"
+#undef PROPERTY
+};
+const int WORDS_PROPERTIES_N = (int)(sizeof WORDS_PROPERTIES / sizeof *WORDS_PROPERTIES);
+
+const char *const WORDS_FOLDS[WORD_FOLDS] = {
+    [WORD_SUM] = "sum",       [WORD_PROD] = "prod",     [WORD_MIN] = "min",
+    [WORD_MAX] = "max",       [WORD_MEAN] = "mean",     [WORD_VAR] = "var",
+    [WORD_STD] = "std",       [WORD_MEDIAN] = "median", [WORD_PERCENTILE] = "percentile",
+    [WORD_COUNT] = "count",   [WORD_ANY] = "any",       [WORD_ALL] = "all",
+};
+
+const WordConstant *words_constant(const char *name)
+{
+    for (int i = 0; i < WORDS_CONSTANTS_N; i++) {
+        if (strcmp(WORDS_CONSTANTS[i].name, name) == 0) {
+            return &WORDS_CONSTANTS[i];
+        }
+    }
+    return NULL;
+}
+
+const WordProperty *words_property(const char *name)
+{
+    for (int i = 0; i < WORDS_PROPERTIES_N; i++) {
+        if (strcmp(WORDS_PROPERTIES[i].name, name) == 0) {
+            return &WORDS_PROPERTIES[i];
+        }
+    }
+    return NULL;
+}
+
+IrBorder words_border(const char *name)
+{
+    for (int i = 0; i < IR_CONSTANT; i++) {
+        if (strcmp(IR_BORDER_NAMES[i], name) == 0) {
+            return (IrBorder)i;
+        }
+    }
+    return IR_BORDERS;
+}
+
+bool words_is_fold(const char *name)
+{
+    for (int i = 0; i < WORD_FOLDS; i++) {
+        if (strcmp(WORDS_FOLDS[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool words_is_known(const char *name)
+{
+    bool axis = strlen(name) == 1 && strchr("xyz", name[0]) != NULL;
+    return axis || strcmp(name, "none") == 0 || words_constant(name) != NULL ||
+           words_border(name) != IR_BORDERS;
+}

@@ -1,0 +1,176 @@
+/*
+ * apply: the operators of exprs.def compiled three times, for f32, i32 and u32; f64 is the host's
+ * arithmetic of base/hostops.  The float text of exprs.def is written with OpenCL's names, which
+ * are mapped to the float functions of C here, so that nothing is rounded twice.
+ */
+#include "apply.h"
+#include "px_math.h"
+
+#include "../base/hostops.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct OpRow {
+    const char *name, *float_text, *int_text;
+    int arity;
+    IrRule rule;
+} OPS[IR_X_COUNT] = {
+#define E1(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 1, IR_RULE_##rule},
+#define E2(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 2, IR_RULE_##rule},
+#define E3(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 3, IR_RULE_##rule},
+#include "exprs.def"
+#undef E1
+#undef E2
+#undef E3
+};
+
+#define fma fmaf
+#define sqrt sqrtf
+#define floor floorf
+#define ceil ceilf
+#define trunc truncf
+#define rint rintf
+#define fabs fabsf
+#define NONE 0
+
+static double apply_float(IrExprOp op, float a, float b, float c)
+{
+    (void)b;
+    (void)c;
+    switch (op) {
+#define E1(NAME, text, rule, f, i)                                                                 \
+    case IR_X_##NAME:                                                                              \
+        return (double)(f);
+#define E2 E1
+#define E3 E1
+#include "exprs.def"
+#undef E1
+    default:
+        return 0;
+    }
+}
+
+#undef fma
+#undef sqrt
+#undef floor
+#undef ceil
+#undef trunc
+#undef rint
+#undef fabs
+
+/* Operators without an integer form never get here: their operands were converted. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtype-limits"
+
+#define E1(NAME, text, rule, f, i)                                                                 \
+    case IR_X_##NAME:                                                                              \
+        return (double)(i);
+
+static double apply_int(IrExprOp op, int32_t a, int32_t b, int32_t c)
+{
+    (void)b;
+    (void)c;
+    switch (op) {
+#include "exprs.def"
+    default:
+        return 0;
+    }
+}
+
+static double apply_uint(IrExprOp op, uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)b;
+    (void)c;
+    switch (op) {
+#include "exprs.def"
+    default:
+        return 0;
+    }
+}
+
+#undef E1
+#undef E2
+#undef E3
+#pragma GCC diagnostic pop
+
+double ir_apply(IrExprOp op, Elem type, double a, double b, double c)
+{
+    if (op == IR_X_SELECT) {
+        return a != 0 ? b : c;
+    }
+    switch (type) {
+    case ELEM_F64:
+        return hostop_eval(hostop_from_name(OPS[op].name), a, b, c);
+    case ELEM_F32:
+        return apply_float(op, (float)a, (float)b, (float)c);
+    case ELEM_U32:
+        return apply_uint(op, (uint32_t)a, (uint32_t)b, (uint32_t)c);
+    default:
+        return apply_int(op, (int32_t)a, (int32_t)b, (int32_t)c);
+    }
+}
+
+double ir_convert(double value, Elem type)
+{
+    if (type == ELEM_F64) {
+        return value;
+    }
+    if (type == ELEM_F32) {
+        return (double)(float)value;
+    }
+    if (type == ELEM_BOOL) {
+        return value != 0;
+    }
+    if (isnan(value)) {
+        return 0;
+    }
+    return trunc(fmin(fmax(value, elem_min(type)), elem_max(type)));
+}
+
+double ir_saturate_value(double value, Elem storage)
+{
+    if (isnan(value)) {
+        return 0;
+    }
+    return fmin(fmax(rint(value), elem_min(storage)), elem_max(storage));
+}
+
+const char *ir_op_text(IrExprOp op, bool integer)
+{
+    return integer ? OPS[op].int_text : OPS[op].float_text;
+}
+
+IrRule ir_op_rule(IrExprOp op)
+{
+    return OPS[op].rule;
+}
+
+int ir_expr_op_arity(IrExprOp op)
+{
+    return OPS[op].arity;
+}
+
+static const char *const PLAIN_NAMES[] = {
+    [IR_X_NONE] = "none",   [IR_X_CONST] = "const",   [IR_X_PARAM] = "param",
+    [IR_X_EXTENT] = "extent", [IR_X_PIXELSIZE] = "pixelsize", [IR_X_ISINT] = "isint",
+    [IR_X_INDEX] = "index", [IR_X_COORD] = "coord",   [IR_X_VALUE] = "value",
+    [IR_X_READ] = "read",   [IR_X_READAT] = "readat", [IR_X_LOOKUP] = "lookup",
+    [IR_X_CAST] = "cast",   [IR_X_FOLD] = "fold",     [IR_X_CALL] = "call",
+    [IR_X_ARG] = "arg",
+};
+
+const char *ir_expr_op_name(IrExprOp op)
+{
+    return op <= IR_X_ARG ? PLAIN_NAMES[op] : OPS[op].name;
+}
+
+IrExprOp ir_expr_op_from_name(const char *name)
+{
+    for (int op = 1; op < IR_X_COUNT; op++) {
+        if (strcmp(ir_expr_op_name((IrExprOp)op), name) == 0) {
+            return (IrExprOp)op;
+        }
+    }
+    return IR_X_NONE;
+}

@@ -1,0 +1,557 @@
+/*
+ * build: makes nodes and expressions.
+ *
+ * Expressions are interned by a hash of their fields, so that common subexpressions are found
+ * while they are made.  The typed constructors place conversions where types meet and fold what
+ * is constant; nothing here reorders arithmetic.
+ */
+#include "ir.h"
+#include "apply.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap",
+                                                 "constant"};
+const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "rank"};
+const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
+                                             "value", "vector", "table"};
+
+IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)
+{
+    IrGraph *g = arena_new(arena, IrGraph);
+    g->arena = arena;
+    g->name = name;
+    g->source = source;
+    vec_push(arena, &g->nodes, (IrNode){.dead = true, .grid = -1, .name = ""});
+    vec_push(arena, &g->exprs, (IrExprNode){.op = IR_X_NONE});
+    vec_push(arena, &g->loops, (IrLoop){.parent = 0});
+    return g;
+}
+
+static bool name_is_taken(const IrGraph *g, const char *name)
+{
+    for (int i = 1; i < g->nodes.n; i++) {
+        if (!g->nodes.at[i].dead && strcmp(g->nodes.at[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+IrId ir_add_node(IrGraph *g, IrNode node)
+{
+    const char *wanted = node.name != NULL && node.name[0] != '\0' ? node.name : "stage";
+    node.name = wanted;
+    for (int k = 2; name_is_taken(g, node.name); k++) {
+        node.name = arena_printf(g->arena, "%s_%d", wanted, k);
+    }
+    vec_push(g->arena, &g->nodes, node);
+    return (IrId)(g->nodes.n - 1);
+}
+
+int ir_add_grid(IrGraph *g, IrGrid grid)
+{
+    for (int i = 0; i < g->grids.n; i++) {
+        const IrGrid *have = &g->grids.at[i];
+        bool same = true;
+        for (int ax = 0; ax < IR_AXES; ax++) {
+            same = same && have->extent[ax] == grid.extent[ax] && have->has[ax] == grid.has[ax];
+        }
+        if (same) {
+            return i;
+        }
+    }
+    vec_push(g->arena, &g->grids, grid);
+    return g->grids.n - 1;
+}
+
+int ir_new_index(IrGraph *g)
+{
+    return g->next_index++;
+}
+
+/* ---- interning ------------------------------------------------------------------------- */
+
+static uint32_t mix(uint32_t h, uint32_t v)
+{
+    h ^= v;
+    h *= 16777619u;
+    return h ^ (h >> 13);
+}
+
+static uint32_t hash_expr(const IrExprNode *e)
+{
+    uint64_t bits;
+    memcpy(&bits, &e->num, sizeof bits);
+    const uint32_t fields[] = {(uint32_t)e->op, (uint32_t)e->type, e->node, (uint32_t)bits,
+                               (uint32_t)(bits >> 32), e->a, e->b, e->c, e->channel,
+                               (uint32_t)e->border, e->outside, (uint32_t)e->fold, e->where, e->nth};
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        h = mix(h, fields[i]);
+    }
+    return h;
+}
+
+static bool same_expr(const IrExprNode *p, const IrExprNode *q)
+{
+    return p->op == q->op && p->type == q->type && p->node == q->node &&
+           memcmp(&p->num, &q->num, sizeof p->num) == 0 && p->a == q->a && p->b == q->b &&
+           p->c == q->c && p->channel == q->channel && p->border == q->border &&
+           p->outside == q->outside && p->fold == q->fold && p->where == q->where &&
+           p->nth == q->nth;
+}
+
+static void rehash(IrGraph *g)
+{
+    g->hash_cap = g->hash_cap ? 2 * g->hash_cap : 256;
+    g->hash = arena_array(g->arena, uint32_t, g->hash_cap);
+    for (int i = 1; i < g->exprs.n; i++) {
+        uint32_t at = hash_expr(&g->exprs.at[i]) & (uint32_t)(g->hash_cap - 1);
+        while (g->hash[at] != 0) {
+            at = (at + 1) & (uint32_t)(g->hash_cap - 1);
+        }
+        g->hash[at] = (uint32_t)i;
+    }
+}
+
+IrExpr ir_intern(IrGraph *g, IrExprNode e)
+{
+    if (2 * (g->exprs.n + 1) > g->hash_cap) {
+        rehash(g);
+    }
+    uint32_t at = hash_expr(&e) & (uint32_t)(g->hash_cap - 1);
+    while (g->hash[at] != 0) {
+        if (same_expr(&g->exprs.at[g->hash[at]], &e)) {
+            return g->hash[at];
+        }
+        at = (at + 1) & (uint32_t)(g->hash_cap - 1);
+    }
+    vec_push(g->arena, &g->exprs, e);
+    g->hash[at] = (uint32_t)(g->exprs.n - 1);
+    return (IrExpr)(g->exprs.n - 1);
+}
+
+/* ---- leaves ---------------------------------------------------------------------------- */
+
+IrExpr ir_const_typed(IrGraph *g, double value, Elem type)
+{
+    value = ir_convert(value, type);
+    return ir_intern(g, (IrExprNode){.op = IR_X_CONST, .type = type, .rank = IR_CONST, .num = value});
+}
+
+IrExpr ir_const(IrGraph *g, double value)
+{
+    return ir_const_typed(g, value, ELEM_F64);
+}
+
+static IrExpr host_leaf(IrGraph *g, IrExprOp op, IrId node, double num, IrRank rank)
+{
+    return ir_intern(
+        g, (IrExprNode){.op = op, .type = ELEM_F64, .rank = rank, .node = node, .num = num});
+}
+
+IrExpr ir_param(IrGraph *g, int param)
+{
+    return host_leaf(g, IR_X_PARAM, 0, param, IR_HOST);
+}
+
+IrExpr ir_extent(IrGraph *g, IrId node, int axis)
+{
+    const IrNode *n = ir_node(g, node);
+    if (n->op != IR_INPUT) {
+        IrExpr extent = g->grids.at[n->grid].extent[axis];
+        return extent != 0 ? extent : ir_const(g, 1);
+    }
+    return host_leaf(g, IR_X_EXTENT, node, axis, IR_HOST);
+}
+
+IrExpr ir_pixelsize(IrGraph *g, int axis)
+{
+    return host_leaf(g, IR_X_PIXELSIZE, 0, axis, IR_HOST);
+}
+
+IrExpr ir_isint(IrGraph *g, IrId node)
+{
+    return host_leaf(g, IR_X_ISINT, node, 0, IR_HOST);
+}
+
+IrExpr ir_index(IrGraph *g, int index)
+{
+    return host_leaf(g, IR_X_INDEX, 0, index, IR_INDEX);
+}
+
+IrExpr ir_coord(IrGraph *g, int axis)
+{
+    return ir_intern(
+        g, (IrExprNode){.op = IR_X_COORD, .type = ELEM_I32, .rank = IR_PIXEL, .num = axis});
+}
+
+IrExpr ir_value(IrGraph *g, IrId node, int which)
+{
+    return host_leaf(g, IR_X_VALUE, node, which, IR_UNIFORM);
+}
+
+Elem ir_read_type(const IrGraph *g, IrId node)
+{
+    const IrNode *n = ir_node(g, node);
+    switch (n->elem) {
+    case ELEM_BOOL:
+    case ELEM_U32:
+    case ELEM_I32:
+    case ELEM_F64:
+        return n->elem;
+    case ELEM_U8:
+    case ELEM_U16:
+    case ELEM_I16:
+        return ELEM_I32;
+    default:
+        return ELEM_F32;
+    }
+}
+
+IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel,
+                      IrBorder border, IrExpr outside)
+{
+    double zero;
+    IrExpr at[3];
+    for (int i = 0; i < 3; i++) {
+        at[i] = offset[i] != 0 && ir_is_const(g, offset[i], &zero) && zero == 0 ? 0 : offset[i];
+    }
+    bool plain = at[0] == 0 && at[1] == 0 && at[2] == 0;
+    return ir_intern(g, (IrExprNode){.op = IR_X_READ,
+                                     .type = ir_read_type(g, node),
+                                     .rank = IR_PIXEL,
+                                     .node = node,
+                                     .a = at[0],
+                                     .b = at[1],
+                                     .c = at[2],
+                                     .channel = channel,
+                                     .border = plain ? IR_NEAREST : border,
+                                     .outside = plain || border != IR_CONSTANT ? 0 : outside});
+}
+
+IrExpr ir_read(IrGraph *g, IrId node)
+{
+    const IrExpr none[3] = {0, 0, 0};
+    return ir_read_offset(g, node, none, 0, IR_NEAREST, 0);
+}
+
+IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border,
+                  IrExpr outside)
+{
+    return ir_intern(g, (IrExprNode){.op = IR_X_READAT,
+                                     .type = ir_read_type(g, node),
+                                     .rank = IR_PIXEL,
+                                     .node = node,
+                                     .a = position[0],
+                                     .b = position[1],
+                                     .c = position[2],
+                                     .channel = channel,
+                                     .border = border,
+                                     .outside = border == IR_CONSTANT ? outside : 0});
+}
+
+IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index)
+{
+    Elem type = ir_node(g, vector)->elem == ELEM_U32 ? ELEM_U32 : ELEM_F32;
+    return ir_intern(g, (IrExprNode){.op = IR_X_LOOKUP,
+                                     .type = type,
+                                     .rank = IR_PIXEL,
+                                     .node = vector,
+                                     .a = ir_cast(g, index, ELEM_U32)});
+}
+
+bool ir_is_const(const IrGraph *g, IrExpr e, double *value)
+{
+    if (ir_expr(g, e)->op != IR_X_CONST) {
+        return false;
+    }
+    *value = ir_expr(g, e)->num;
+    return true;
+}
+
+/* ---- conversions ----------------------------------------------------------------------- */
+
+IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->type == type) {
+        return e;
+    }
+    if (n->op == IR_X_CONST) {
+        return ir_const_typed(g, n->num, type);
+    }
+    return ir_intern(
+        g, (IrExprNode){.op = IR_X_CAST, .type = type, .rank = n->rank, .a = e});
+}
+
+IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
+{
+    Elem type = storage == ELEM_U32 ? ELEM_U32 : ELEM_I32;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_CONST) {
+        return ir_const_typed(g, ir_saturate_value(n->num, storage), type);
+    }
+    return ir_intern(
+        g, (IrExprNode){
+               .op = IR_X_CAST, .type = type, .rank = n->rank, .a = e, .num = (double)storage});
+}
+
+/* True when a host expression can only be a whole number. */
+static bool is_integral(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    switch (n->op) {
+    case IR_X_CONST:
+        return n->num == floor(n->num) && fabs(n->num) <= 2147483647.0;
+    case IR_X_EXTENT:
+    case IR_X_INDEX:
+    case IR_X_FLOOR:
+    case IR_X_CEIL:
+    case IR_X_ROUND:
+    case IR_X_TRUNC:
+        return true;
+    case IR_X_PARAM:
+        return g->params.at[(int)n->num].integer;
+    case IR_X_ADD:
+    case IR_X_SUB:
+    case IR_X_MUL:
+    case IR_X_MIN:
+    case IR_X_MAX:
+    case IR_X_MOD:
+    case IR_X_FLOORDIV:
+        return is_integral(g, n->a) && is_integral(g, n->b);
+    case IR_X_NEG:
+    case IR_X_ABS:
+        return is_integral(g, n->a);
+    default:
+        return false;
+    }
+}
+
+/* The type in which operands meet.  Host and uniform operands have no say beside pixels, except
+ * that a fraction beside integer pixels makes the result f32. */
+static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
+{
+    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false;
+    for (int i = 0; i < n; i++) {
+        const IrExprNode *e = ir_expr(g, operand[i]);
+        bool floating = e->rank != IR_PIXEL && e->type == ELEM_F64;
+        if (floating) {
+            f32 = f32 || !(e->rank < IR_UNIFORM && is_integral(g, operand[i]));
+            continue;
+        }
+        pixel = true;
+        f64 = f64 || e->type == ELEM_F64;
+        f32 = f32 || e->type == ELEM_F32;
+        i32 = i32 || e->type == ELEM_I32 || e->type == ELEM_BOOL;
+        u32 = u32 || e->type == ELEM_U32;
+    }
+    if (!pixel || f64) {
+        return ELEM_F64;
+    }
+    return f32 ? ELEM_F32 : i32 ? ELEM_I32 : u32 ? ELEM_U32 : ELEM_I32;
+}
+
+static IrExpr to_bool(IrGraph *g, IrExpr e)
+{
+    return ir_cast(g, e, ELEM_BOOL);
+}
+
+static IrExpr make_op(IrGraph *g, IrExprOp op, Elem operands, Elem result, IrExpr a, IrExpr b,
+                      IrExpr c)
+{
+    const IrExpr child[3] = {a, b, c};
+    IrRank rank = IR_CONST;
+    double num[3] = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        if (child[i] != 0) {
+            const IrExprNode *n = ir_expr(g, child[i]);
+            rank = n->rank > rank ? n->rank : rank;
+            num[i] = n->num;
+        }
+    }
+    if (rank == IR_CONST) {
+        return ir_const_typed(g, ir_apply(op, operands, num[0], num[1], num[2]), result);
+    }
+    return ir_intern(
+        g, (IrExprNode){.op = op, .type = result, .rank = rank, .a = a, .b = b, .c = c});
+}
+
+/* The operands' type by the operator's rule. */
+static Elem operand_type(const IrGraph *g, IrExprOp op, const IrExpr *operand, int n)
+{
+    IrRule rule = ir_op_rule(op);
+    if (rule == IR_RULE_LOGIC) {
+        return ELEM_BOOL;
+    }
+    Elem type = meet(g, operand, n);
+    bool floats = rule == IR_RULE_FLOAT || rule == IR_RULE_TEST;
+    return floats && type != ELEM_F64 ? ELEM_F32 : type;
+}
+
+static Elem result_type(IrExprOp op, Elem operands)
+{
+    IrRule rule = ir_op_rule(op);
+    bool truth = rule == IR_RULE_COMPARE || rule == IR_RULE_LOGIC || rule == IR_RULE_TEST;
+    return truth ? ELEM_BOOL : operands;
+}
+
+IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a)
+{
+    Elem type = operand_type(g, op, &a, 1);
+    a = type == ELEM_BOOL ? to_bool(g, a) : ir_cast(g, a, type);
+    return make_op(g, op, type, result_type(op, type), a, 0, 0);
+}
+
+IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
+{
+    const IrExpr operand[2] = {a, b};
+    Elem type = operand_type(g, op, operand, 2);
+    a = ir_cast(g, a, type);
+    b = ir_cast(g, b, type);
+    return make_op(g, op, type, result_type(op, type), a, b, 0);
+}
+
+IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
+{
+    if (op == IR_X_SELECT) {
+        const IrExpr branch[2] = {b, c};
+        bool masks = ir_expr(g, b)->type == ELEM_BOOL && ir_expr(g, c)->type == ELEM_BOOL;
+        bool pixel = ir_expr(g, a)->rank == IR_PIXEL;
+        Elem type = masks ? ELEM_BOOL : meet(g, branch, 2);
+        if (pixel && type == ELEM_F64 && ir_expr(g, b)->rank != IR_PIXEL &&
+            ir_expr(g, c)->rank != IR_PIXEL) {
+            type = is_integral(g, b) && is_integral(g, c) ? ELEM_I32 : ELEM_F32;
+        }
+        return make_op(g, op, type, type, to_bool(g, a), ir_cast(g, b, type), ir_cast(g, c, type));
+    }
+    const IrExpr operand[3] = {a, b, c};
+    Elem type = operand_type(g, op, operand, 3);
+    return make_op(g, op, type, type, ir_cast(g, a, type), ir_cast(g, b, type),
+                   ir_cast(g, c, type));
+}
+
+/* ---- folds and calls ------------------------------------------------------------------- */
+
+static bool depends_on(const IrGraph *g, IrExpr e, int index)
+{
+    if (e == 0) {
+        return false;
+    }
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_INDEX) {
+        return (int)n->num == index;
+    }
+    return depends_on(g, n->a, index) || depends_on(g, n->b, index) || depends_on(g, n->c, index) ||
+           depends_on(g, n->where, index) || depends_on(g, n->channel, index);
+}
+
+/* A fold over host things alone has the rank of what is left when its index is bound. */
+static IrRank fold_rank(const IrGraph *g, int index, IrExpr lo, IrExpr hi, IrExpr where,
+                        IrExpr body)
+{
+    IrRank rank = ir_expr(g, body)->rank;
+    if (rank > IR_INDEX) {
+        return rank;
+    }
+    rank = IR_HOST;
+    const IrExpr part[4] = {lo, hi, where, body};
+    for (int i = 0; i < 4; i++) {
+        for (int other = 0; part[i] != 0 && other < g->next_index; other++) {
+            if (other != index && depends_on(g, part[i], other)) {
+                /* The indices of folds inside are bound there. */
+                rank = ir_expr(g, part[i])->rank == IR_INDEX ? IR_INDEX : rank;
+            }
+        }
+    }
+    return rank;
+}
+
+IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
+               IrExpr body)
+{
+    Elem type = ir_expr(g, body)->type;
+    if (fold == IR_FOLD_ANY || fold == IR_FOLD_ALL) {
+        body = to_bool(g, body);
+        type = ELEM_BOOL;
+    } else if (type == ELEM_BOOL) {
+        body = ir_cast(g, body, ELEM_I32);
+        type = ELEM_I32;
+    }
+    return ir_intern(g, (IrExprNode){.op = IR_X_FOLD,
+                                     .type = type,
+                                     .rank = fold_rank(g, index, lo, hi, where, body),
+                                     .num = index,
+                                     .a = body,
+                                     .b = lo,
+                                     .c = hi,
+                                     .where = where,
+                                     .nth = nth,
+                                     .fold = fold});
+}
+
+IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n, Elem type)
+{
+    IrExpr list = 0;
+    IrRank rank = IR_CONST;
+    for (int i = n - 1; i >= 0; i--) {
+        rank = ir_expr(g, args[i])->rank > rank ? ir_expr(g, args[i])->rank : rank;
+        list = ir_intern(g, (IrExprNode){.op = IR_X_ARG,
+                                         .type = ir_expr(g, args[i])->type,
+                                         .rank = ir_expr(g, args[i])->rank,
+                                         .a = args[i],
+                                         .b = list});
+    }
+    rank = rank < IR_PIXEL ? IR_PIXEL : rank;
+    return ir_intern(g, (IrExprNode){
+                            .op = IR_X_CALL, .type = type, .rank = rank, .num = function, .a = list});
+}
+
+/* ---- walking and rewriting ------------------------------------------------------------- */
+
+static void walk(const IrGraph *g, IrExpr e, unsigned char *seen,
+                 void (*visit)(const IrGraph *, IrExpr, void *), void *ctx)
+{
+    if (e == 0 || seen[e]) {
+        return;
+    }
+    seen[e] = 1;
+    const IrExprNode n = *ir_expr(g, e);
+    const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        walk(g, child[i], seen, visit, ctx);
+    }
+    visit(g, e, ctx);
+}
+
+void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *, IrExpr, void *), void *ctx)
+{
+    walk(g, e, arena_array(g->arena, unsigned char, g->exprs.n), visit, ctx);
+}
+
+static IrExpr rewrite(IrGraph *g, IrExpr e, IrExpr *memo, IrRewrite visit, void *ctx)
+{
+    if (e == 0 || memo[e] != 0) {
+        return e == 0 ? 0 : memo[e];
+    }
+    IrExprNode n = *ir_expr(g, e);
+    IrExpr *child[] = {&n.a, &n.b, &n.c, &n.channel, &n.outside, &n.where, &n.nth};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        *child[i] = rewrite(g, *child[i], memo, visit, ctx);
+    }
+    IrExpr rebuilt = visit(g, ir_intern(g, n), ctx);
+    memo[e] = rebuilt;
+    return rebuilt;
+}
+
+IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx)
+{
+    /* Only expressions that exist now are visited, so the memo need not grow. */
+    IrExpr *memo = arena_array(g->arena, IrExpr, g->exprs.n);
+    return rewrite(g, e, memo, visit, ctx);
+}

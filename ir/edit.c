@@ -1,0 +1,148 @@
+/* edit: changes to a graph that passes share. */
+#include "edit.h"
+#include "footprint.h"
+
+typedef struct Swap {
+    IrId from, to;
+} Swap;
+
+static IrExpr swap_node(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Swap *swap = ctx;
+    IrExprNode n = *ir_expr(g, e);
+    if (n.node != swap->from) {
+        return e;
+    }
+    n.node = swap->to;
+    return ir_intern(g, n);
+}
+
+static bool rewrite_one(IrGraph *g, IrExpr *e, IrRewrite visit, void *ctx)
+{
+    if (*e == 0) {
+        return false;
+    }
+    IrExpr before = *e;
+    IrExpr after = ir_rewrite(g, before, visit, ctx);
+    *e = after;
+    return after != before;
+}
+
+bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx)
+{
+    bool changed = false;
+    for (int i = 1; i < g->nodes.n; i++) {
+        if (g->nodes.at[i].dead) {
+            continue;
+        }
+        for (int k = 0; k < IR_MAX_IN; k++) {
+            IrExpr e = g->nodes.at[i].in[k];
+            changed = rewrite_one(g, &e, visit, ctx) || changed;
+            g->nodes.at[i].in[k] = e;
+        }
+        for (int k = 0; k < IR_MAX_ARG; k++) {
+            IrExpr e = g->nodes.at[i].arg[k];
+            changed = rewrite_one(g, &e, visit, ctx) || changed;
+            g->nodes.at[i].arg[k] = e;
+        }
+    }
+    for (int i = 0; i < g->outputs.n; i++) {
+        changed = rewrite_one(g, &g->outputs.at[i].value, visit, ctx) || changed;
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        changed = rewrite_one(g, &g->loops.at[i].until, visit, ctx) || changed;
+    }
+    return changed;
+}
+
+void ir_replace_node(IrGraph *g, IrId from, IrId to)
+{
+    Swap swap = {from, to};
+    ir_rewrite_all(g, swap_node, &swap);
+    for (int i = 1; i < g->nodes.n; i++) {
+        IrNode *n = &g->nodes.at[i];
+        n->of = n->of == from ? to : n->of;
+    }
+    for (int i = 0; i < g->outputs.n; i++) {
+        IrOutput *o = &g->outputs.at[i];
+        o->node = o->node == from ? to : o->node;
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        for (int k = 0; k < g->loops.at[i].carries.n; k++) {
+            IrCarry *c = &g->loops.at[i].carries.at[k];
+            c->carry = c->carry == from ? to : c->carry;
+            c->first = c->first == from ? to : c->first;
+            c->next = c->next == from ? to : c->next;
+        }
+    }
+}
+
+typedef struct Users {
+    int *count;
+    int *seen; /* by node: the last reader that counted */
+    int reader;
+} Users;
+
+static void count_user(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Users *users = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    bool reads = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_LOOKUP ||
+                 n->op == IR_X_VALUE;
+    if (reads && users->seen[n->node] != users->reader) {
+        users->seen[n->node] = users->reader;
+        users->count[n->node]++;
+    }
+}
+
+int *ir_count_users(IrGraph *g)
+{
+    Users users = {.count = arena_array(g->arena, int, g->nodes.n),
+                   .seen = arena_array(g->arena, int, g->nodes.n)};
+    for (int i = 1; i < g->nodes.n; i++) {
+        const IrNode *n = &g->nodes.at[i];
+        users.reader = i;
+        for (int k = 0; k < IR_MAX_IN && !n->dead && n->in[k] != 0; k++) {
+            ir_walk(g, n->in[k], count_user, &users);
+        }
+        if (!n->dead && n->of != 0) {
+            users.count[n->of]++;
+        }
+    }
+    for (int i = 0; i < g->outputs.n; i++) {
+        users.reader = -1 - i;
+        users.count[g->outputs.at[i].node]++;
+        if (g->outputs.at[i].value != 0) {
+            ir_walk(g, g->outputs.at[i].value, count_user, &users);
+        }
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        const IrLoop *loop = &g->loops.at[i];
+        bool alive = false;
+        for (int k = 0; k < loop->carries.n; k++) {
+            alive = alive || !ir_node(g, loop->carries.at[k].carry)->dead;
+        }
+        for (int k = 0; alive && k < loop->carries.n; k++) {
+            users.count[loop->carries.at[k].carry]++;
+            users.count[loop->carries.at[k].first]++;
+            users.count[loop->carries.at[k].next]++;
+        }
+        users.reader = -1000 - i;
+        if (alive && loop->until != 0) {
+            ir_walk(g, loop->until, count_user, &users);
+        }
+    }
+    return users.count;
+}
+
+IrExpr ir_as_stored(IrGraph *g, IrId map)
+{
+    const IrNode *n = ir_node(g, map);
+    Elem elem = n->elem;
+    if (elem == ELEM_U8 || elem == ELEM_U16 || elem == ELEM_I16) {
+        const IrExprNode *e = ir_expr(g, n->in[0]);
+        bool ready = e->op == IR_X_CAST && (Elem)e->num == elem;
+        return ready ? n->in[0] : ir_saturate(g, n->in[0], elem);
+    }
+    return ir_cast(g, n->in[0], elem);
+}

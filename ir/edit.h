@@ -1,0 +1,18 @@
+/* edit: changes to a graph that passes share. */
+#ifndef IR_EDIT_H
+#define IR_EDIT_H
+
+#include "ir.h"
+
+/* Every mention of node `from` becomes one of `to`: reads, values, carries, outputs. */
+void ir_replace_node(IrGraph *g, IrId from, IrId to);
+/* How many live nodes read each node (a node that reads twice counts once), outputs, carries and
+ * loop conditions included; indexed by node. */
+int *ir_count_users(IrGraph *g);
+/* Applies `visit` bottom-up to every expression of every live node, output and loop.  Returns
+ * whether anything changed. */
+bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx);
+/* What a read of the node gives, as an expression: its own, rounded as storing rounds it. */
+IrExpr ir_as_stored(IrGraph *g, IrId map);
+
+#endif

@@ -1,0 +1,591 @@
+/*
+ * eval: a tree walk over expressions for every pixel of every node, in the order of the graph.
+ *
+ * Values that do not depend on a fold's index are remembered for the current pixel, host
+ * expressions for the whole run.  Loops re-run their nodes.  The evaluator is slow by intention:
+ * it contains no cleverness that a kernel could share a mistake with.
+ */
+#include "eval_internal.h"
+#include "apply.h"
+#include "function.h"
+#include "px_math.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOREVER UINT64_MAX /* the stamp of what never changes */
+
+static double eval(IrEval *ev, IrExpr e);
+
+/* ---- borders and reads ----------------------------------------------------------------- */
+
+static int map_border(IrBorder border, int i, int n)
+{
+    switch (border) {
+    case IR_REFLECT:
+        return px_reflect(i, n);
+    case IR_MIRROR:
+        return px_mirror(i, n);
+    case IR_WRAP:
+        return px_wrap(i, n);
+    default:
+        return px_nearest(i, n);
+    }
+}
+
+static double read_pixel(IrEval *ev, const IrExprNode *n, int x, int y, int z, int c)
+{
+    const IrEvalNode *from = &ev->nodes[n->node];
+    const int *ext = from->extent;
+    bool inside = x >= 0 && x < ext[0] && y >= 0 && y < ext[1] && z >= 0 && z < ext[2];
+    if (!inside && n->border == IR_CONSTANT) {
+        return ir_convert(eval(ev, n->outside), n->type);
+    }
+    if (!inside) {
+        x = map_border(n->border, x, ext[0]);
+        y = map_border(n->border, y, ext[1]);
+        z = map_border(n->border, z, ext[2]);
+    }
+    c = c < 0 ? 0 : c >= ext[3] ? ext[3] - 1 : c;
+    size_t plane = (size_t)c * (size_t)ext[2] + (size_t)z;
+    return from->pixels[(plane * (size_t)ext[1] + (size_t)y) * (size_t)ext[0] + (size_t)x];
+}
+
+static int shift(IrEval *ev, IrExpr offset)
+{
+    return offset != 0 ? (int)eval(ev, offset) : 0;
+}
+
+static double eval_read(IrEval *ev, const IrExprNode *n)
+{
+    int c = n->channel != 0 ? (int)eval(ev, n->channel) : ev->c;
+    return read_pixel(ev, n, ev->x + shift(ev, n->a), ev->y + shift(ev, n->b),
+                      ev->z + shift(ev, n->c), c);
+}
+
+static double eval_read_at(IrEval *ev, const IrExprNode *n)
+{
+    int c = n->channel != 0 ? (int)eval(ev, n->channel) : ev->c;
+    return read_pixel(ev, n, n->a != 0 ? (int)eval(ev, n->a) : ev->x,
+                      n->b != 0 ? (int)eval(ev, n->b) : ev->y,
+                      n->c != 0 ? (int)eval(ev, n->c) : ev->z, c);
+}
+
+static double eval_lookup(IrEval *ev, const IrExprNode *n)
+{
+    const IrEvalNode *vector = &ev->nodes[n->node];
+    double at = eval(ev, n->a);
+    return at < (double)vector->length ? vector->pixels[(int64_t)at] : 0;
+}
+
+/* ---- folds ----------------------------------------------------------------------------- */
+
+typedef struct FoldState {
+    IrFold kind;
+    Elem type;
+    double acc;
+    double *list; /* RANK */
+    int n, cap;
+} FoldState;
+
+static void fold_push(IrEval *ev, FoldState *st, IrExpr body)
+{
+    const IrExprNode *n = ir_expr(ev->g, body);
+    if (st->kind == IR_FOLD_SUM && n->op == IR_X_MUL && st->type == ELEM_F32) {
+        st->acc = (double)fmaf((float)eval(ev, n->a), (float)eval(ev, n->b), (float)st->acc);
+        return;
+    }
+    double v = eval(ev, body);
+    switch (st->kind) {
+    case IR_FOLD_SUM:
+        st->acc = ir_apply(IR_X_ADD, st->type, st->acc, v, 0);
+        break;
+    case IR_FOLD_PROD:
+        st->acc = ir_apply(IR_X_MUL, st->type, st->acc, v, 0);
+        break;
+    case IR_FOLD_MIN:
+        st->acc = st->n == 0 ? v : ir_apply(IR_X_MIN, st->type, st->acc, v, 0);
+        break;
+    case IR_FOLD_MAX:
+        st->acc = st->n == 0 ? v : ir_apply(IR_X_MAX, st->type, st->acc, v, 0);
+        break;
+    case IR_FOLD_ANY:
+        st->acc = st->acc != 0 || v != 0;
+        break;
+    case IR_FOLD_ALL:
+        st->acc = st->acc != 0 && v != 0;
+        break;
+    default:
+        if (st->n == st->cap) {
+            st->cap = st->cap ? 2 * st->cap : 64;
+            double *list = realloc(st->list, sizeof *list * (size_t)st->cap);
+            if (list == NULL) {
+                abort();
+            }
+            st->list = list;
+        }
+        st->list[st->n] = v;
+    }
+    st->n++;
+}
+
+/* Runs the index of `e` and, while the body is a fold of the same kind, those inside. */
+static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(ev->g, e);
+    const IrExprNode *body = ir_expr(ev->g, n->a);
+    bool flat = body->op == IR_X_FOLD && body->fold == n->fold && body->rank == n->rank;
+    double lo = ceil(eval(ev, n->b)), hi = floor(eval(ev, n->c));
+    for (double i = lo; i <= hi; i++) {
+        ev->index[(int)n->num] = i;
+        if (flat) {
+            fold_run(ev, st, n->a);
+        } else if (n->where == 0 || eval(ev, n->where) != 0) {
+            fold_push(ev, st, n->a);
+        }
+    }
+}
+
+static int compare_doubles(const void *p, const void *q)
+{
+    double a = *(const double *)p, b = *(const double *)q;
+    return (a > b) - (a < b);
+}
+
+static IrExpr innermost(const IrGraph *g, IrExpr e)
+{
+    for (;;) {
+        const IrExprNode *n = ir_expr(g, e), *body = ir_expr(g, n->a);
+        if (body->op != IR_X_FOLD || body->fold != n->fold) {
+            return e;
+        }
+        e = n->a;
+    }
+}
+
+static double eval_fold(IrEval *ev, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(ev->g, e);
+    FoldState st = {.kind = n->fold, .type = n->type};
+    st.acc = n->fold == IR_FOLD_PROD || n->fold == IR_FOLD_ALL ? 1 : 0;
+    fold_run(ev, &st, e);
+    if (st.n == 0 && (n->fold == IR_FOLD_MIN || n->fold == IR_FOLD_MAX)) {
+        st.acc = n->fold == IR_FOLD_MIN ? elem_max(n->type) : elem_min(n->type);
+    }
+    if (n->fold == IR_FOLD_RANK) {
+        double before = ev->count;
+        ev->count = st.n;
+        double nth = eval(ev, ir_expr(ev->g, innermost(ev->g, e))->nth);
+        ev->count = before;
+        qsort(st.list, (size_t)st.n, sizeof *st.list, compare_doubles);
+        nth = fmin(fmax(nth, 0), st.n - 1);
+        st.acc = st.n > 0 ? st.list[(int)nth] : 0;
+        free(st.list);
+    }
+    return st.acc;
+}
+
+/* ---- expressions ----------------------------------------------------------------------- */
+
+static double eval_call(IrEval *ev, const IrExprNode *n)
+{
+    double args[16];
+    int k = 0;
+    for (IrExpr a = n->a; a != 0 && k < 16; a = ir_expr(ev->g, a)->b) {
+        args[k++] = eval(ev, ir_expr(ev->g, a)->a);
+    }
+    return ir_function_eval(ev->g->functions.at[(int)n->num], args);
+}
+
+static double eval_cast(IrEval *ev, const IrExprNode *n)
+{
+    double v = eval(ev, n->a);
+    return n->num != 0 ? ir_saturate_value(v, (Elem)n->num) : ir_convert(v, n->type);
+}
+
+/* Which input, counted over the INPUT nodes, a node is. */
+static int input_number(const IrGraph *g, IrId node)
+{
+    int k = 0;
+    for (IrId i = 1; i < node; i++) {
+        k += ir_node(g, i)->op == IR_INPUT && !ir_node(g, i)->dead;
+    }
+    return k;
+}
+
+static double eval_pixelsize(IrEval *ev, int axis)
+{
+    double size = ev->inputs != NULL ? ev->inputs[0].pixelsize[axis] : 0;
+    if (size <= 0) {
+        err_set(ev->err, CODE_FILES,
+                "the pipeline uses lengths in micrometres, but the image has no pixel size");
+        return 1;
+    }
+    return size;
+}
+
+static double eval_node(IrEval *ev, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(ev->g, e);
+    switch (n->op) {
+    case IR_X_CONST:
+        return n->num;
+    case IR_X_PARAM:
+        return ev->params[(int)n->num];
+    case IR_X_EXTENT:
+        return ev->inputs[input_number(ev->g, n->node)].extent[(int)n->num];
+    case IR_X_PIXELSIZE:
+        return eval_pixelsize(ev, (int)n->num);
+    case IR_X_ISINT:
+        return elem_is_integer(ev->inputs[input_number(ev->g, n->node)].elem);
+    case IR_X_INDEX:
+        return n->num < 0 ? ev->count : ev->index[(int)n->num];
+    case IR_X_COORD: {
+        const int at[IR_AXES] = {ev->x, ev->y, ev->z, ev->c};
+        return at[(int)n->num];
+    }
+    case IR_X_VALUE:
+        return ev->nodes[n->node].value[(int)n->num];
+    case IR_X_READ:
+        return eval_read(ev, n);
+    case IR_X_READAT:
+        return eval_read_at(ev, n);
+    case IR_X_LOOKUP:
+        return eval_lookup(ev, n);
+    case IR_X_CAST:
+        return eval_cast(ev, n);
+    case IR_X_FOLD:
+        return eval_fold(ev, e);
+    case IR_X_CALL:
+        return eval_call(ev, n);
+    case IR_X_SELECT:
+        return eval(ev, n->a) != 0 ? eval(ev, n->b) : eval(ev, n->c);
+    default: {
+        Elem type = ir_expr(ev->g, n->a)->type;
+        return ir_apply(n->op, type, eval(ev, n->a), n->b != 0 ? eval(ev, n->b) : 0,
+                        n->c != 0 ? eval(ev, n->c) : 0);
+    }
+    }
+}
+
+static double eval(IrEval *ev, IrExpr e)
+{
+    if (ir_expr(ev->g, e)->rank <= IR_HOST) {
+        if (ev->stamp[e] != FOREVER) {
+            ev->memo[e] = eval_node(ev, e);
+            ev->stamp[e] = FOREVER;
+        }
+        return ev->memo[e];
+    }
+    if (ev->indexed[e]) {
+        return eval_node(ev, e);
+    }
+    if (ev->stamp[e] != ev->serial) {
+        ev->memo[e] = eval_node(ev, e);
+        ev->stamp[e] = ev->serial;
+    }
+    return ev->memo[e];
+}
+
+/* A new pixel: nothing is remembered any more. */
+static void move_to(IrEval *ev, int x, int y, int z, int c)
+{
+    ev->x = x;
+    ev->y = y;
+    ev->z = z;
+    ev->c = c;
+    ev->serial++;
+}
+
+double ir_eval_uniform(IrEval *ev, IrExpr e)
+{
+    move_to(ev, 0, 0, 0, 0);
+    return eval(ev, e);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------- */
+
+static double store(double v, Elem elem)
+{
+    switch (elem) {
+    case ELEM_U8:
+    case ELEM_U16:
+    case ELEM_I16:
+        return ir_saturate_value(v, elem);
+    case ELEM_F32:
+        return (double)(float)v;
+    default:
+        return v;
+    }
+}
+
+size_t ir_eval_extents(IrEval *ev, IrId id, int grid)
+{
+    size_t pixels = 1;
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        IrExpr e = grid >= 0 ? ev->g->grids.at[grid].extent[ax] : 0;
+        double n = e != 0 ? floor(ir_eval_uniform(ev, e)) : 1;
+        ev->extent[ax] = n >= 1 && n <= MAX_PIXELS ? (int)n : 0;
+        pixels *= (size_t)ev->extent[ax];
+        if (pixels == 0 || pixels > MAX_PIXELS) {
+            err_set(ev->err, CODE_MEMORY,
+                    "'%s' would have an extent of %g pixels: too small or too large for the reference",
+                    ir_node(ev->g, id)->name, n);
+            return 0;
+        }
+    }
+    return pixels;
+}
+
+double *ir_eval_pixels(IrEval *ev, IrId id, size_t n)
+{
+    free(ev->nodes[id].pixels);
+    ev->nodes[id].pixels = calloc(n ? n : 1, sizeof(double));
+    ev->nodes[id].length = (int64_t)n;
+    if (ev->nodes[id].pixels == NULL) {
+        err_set(ev->err, CODE_MEMORY, "not enough memory for the reference");
+    }
+    return ev->nodes[id].pixels;
+}
+
+void ir_eval_image(IrEval *ev, IrExpr e, double *to)
+{
+    for (int c = 0; c < ev->extent[3]; c++) {
+        for (int z = 0; z < ev->extent[2]; z++) {
+            for (int y = 0; y < ev->extent[1]; y++) {
+                for (int x = 0; x < ev->extent[0]; x++) {
+                    move_to(ev, x, y, z, c);
+                    *to++ = eval(ev, e);
+                }
+            }
+        }
+    }
+}
+
+static void eval_map(IrEval *ev, IrId id)
+{
+    const IrNode *node = ir_node(ev->g, id);
+    size_t n = ir_eval_extents(ev, id, node->grid);
+    double *to = calloc(n ? n : 1, sizeof *to);
+    if (n == 0 || to == NULL) {
+        free(to);
+        err_set(ev->err, CODE_MEMORY, "not enough memory for the reference");
+        return;
+    }
+    memcpy(ev->nodes[id].extent, ev->extent, sizeof ev->extent);
+    ir_eval_image(ev, node->in[0], to);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = store(to[i], node->elem);
+    }
+    free(ev->nodes[id].pixels);
+    ev->nodes[id].pixels = to;
+}
+
+static void eval_input(IrEval *ev, IrId id)
+{
+    const IrEvalInput *in = &ev->inputs[input_number(ev->g, id)];
+    const IrNode *node = ir_node(ev->g, id);
+    size_t n = 1;
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        ev->nodes[id].extent[ax] = in->extent[ax];
+        n *= (size_t)in->extent[ax];
+    }
+    double *to = ir_eval_pixels(ev, id, n), most = 0;
+    if (to == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double v = in->pixels[i];
+        to[i] = node->kind == IR_K_MASK     ? v != 0
+                : node->kind == IR_K_LABELS ? ir_convert(v, ELEM_U32)
+                : node->elem == ELEM_FILE   ? (double)(float)v
+                                            : v;
+        most = fmax(most, to[i]);
+    }
+    ev->nodes[id].value[0] = most;
+}
+
+static void eval_scalar(IrEval *ev, IrId id)
+{
+    const IrNode *node = ir_node(ev->g, id);
+    for (int k = 0; k < 5 && node->in[k] != 0; k++) {
+        ev->nodes[id].value[k] = ir_eval_uniform(ev, node->in[k]);
+    }
+}
+
+/* Pixels and values of `from` into `to`, whose old pixels are freed. */
+static void copy_node(IrEval *ev, const IrEvalNode *from, IrEvalNode *to)
+{
+    double *pixels = NULL;
+    if (from->pixels != NULL) {
+        size_t n = 1;
+        for (int ax = 0; ax < IR_AXES; ax++) {
+            n *= (size_t)from->extent[ax];
+        }
+        pixels = malloc(n * sizeof *pixels);
+        if (pixels == NULL) {
+            err_set(ev->err, CODE_MEMORY, "not enough memory for the reference");
+            return;
+        }
+        memcpy(pixels, from->pixels, n * sizeof *pixels);
+    }
+    free(to->pixels);
+    *to = *from;
+    to->pixels = pixels;
+    to->table = NULL;
+}
+
+static void eval_one(IrEval *ev, IrId id)
+{
+    switch (ir_node(ev->g, id)->op) {
+    case IR_INPUT:
+        eval_input(ev, id);
+        break;
+    case IR_MAP:
+        eval_map(ev, id);
+        break;
+    case IR_SCALAR:
+        eval_scalar(ev, id);
+        break;
+    case IR_CARRY:
+        break; /* set when its loop begins */
+    default:
+        ir_eval_primitive(ev, id);
+    }
+}
+
+/* ---- loops ----------------------------------------------------------------------------- */
+
+static void eval_nodes(IrEval *ev, int loop);
+
+/* The loop directly inside `loop` that contains `inner`, or 0. */
+static int child_loop(const IrGraph *g, int loop, int inner)
+{
+    while (inner != 0 && g->loops.at[inner].parent != loop) {
+        inner = g->loops.at[inner].parent;
+    }
+    return inner;
+}
+
+/* All carries are read before any is written: one may take the value of another. */
+static void apply_carries(IrEval *ev, const IrLoop *loop)
+{
+    int n = loop->carries.n;
+    IrEvalNode *next = calloc((size_t)n + 1, sizeof *next);
+    if (next == NULL) {
+        err_set(ev->err, CODE_MEMORY, "not enough memory for the reference");
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        copy_node(ev, &ev->nodes[loop->carries.at[i].next], &next[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        IrEvalNode *to = &ev->nodes[loop->carries.at[i].carry];
+        free(to->pixels);
+        *to = next[i];
+    }
+    free(next);
+}
+
+static void eval_loop(IrEval *ev, int id)
+{
+    const IrLoop *loop = &ev->g->loops.at[id];
+    for (int i = 0; i < loop->carries.n; i++) {
+        copy_node(ev, &ev->nodes[loop->carries.at[i].first],
+                  &ev->nodes[loop->carries.at[i].carry]);
+    }
+    double rounds = floor(ir_eval_uniform(ev, loop->count != 0 ? loop->count : loop->at_most));
+    double before = NAN;
+    for (double k = 0; k < rounds && ev->err->code == CODE_OK; k++) {
+        eval_nodes(ev, id);
+        double now = loop->until != 0 ? ir_eval_uniform(ev, loop->until) : NAN;
+        apply_carries(ev, loop);
+        if (now == before) {
+            break;
+        }
+        before = now;
+    }
+}
+
+static void eval_nodes(IrEval *ev, int loop)
+{
+    const IrGraph *g = ev->g;
+    int done = 0; /* the child loop that has just run */
+    for (IrId id = 1; id < (IrId)g->nodes.n && ev->err->code == CODE_OK; id++) {
+        const IrNode *node = ir_node(g, id);
+        if (node->dead) {
+            continue;
+        }
+        if (node->loop == loop) {
+            eval_one(ev, id);
+            continue;
+        }
+        int child = child_loop(g, loop, node->loop);
+        if (child != 0 && child != done) {
+            eval_loop(ev, child);
+            done = child;
+        }
+    }
+}
+
+/* ---- the whole graph ------------------------------------------------------------------- */
+
+/* Which expressions change while a fold runs: marked bottom-up, children have smaller ids. */
+static void mark_indexed(IrEval *ev)
+{
+    const IrGraph *g = ev->g;
+    for (int e = 1; e < g->exprs.n; e++) {
+        const IrExprNode *n = &g->exprs.at[e];
+        bool *in = ev->indexed;
+        in[e] = n->op == IR_X_INDEX || in[n->a] || in[n->b] || in[n->c] || in[n->channel] ||
+                in[n->outside] || in[n->where] || in[n->nth];
+    }
+}
+
+bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
+             Err *err)
+{
+    IrEval *ev = calloc(1, sizeof *ev);
+    *out = ev;
+    if (ev == NULL) {
+        return err_set(err, CODE_MEMORY, "not enough memory for the reference");
+    }
+    size_t n = (size_t)g->exprs.n;
+    ev->g = g;
+    ev->inputs = inputs;
+    ev->params = params;
+    ev->err = err;
+    ev->nodes = calloc((size_t)g->nodes.n, sizeof *ev->nodes);
+    ev->memo = calloc(n, sizeof *ev->memo);
+    ev->stamp = calloc(n, sizeof *ev->stamp);
+    ev->indexed = calloc(n, sizeof *ev->indexed);
+    if (ev->nodes == NULL || ev->memo == NULL || ev->stamp == NULL || ev->indexed == NULL ||
+        g->next_index > MAX_INDICES) {
+        return err_set(err, CODE_MEMORY, "not enough memory for the reference");
+    }
+    mark_indexed(ev);
+    eval_nodes(ev, 0);
+    return err->code == CODE_OK;
+}
+
+const IrEvalNode *ir_eval_node(const IrEval *ev, IrId node)
+{
+    return &ev->nodes[node];
+}
+
+void ir_eval_free(IrEval *ev)
+{
+    if (ev == NULL) {
+        return;
+    }
+    for (int i = 0; ev->nodes != NULL && i < ev->g->nodes.n; i++) {
+        free(ev->nodes[i].pixels);
+        free(ev->nodes[i].table);
+    }
+    free(ev->nodes);
+    free(ev->memo);
+    free(ev->stamp);
+    free(ev->indexed);
+    free(ev);
+}

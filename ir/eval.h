@@ -1,0 +1,42 @@
+/*
+ * eval: the reference.  Evaluates the unfused graph pixel by pixel in plain C; primitives are the
+ * references of ref.h.  Every other way of running a pipeline must give the same bits.
+ *
+ * Pixels are doubles holding values of the node's element type, dense [plane][y][x].
+ */
+#ifndef IR_EVAL_H
+#define IR_EVAL_H
+
+#include "ir.h"
+
+#include "../base/err.h"
+
+typedef struct IrEvalInput {
+    int extent[IR_AXES];     /* x, y, z, c */
+    Elem elem;               /* the file's */
+    double pixelsize[3];     /* micrometres; 0 = unknown */
+    const double *pixels;    /* borrowed */
+} IrEvalInput;
+
+typedef struct IrEvalNode {
+    int extent[IR_AXES];
+    double *pixels;          /* images, masks, labels; vectors by label */
+    double value[5];         /* values; labels: value[0] = count */
+    int64_t length;          /* vectors: elements */
+    double *table;           /* tables: [column * rows + row] */
+    int64_t rows;
+    int columns;
+} IrEvalNode;
+
+typedef struct IrEval IrEval;
+
+/* Evaluates the whole graph: `inputs` in the order of the INPUT nodes, `params` in the order of
+ * the graph's.  The result is owned by the caller (ir_eval_free), also when it fails. */
+bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
+             Err *err);
+const IrEvalNode *ir_eval_node(const IrEval *ev, IrId node);
+/* A uniform or host expression after the run (outputs that are values). */
+double ir_eval_uniform(IrEval *ev, IrExpr e);
+void ir_eval_free(IrEval *ev);
+
+#endif

@@ -1,0 +1,35 @@
+/* eval_internal: what eval.c and eval_primitives.c share. */
+#ifndef IR_EVAL_INTERNAL_H
+#define IR_EVAL_INTERNAL_H
+
+#include "eval.h"
+
+enum { MAX_INDICES = 4096, MAX_PIXELS = 1 << 28 };
+
+struct IrEval {
+    const IrGraph *g;
+    const IrEvalInput *inputs;
+    const double *params;
+    IrEvalNode *nodes;
+    /* The current pixel. */
+    int x, y, z, c;
+    int extent[IR_AXES];
+    /* What is remembered: value and, for pixel expressions, the pixel's serial number. */
+    double *memo;
+    uint64_t *stamp, serial;
+    bool *indexed; /* the expression depends on an index variable */
+    double index[MAX_INDICES];
+    double count;  /* elements of the rank fold being finished (index -1) */
+    Err *err;
+};
+
+/* Sets ev->extent to a grid's extents; returns the pixels, 0 after an error. */
+size_t ir_eval_extents(IrEval *ev, IrId id, int grid);
+/* New zeroed pixels (or vector elements) for a node; NULL after an error. */
+double *ir_eval_pixels(IrEval *ev, IrId id, size_t n);
+/* Evaluates a per-pixel expression over ev->extent. */
+void ir_eval_image(IrEval *ev, IrExpr e, double *to);
+/* Evaluates a primitive (eval_primitives.c). */
+void ir_eval_primitive(IrEval *ev, IrId id);
+
+#endif

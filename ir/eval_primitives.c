@@ -1,0 +1,307 @@
+/*
+ * eval_primitives: runs the plain C references of ref.h inside the evaluator: inputs are
+ * evaluated into dense images of the reference's type, results are turned back into doubles.
+ */
+#include "eval_internal.h"
+#include "footprint.h"
+#include "ref.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Prim {
+    IrEval *ev;
+    IrId id;
+    const IrNode *node;
+    IrEvalNode *out;
+    RefShape shape;
+    size_t n;
+    void *held[24]; /* freed at the end */
+    int n_held;
+} Prim;
+
+static void *hold(Prim *p, size_t bytes)
+{
+    void *at = calloc(bytes ? bytes : 1, 1);
+    if (at == NULL || p->n_held == 24) {
+        free(at);
+        err_set(p->ev->err, CODE_MEMORY, "not enough memory for the reference");
+        return NULL;
+    }
+    p->held[p->n_held++] = at;
+    return at;
+}
+
+/* Input k of the node over the domain; NULL when there is none (or after an error). */
+static double *input(Prim *p, int k)
+{
+    if (p->node->in[k] == 0) {
+        return NULL;
+    }
+    double *v = hold(p, p->n * sizeof *v);
+    if (v != NULL) {
+        ir_eval_image(p->ev, p->node->in[k], v);
+    }
+    return v;
+}
+
+#define DEFINE_INPUT(name, Type)                                                                   \
+    static Type *name(Prim *p, int k)                                                              \
+    {                                                                                              \
+        double *v = input(p, k);                                                                   \
+        Type *to = v != NULL ? hold(p, p->n * sizeof *to) : NULL;                                  \
+        for (size_t i = 0; to != NULL && i < p->n; i++) {                                          \
+            to[i] = (Type)v[i];                                                                    \
+        }                                                                                          \
+        return to;                                                                                 \
+    }
+DEFINE_INPUT(floats, float)
+DEFINE_INPUT(bytes, uint8_t)
+DEFINE_INPUT(uints, uint32_t)
+
+static double arg(Prim *p, int k)
+{
+    return p->node->arg[k] != 0 ? ir_eval_uniform(p->ev, p->node->arg[k]) : 0;
+}
+
+#define DEFINE_RESULT(name, Type)                                                                  \
+    static void name(Prim *p, const Type *from, size_t n)                                          \
+    {                                                                                              \
+        double *to = ir_eval_pixels(p->ev, p->id, n);                                              \
+        for (size_t i = 0; to != NULL && i < n; i++) {                                             \
+            to[i] = (double)from[i];                                                               \
+        }                                                                                          \
+    }
+DEFINE_RESULT(result_floats, float)
+DEFINE_RESULT(result_bytes, uint8_t)
+DEFINE_RESULT(result_uints, uint32_t)
+
+static double count_of(Prim *p)
+{
+    return p->ev->nodes[p->node->of].value[0];
+}
+
+/* ---- one function an op ---------------------------------------------------------------- */
+
+static void run_reduce(Prim *p)
+{
+    ref_reduce(floats(p, 0), bytes(p, 1), p->shape, p->out->value);
+}
+
+static void run_rank(Prim *p)
+{
+    p->out->value[0] = ref_rank(floats(p, 0), bytes(p, 1), p->shape, arg(p, 0));
+}
+
+static void run_histogram(Prim *p)
+{
+    int bins = (int)arg(p, 0);
+    uint32_t *counts = hold(p, (size_t)bins * sizeof *counts);
+    if (counts == NULL) {
+        return;
+    }
+    double lo = ir_eval_uniform(p->ev, p->node->in[2]), hi = ir_eval_uniform(p->ev, p->node->in[3]);
+    float *v = floats(p, 0);
+    ir_eval_extents(p->ev, p->id, ir_domain((IrGraph *)p->ev->g, p->id));
+    ref_histogram(v, bytes(p, 1), p->shape, lo, hi, bins, arg(p, 1) != 0, counts);
+    result_uints(p, counts, (size_t)bins);
+}
+
+static void run_threshold(Prim *p)
+{
+    const IrEvalNode *hist = &p->ev->nodes[p->node->of];
+    uint32_t *counts = hold(p, (size_t)hist->length * sizeof *counts);
+    for (int64_t i = 0; counts != NULL && i < hist->length; i++) {
+        counts[i] = (uint32_t)hist->pixels[i];
+    }
+    double lo = ir_eval_uniform(p->ev, p->node->in[0]), hi = ir_eval_uniform(p->ev, p->node->in[1]);
+    if (counts != NULL) {
+        p->out->value[0] = ref_threshold(counts, (int)hist->length, lo, hi, arg(p, 1) != 0,
+                                         (int)arg(p, 0));
+    }
+}
+
+static void run_label(Prim *p)
+{
+    uint32_t *labels = hold(p, p->n * sizeof *labels);
+    uint8_t *mask = bytes(p, 0);
+    if (labels != NULL && mask != NULL) {
+        p->out->value[0] = ref_label(mask, p->shape, (int)arg(p, 0), labels);
+        result_uints(p, labels, p->n);
+    }
+}
+
+static void run_label_equal(Prim *p)
+{
+    uint32_t *labels = hold(p, p->n * sizeof *labels);
+    float *v = floats(p, 0);
+    if (labels != NULL && v != NULL) {
+        p->out->value[0] = ref_label_equal(v, p->shape, (int)arg(p, 0), labels);
+        result_uints(p, labels, p->n);
+    }
+}
+
+static void run_compact(Prim *p)
+{
+    uint32_t *to = hold(p, p->n * sizeof *to), *labels = uints(p, 0);
+    uint8_t *keep = bytes(p, 1);
+    if (to != NULL && labels != NULL && keep != NULL) {
+        p->out->value[0] = ref_compact(labels, keep, p->shape, to);
+        result_uints(p, to, p->n);
+    }
+}
+
+static void run_perlabel(Prim *p)
+{
+    uint32_t *labels = uints(p, 0), count = (uint32_t)count_of(p);
+    float *v = floats(p, 1), *to = hold(p, ((size_t)count + 1) * sizeof *to);
+    if (labels != NULL && v != NULL && to != NULL) {
+        ref_perlabel(labels, v, p->shape, count, (int)arg(p, 0), to);
+        result_floats(p, to, (size_t)count + 1);
+    }
+}
+
+static void run_measure(Prim *p)
+{
+    float *images[IR_MAX_IN] = {NULL};
+    int n_images = 0;
+    uint32_t *labels = uints(p, 0), count = (uint32_t)count_of(p);
+    for (int k = 1; k < IR_MAX_IN && p->node->in[k] != 0; k++) {
+        images[n_images++] = floats(p, k);
+    }
+    const double spacing[3] = {1, 1, 1};
+    size_t capacity = ((size_t)count + 1) * 256;
+    double *out = hold(p, capacity * sizeof *out);
+    if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {
+        return;
+    }
+    int columns = ref_measure(labels, (const float *const *)images, n_images, p->shape, count,
+                              p->node->text, spacing, out, &p->out->rows);
+    int64_t rows = p->out->rows;
+    double *table = calloc((size_t)columns * (size_t)rows + 1, sizeof *table);
+    if (table == NULL) {
+        err_set(p->ev->err, CODE_MEMORY, "not enough memory for the reference");
+        return;
+    }
+    for (int k = 0; k < columns; k++) {
+        memcpy(table + (int64_t)k * rows, out + (size_t)k * ((size_t)count + 1),
+               (size_t)rows * sizeof *table);
+    }
+    free(p->out->table);
+    p->out->table = table;
+    p->out->columns = columns;
+}
+
+/* Column `arg` of the table in `of`, spread over the labels 0..count. */
+static void run_column(Prim *p)
+{
+    const IrEvalNode *table = &p->ev->nodes[p->node->of];
+    IrId labels = ir_node(p->ev->g, p->node->of)->of;
+    size_t n = (size_t)p->ev->nodes[labels].value[0] + 1;
+    double *to = ir_eval_pixels(p->ev, p->id, n);
+    int column = (int)arg(p, 0);
+    for (int64_t row = 0; to != NULL && row < table->rows; row++) {
+        to[(size_t)table->table[row]] = (double)(float)table->table[column * table->rows + row];
+    }
+}
+
+static void run_distance(Prim *p)
+{
+    const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
+    uint8_t *mask = bytes(p, 0);
+    float *to = hold(p, p->n * sizeof *to);
+    if (mask != NULL && to != NULL) {
+        ref_distance(mask, p->shape, spacing, to);
+        result_floats(p, to, p->n);
+    }
+}
+
+static void run_nearest_label(Prim *p)
+{
+    const double spacing[3] = {arg(p, 1), arg(p, 2), arg(p, 3)};
+    uint32_t *labels = uints(p, 0), *to = hold(p, p->n * sizeof *to);
+    if (labels != NULL && to != NULL) {
+        ref_nearest_label(labels, p->shape, arg(p, 0), spacing, to);
+        result_uints(p, to, p->n);
+        p->out->value[0] = 0;
+        for (size_t i = 0; i < p->n; i++) {
+            p->out->value[0] = fmax(p->out->value[0], to[i]);
+        }
+    }
+}
+
+static void run_watershed(Prim *p)
+{
+    float *image = floats(p, 0);
+    uint32_t *markers = uints(p, 1), *to = hold(p, p->n * sizeof *to);
+    uint8_t *mask = bytes(p, 2);
+    if (image != NULL && markers != NULL && to != NULL) {
+        p->out->value[0] =
+            ref_watershed(image, markers, mask, p->shape, (int)arg(p, 0), arg(p, 1) != 0, to);
+        result_uints(p, to, p->n);
+    }
+}
+
+static void run_reconstruct(Prim *p)
+{
+    float *seed = floats(p, 0), *mask = floats(p, 1), *to = hold(p, p->n * sizeof *to);
+    if (seed != NULL && mask != NULL && to != NULL) {
+        ref_reconstruct(seed, mask, p->shape, (int)arg(p, 0), arg(p, 1) != 0, to);
+        result_floats(p, to, p->n);
+    }
+}
+
+static void run_local_maxima(Prim *p)
+{
+    float *v = floats(p, 0);
+    uint8_t *to = hold(p, p->n);
+    if (v != NULL && to != NULL) {
+        ref_local_maxima(v, p->shape, (int)arg(p, 0), to);
+        result_bytes(p, to, p->n);
+    }
+}
+
+static void run_hull(Prim *p)
+{
+    uint32_t *labels = uints(p, 0);
+    uint8_t *to = hold(p, p->n);
+    if (labels != NULL && to != NULL) {
+        ref_hull(labels, p->shape, (uint32_t)count_of(p), to);
+        result_bytes(p, to, p->n);
+    }
+}
+
+static void (*const RUN[IR_OPS])(Prim *) = {
+    [IR_REDUCE] = run_reduce,
+    [IR_RANK] = run_rank,
+    [IR_HISTOGRAM] = run_histogram,
+    [IR_THRESHOLD] = run_threshold,
+    [IR_LABEL] = run_label,
+    [IR_LABEL_EQUAL] = run_label_equal,
+    [IR_COMPACT] = run_compact,
+    [IR_PERLABEL] = run_perlabel,
+    [IR_MEASURE] = run_measure,
+    [IR_COLUMN] = run_column,
+    [IR_DISTANCE] = run_distance,
+    [IR_NEAREST_LABEL] = run_nearest_label,
+    [IR_WATERSHED] = run_watershed,
+    [IR_RECONSTRUCT] = run_reconstruct,
+    [IR_LOCAL_MAXIMA] = run_local_maxima,
+    [IR_HULL] = run_hull,
+};
+
+void ir_eval_primitive(IrEval *ev, IrId id)
+{
+    Prim p = {.ev = ev, .id = id, .node = ir_node(ev->g, id), .out = &ev->nodes[id]};
+    int grid = ir_domain((IrGraph *)ev->g, id);
+    p.n = ir_eval_extents(ev, id, grid);
+    if (p.n > 0 && RUN[p.node->op] != NULL) {
+        p.shape = (RefShape){ev->extent[0], ev->extent[1], ev->extent[2], ev->extent[3]};
+        memcpy(p.out->extent, ev->extent, sizeof ev->extent);
+        RUN[p.node->op](&p);
+    }
+    for (int i = 0; i < p.n_held; i++) {
+        free(p.held[i]);
+    }
+}

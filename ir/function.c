@@ -1,0 +1,369 @@
+/*
+ * function: building, printing and interpreting functions with control flow.
+ *
+ * The printed text takes every operator from exprs.def with the operands put in the place of a,
+ * b and c, so it cannot drift from what the kernels and the evaluator do.
+ */
+#include "function.h"
+#include "apply.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- building -------------------------------------------------------------------------- */
+
+static IrFnExpr *new_expr(IrGraph *g, IrFnExprKind kind, Elem type)
+{
+    IrFnExpr *e = arena_new(g->arena, IrFnExpr);
+    e->kind = kind;
+    e->type = type;
+    return e;
+}
+
+IrFnExpr *ir_fn_const(IrGraph *g, double value, Elem type)
+{
+    IrFnExpr *e = new_expr(g, IR_FN_CONST, type);
+    e->num = ir_convert(value, type);
+    return e;
+}
+
+IrFnExpr *ir_fn_var(IrGraph *g, const IrFunction *f, int var)
+{
+    IrFnExpr *e = new_expr(g, IR_FN_VAR, f->vars.at[var].type);
+    e->var = var;
+    return e;
+}
+
+IrFnExpr *ir_fn_cast(IrGraph *g, IrFnExpr *e, Elem type)
+{
+    if (e->type == type) {
+        return e;
+    }
+    if (e->kind == IR_FN_CONST) {
+        return ir_fn_const(g, e->num, type);
+    }
+    IrFnExpr *cast = new_expr(g, IR_FN_CAST, type);
+    cast->a = e;
+    return cast;
+}
+
+static Elem meet(Elem p, Elem q)
+{
+    if (p == ELEM_F32 || q == ELEM_F32) {
+        return ELEM_F32;
+    }
+    return p == ELEM_U32 && q == ELEM_U32 ? ELEM_U32 : ELEM_I32;
+}
+
+static Elem operand_type(IrExprOp op, const IrFnExpr *a, const IrFnExpr *b, const IrFnExpr *c)
+{
+    switch (ir_op_rule(op)) {
+    case IR_RULE_LOGIC:
+        return ELEM_BOOL;
+    case IR_RULE_FLOAT:
+    case IR_RULE_TEST:
+        return ELEM_F32;
+    case IR_RULE_SELECT:
+        return b->type == ELEM_BOOL && c->type == ELEM_BOOL ? ELEM_BOOL : meet(b->type, c->type);
+    default: {
+        Elem type = meet(a->type, b != NULL ? b->type : a->type);
+        return c != NULL ? meet(type, c->type) : type;
+    }
+    }
+}
+
+static bool gives_truth(IrExprOp op)
+{
+    IrRule rule = ir_op_rule(op);
+    return rule == IR_RULE_COMPARE || rule == IR_RULE_LOGIC || rule == IR_RULE_TEST;
+}
+
+IrFnExpr *ir_fn_op(IrGraph *g, IrExprOp op, IrFnExpr *a, IrFnExpr *b, IrFnExpr *c)
+{
+    Elem type = operand_type(op, a, b, c);
+    IrFnExpr *e = new_expr(g, IR_FN_OP, gives_truth(op) ? ELEM_BOOL : type);
+    e->op = op;
+    e->a = ir_fn_cast(g, a, ir_op_rule(op) == IR_RULE_SELECT ? ELEM_BOOL : type);
+    e->b = b != NULL ? ir_fn_cast(g, b, type) : NULL;
+    e->c = c != NULL ? ir_fn_cast(g, c, type) : NULL;
+    return e;
+}
+
+IrFnExpr *ir_fn_call(IrGraph *g, const IrFunction *callee, IrFnExpr *const *args)
+{
+    IrFnExpr *e = new_expr(g, IR_FN_CALL, callee->type);
+    e->callee = callee;
+    e->args = arena_array(g->arena, IrFnExpr *, callee->n_params + 1);
+    for (int i = 0; i < callee->n_params; i++) {
+        e->args[i] = ir_fn_cast(g, args[i], callee->vars.at[i].type);
+    }
+    return e;
+}
+
+/* ---- printing -------------------------------------------------------------------------- */
+
+/* Names that C and OpenCL C share; a truth value is an int there. */
+static const char *c_type(Elem type)
+{
+    return type == ELEM_F32 ? "float" : type == ELEM_U32 ? "unsigned int" : "int";
+}
+
+static void print_expr(const IrFunction *f, const IrFnExpr *e, Str *out);
+
+static void print_const(const IrFnExpr *e, Str *out)
+{
+    if (e->type != ELEM_F32) {
+        const char *suffix = e->type == ELEM_U32 ? "u" : "";
+        bool lowest = e->num == -2147483648.0;
+        str_addf(out, lowest ? "(-2147483647 - 1)" : e->num < 0 ? "(%.0f%s)" : "%.0f%s", e->num,
+                 suffix);
+    } else if (isinf(e->num) || isnan(e->num)) {
+        str_add(out, isnan(e->num) ? "NAN" : e->num < 0 ? "(-INFINITY)" : "INFINITY");
+    } else {
+        str_addf(out, e->num < 0 ? "(%af)" : "%af", e->num);
+    }
+}
+
+/* The operator's text with its operands in place of the letters. */
+static void print_op(const IrFunction *f, const IrFnExpr *e, Str *out)
+{
+    const IrFnExpr *first = e->op == IR_X_SELECT ? e->b : e->a;
+    bool floating = first->type == ELEM_F32;
+    const IrFnExpr *operand[3] = {e->a, e->b, e->c};
+    str_add(out, "(");
+    for (const char *p = ir_op_text(e->op, !floating); *p != '\0';) {
+        size_t n = 0;
+        while (isalnum((unsigned char)p[n]) || p[n] == '_') {
+            n++;
+        }
+        if (n == 1 && p[0] >= 'a' && p[0] <= 'c' && operand[p[0] - 'a'] != NULL) {
+            print_expr(f, operand[p[0] - 'a'], out);
+        } else {
+            str_addn(out, p, n > 0 ? n : 1);
+        }
+        p += n > 0 ? n : 1;
+    }
+    str_add(out, ")");
+}
+
+static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
+{
+    bool from_float = e->a->type == ELEM_F32;
+    if (e->type == ELEM_BOOL) {
+        str_add(out, "(");
+        print_expr(f, e->a, out);
+        str_add(out, " != 0)");
+        return;
+    }
+    if (from_float) {
+        str_add(out, e->type == ELEM_U32 ? "px_to_u32(" : "px_to_i32(");
+    } else {
+        str_addf(out, "(%s)(", c_type(e->type));
+    }
+    print_expr(f, e->a, out);
+    str_add(out, ")");
+}
+
+static void print_expr(const IrFunction *f, const IrFnExpr *e, Str *out)
+{
+    switch (e->kind) {
+    case IR_FN_CONST:
+        print_const(e, out);
+        break;
+    case IR_FN_VAR:
+        str_add(out, f->vars.at[e->var].name);
+        break;
+    case IR_FN_OP:
+        print_op(f, e, out);
+        break;
+    case IR_FN_CAST:
+        print_cast(f, e, out);
+        break;
+    case IR_FN_CALL:
+        str_addf(out, "%s(", e->callee->name);
+        for (int i = 0; i < e->callee->n_params; i++) {
+            str_add(out, i > 0 ? ", " : "");
+            print_expr(f, e->args[i], out);
+        }
+        str_add(out, ")");
+    }
+}
+
+static void print_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out);
+
+static void print_for(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    const char *name = f->vars.at[s->var].name;
+    str_addf(out, "for (%s = ", name);
+    print_expr(f, s->a, out);
+    /* A bound that cannot change is tested as it is; another one would be computed each time. */
+    bool fixed = s->b->kind == IR_FN_CONST;
+    str_addf(out, "; %s <= ", name);
+    if (fixed) {
+        print_expr(f, s->b, out);
+    } else {
+        str_addf(out, "%s_last", name);
+    }
+    str_addf(out, "; %s++) ", name);
+    print_block(f, s->body, depth, out);
+}
+
+static void print_stmt(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    if (s->kind == IR_FN_FOR && s->b->kind != IR_FN_CONST) {
+        str_addf(out, "%*sint %s_last = ", 4 * depth, "", f->vars.at[s->var].name);
+        print_expr(f, s->b, out);
+        str_add(out, ";\n");
+    }
+    str_addf(out, "%*s", 4 * depth, "");
+    switch (s->kind) {
+    case IR_FN_SET:
+        str_addf(out, "%s = ", f->vars.at[s->var].name);
+        print_expr(f, s->a, out);
+        str_add(out, ";\n");
+        break;
+    case IR_FN_IF:
+    case IR_FN_WHILE:
+        str_add(out, s->kind == IR_FN_IF ? "if (" : "while (");
+        print_expr(f, s->a, out);
+        str_add(out, ") ");
+        print_block(f, s->body, depth, out);
+        if (s->other != NULL) {
+            str_addf(out, "%*selse ", 4 * depth, "");
+            print_block(f, s->other, depth, out);
+        }
+        break;
+    case IR_FN_FOR:
+        print_for(f, s, depth, out);
+        break;
+    case IR_FN_RETURN:
+        str_add(out, "return ");
+        print_expr(f, s->a, out);
+        str_add(out, ";\n");
+    }
+}
+
+static void print_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    str_add(out, "{\n");
+    for (; s != NULL; s = s->next) {
+        print_stmt(f, s, depth + 1, out);
+    }
+    str_addf(out, "%*s}\n", 4 * depth, "");
+}
+
+void ir_function_print_c(const IrFunction *f, Str *out)
+{
+    str_addf(out, "static inline %s %s(", c_type(f->type), f->name);
+    for (int i = 0; i < f->n_params; i++) {
+        str_addf(out, "%s%s %s", i > 0 ? ", " : "", c_type(f->vars.at[i].type),
+                 f->vars.at[i].name);
+    }
+    str_add(out, f->n_params > 0 ? ")\n{\n" : "void)\n{\n");
+    for (int i = f->n_params; i < f->vars.n; i++) {
+        str_addf(out, "    %s %s = 0;\n", c_type(f->vars.at[i].type), f->vars.at[i].name);
+    }
+    for (const IrFnStmt *s = f->body; s != NULL; s = s->next) {
+        print_stmt(f, s, 1, out);
+    }
+    str_add(out, "}\n");
+}
+
+/* ---- interpreting ---------------------------------------------------------------------- */
+
+typedef struct Frame {
+    double var[IR_FN_MAX_VARS];
+    double result;
+    long steps;
+} Frame;
+
+static double eval_expr(Frame *fr, const IrFnExpr *e)
+{
+    switch (e->kind) {
+    case IR_FN_CONST:
+        return e->num;
+    case IR_FN_VAR:
+        return fr->var[e->var];
+    case IR_FN_CAST:
+        return ir_convert(eval_expr(fr, e->a), e->type);
+    case IR_FN_CALL: {
+        double args[IR_FN_MAX_VARS];
+        for (int i = 0; i < e->callee->n_params; i++) {
+            args[i] = eval_expr(fr, e->args[i]);
+        }
+        return ir_function_eval(e->callee, args);
+    }
+    default:
+        break;
+    }
+    double a = eval_expr(fr, e->a);
+    if (e->op == IR_X_SELECT) {
+        return eval_expr(fr, a != 0 ? e->b : e->c);
+    }
+    double b = e->b != NULL ? eval_expr(fr, e->b) : 0;
+    double c = e->c != NULL ? eval_expr(fr, e->c) : 0;
+    return ir_apply(e->op, e->a->type, a, b, c);
+}
+
+/* Runs statements; true when one of them returned. */
+static bool run(Frame *fr, const IrFnStmt *s);
+
+static bool run_for(Frame *fr, const IrFnStmt *s)
+{
+    double lo = eval_expr(fr, s->a), hi = eval_expr(fr, s->b);
+    for (fr->var[s->var] = lo; fr->var[s->var] <= hi; fr->var[s->var]++) {
+        if (run(fr, s->body)) {
+            return true;
+        }
+        if (++fr->steps > IR_FN_MAX_STEPS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool run_one(Frame *fr, const IrFnStmt *s)
+{
+    switch (s->kind) {
+    case IR_FN_SET:
+        fr->var[s->var] = eval_expr(fr, s->a);
+        return false;
+    case IR_FN_IF:
+        return run(fr, eval_expr(fr, s->a) != 0 ? s->body : s->other);
+    case IR_FN_WHILE:
+        while (fr->steps <= IR_FN_MAX_STEPS && eval_expr(fr, s->a) != 0) {
+            if (run(fr, s->body)) {
+                return true;
+            }
+            fr->steps++;
+        }
+        return fr->steps > IR_FN_MAX_STEPS;
+    case IR_FN_FOR:
+        return run_for(fr, s);
+    default:
+        fr->result = eval_expr(fr, s->a);
+        return true;
+    }
+}
+
+static bool run(Frame *fr, const IrFnStmt *s)
+{
+    for (; s != NULL; s = s->next) {
+        if (++fr->steps > IR_FN_MAX_STEPS || run_one(fr, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+double ir_function_eval(const IrFunction *f, const double *args)
+{
+    assert(f->vars.n <= IR_FN_MAX_VARS);
+    Frame fr;
+    memset(&fr, 0, sizeof fr);
+    memcpy(fr.var, args, sizeof *args * (size_t)f->n_params);
+    run(&fr, f->body);
+    return fr.result;
+}

@@ -1,0 +1,43 @@
+/* nodes: nodes.def as a table. */
+#include "nodes.h"
+#include "ir.h"
+
+#include <string.h>
+
+#define N(NAME, text, kind, inputs, arguments, what)                                               \
+    [IR_##NAME] = {text, inputs, arguments, what, IR_K_##kind},
+static const IrOpInfo INFO[IR_OPS] = {
+    [IR_NONE] = {"none", "", "", "", IR_K_IMAGE},
+#include "nodes.def"
+};
+#undef N
+
+const IrOpInfo *ir_op_info(IrOp op)
+{
+    return &INFO[op];
+}
+
+IrOp ir_op_from_name(const char *name)
+{
+    for (int op = 1; op < IR_OPS; op++) {
+        if (strcmp(INFO[op].name, name) == 0) {
+            return (IrOp)op;
+        }
+    }
+    return IR_NONE;
+}
+
+/* Input `i` is the i-th word of `inputs`; a star at its end says that it must be stored.  Words
+ * after the last stand for the last one ("image..."). */
+int ir_op_input_is_stored(IrOp op, int i)
+{
+    const char *p = INFO[op].inputs;
+    for (;;) {
+        size_t n = strcspn(p, " ");
+        if (i == 0 || p[n] == '\0') {
+            return n > 0 && p[n - 1] == '*';
+        }
+        p += n + 1;
+        i--;
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * schedule: which nodes become which kernels, in which order.  The grouping pass makes it, the
+ * code generator and the memory plan read it.
+ */
+#ifndef IR_SCHEDULE_H
+#define IR_SCHEDULE_H
+
+#include "ir.h"
+
+typedef enum IrStepKind {
+    IR_STEP_KERNEL,    /* stages computed pixel by pixel in one generated kernel */
+    IR_STEP_SCALARS,   /* whole-image values computed from others, one work-item */
+    IR_STEP_PRIMITIVE, /* one hand-written primitive */
+    IR_STEP_LOOP,      /* a loop begins */
+    IR_STEP_END        /* it ends */
+} IrStepKind;
+
+/*
+ * How a kernel walks over the image:
+ *   DIRECT  each work-item computes PX pixels of a row and reads what it needs from memory;
+ *   ROWS    it loads the columns around its pixels once and computes the stages on them in
+ *           registers, marching down y (or z): folds over the march axis are transposed, every
+ *           row that is loaded is added to all the sums that it is part of.
+ */
+typedef enum IrShape { IR_SHAPE_DIRECT, IR_SHAPE_ROWS } IrShape;
+
+typedef struct IrStep {
+    IrStepKind kind;
+    IrShape shape;
+    int march;           /* IR_AX_Y or IR_AX_Z */
+    Vec(IrId) stages;    /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */
+    int loop;            /* LOOP, END: which; else the loop it is in */
+} IrStep;
+
+/* Why two stages share a kernel or do not: one remark an edge, for `pipec explain`. */
+typedef struct IrRemark {
+    IrId from, to;
+    enum { IR_EDGE_INLINE, IR_EDGE_LOCAL, IR_EDGE_GLOBAL } state;
+    const char *why;
+    double bytes; /* per pixel: saved (INLINE, LOCAL) or paid (GLOBAL) */
+} IrRemark;
+
+typedef struct IrSchedule {
+    Vec(IrStep) steps;
+    bool *stored;     /* by node: it has a buffer */
+    int *step;        /* by node: the step that computes it */
+    Vec(IrRemark) remarks;
+} IrSchedule;
+
+#endif

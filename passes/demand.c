@@ -1,0 +1,53 @@
+/*
+ * demand: reductions compute only the values that are used.
+ *
+ * A reduce node offers sum, count, sum of squares, minimum and maximum; which of them anyone
+ * asks for is written into its argument `wanted` (bits: 1 sum and count, 2 squares, 4 extremes).
+ */
+#include "pass.h"
+
+typedef struct Wanted {
+    int *bits; /* by node */
+} Wanted;
+
+static void note(const IrGraph *g, IrExpr e, void *ctx)
+{
+    static const int BIT[5] = {1, 1, 2, 4, 4};
+    const Wanted *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_VALUE && ir_node(g, n->node)->op == IR_REDUCE) {
+        w->bits[n->node] |= BIT[(int)n->num];
+    }
+}
+
+bool pass_demand(IrGraph *g, PassContext *cx)
+{
+    (void)cx;
+    Wanted w = {arena_array(g->arena, int, g->nodes.n)};
+    for (int i = 1; i < g->nodes.n; i++) {
+        for (int k = 0; k < IR_MAX_IN && !g->nodes.at[i].dead; k++) {
+            if (g->nodes.at[i].in[k] != 0) {
+                ir_walk(g, g->nodes.at[i].in[k], note, &w);
+            }
+        }
+    }
+    for (int i = 0; i < g->outputs.n; i++) {
+        if (g->outputs.at[i].value != 0) {
+            ir_walk(g, g->outputs.at[i].value, note, &w);
+        }
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        if (g->loops.at[i].until != 0) {
+            ir_walk(g, g->loops.at[i].until, note, &w);
+        }
+    }
+    bool changed = false;
+    for (int i = 1; i < g->nodes.n; i++) {
+        if (!g->nodes.at[i].dead && g->nodes.at[i].op == IR_REDUCE) {
+            IrExpr wanted = ir_const(g, w.bits[i]);
+            changed = changed || g->nodes.at[i].arg[0] != wanted;
+            g->nodes.at[i].arg[0] = wanted;
+        }
+    }
+    return changed;
+}

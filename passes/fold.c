@@ -1,0 +1,83 @@
+/*
+ * fold: constants are computed and identities removed, exactly.
+ *
+ * The builder folds operators whose operands are constant while it makes them; after other
+ * passes have put expressions into expressions there is more to fold, so everything is rebuilt
+ * here.  Only identities that hold for every value are used: x * 1 and x / 1 are x, also for NaN
+ * and -0; x + 0 is not used, because -0 + 0 is 0.
+ */
+#include "pass.h"
+
+#include "../ir/edit.h"
+
+static bool is_value(const IrGraph *g, IrExpr e, double wanted)
+{
+    double v;
+    return e != 0 && ir_is_const(g, e, &v) && v == wanted;
+}
+
+static IrExpr rebuild(IrGraph *g, const IrExprNode *n)
+{
+    switch (ir_expr_op_arity(n->op)) {
+    case 1:
+        return ir_op1(g, n->op, n->a);
+    case 2:
+        return ir_op2(g, n->op, n->a, n->b);
+    default:
+        return ir_op3(g, n->op, n->a, n->b, n->c);
+    }
+}
+
+static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
+{
+    (void)ctx;
+    const IrExprNode n = *ir_expr(g, e);
+    double v;
+    switch (n.op) {
+    case IR_X_MUL:
+        if (is_value(g, n.b, 1)) {
+            return n.a;
+        }
+        if (is_value(g, n.a, 1)) {
+            return n.b;
+        }
+        break;
+    case IR_X_DIV:
+        if (is_value(g, n.b, 1)) {
+            return n.a;
+        }
+        break;
+    case IR_X_NOT:
+        if (ir_expr(g, n.a)->op == IR_X_NOT) {
+            return ir_expr(g, n.a)->a;
+        }
+        break;
+    case IR_X_NEG:
+        if (ir_expr(g, n.a)->op == IR_X_NEG) {
+            return ir_expr(g, n.a)->a;
+        }
+        break;
+    case IR_X_SELECT:
+        if (ir_is_const(g, n.a, &v)) {
+            return v != 0 ? n.b : n.c;
+        }
+        if (n.b == n.c) {
+            return n.b;
+        }
+        break;
+    case IR_X_CAST:
+        if (n.num == 0 && ir_expr(g, n.a)->op == IR_X_CONST) {
+            return ir_cast(g, n.a, n.type);
+        }
+        break;
+    default:
+        break;
+    }
+    return ir_expr_op_arity(n.op) > 0 ? rebuild(g, &n) : e;
+}
+
+bool pass_fold(IrGraph *g, PassContext *cx)
+{
+    (void)cx;
+    return ir_rewrite_all(g, simplify, NULL);
+}

@@ -1,0 +1,265 @@
+/*
+ * inline: pointwise stages are computed where they are read, if that moves fewer bytes.
+ *
+ * A read of stage p becomes p's own expression.  Legal when p reads its inputs at the current
+ * pixel only, or when the consumer reads p at the current pixel only; out-of-image reads keep
+ * their meaning because the mapped coordinate is handed down to p's inputs (a constant border is
+ * a value of p, not of its inputs, so such reads stay).
+ *
+ * The choice counts bytes per pixel: storing p costs writing it once and reading it once for
+ * every consumer; inlining costs reading p's inputs at every consumer instead of once.
+ */
+#include "pass.h"
+
+#include "../ir/edit.h"
+#include "../ir/footprint.h"
+
+#include <string.h>
+
+enum { MAX_REPEATED_OPS = 24 };
+
+/* ---- what a consumer sees -------------------------------------------------------------- */
+
+typedef struct Use {
+    bool reads, offset, constant, whole;
+    int taps;
+} Use;
+
+typedef struct UseWalk {
+    IrId node;
+    Use use;
+} UseWalk;
+
+static void look(const IrGraph *g, IrExpr e, void *ctx)
+{
+    UseWalk *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->node != w->node || (n->op != IR_X_READ && n->op != IR_X_READAT)) {
+        return;
+    }
+    bool offset = n->op == IR_X_READAT || n->a != 0 || n->b != 0 || n->c != 0;
+    w->use.reads = true;
+    w->use.offset = w->use.offset || offset;
+    w->use.constant = w->use.constant || (offset && n->border == IR_CONSTANT);
+    w->use.whole = w->use.whole || n->op == IR_X_READAT;
+}
+
+static Use use_of(IrGraph *g, IrId consumer, IrId p)
+{
+    UseWalk w = {.node = p};
+    const IrNode *n = ir_node(g, consumer);
+    for (int i = 0; i < IR_MAX_IN && n->in[i] != 0; i++) {
+        ir_walk(g, n->in[i], look, &w);
+        IrFootprint fp = ir_footprint(g, ir_node(g, consumer)->in[i]);
+        const IrReach *r = ir_reach(&fp, p);
+        w.use.taps += r != NULL ? r->taps : 0;
+        n = ir_node(g, consumer);
+    }
+    return w.use;
+}
+
+/* Does a primitive take this read as a stored image? */
+static bool wants_stored(const IrGraph *g, IrId consumer, IrId p)
+{
+    const IrNode *n = ir_node(g, consumer);
+    for (int i = 0; i < IR_MAX_IN && n->in[i] != 0; i++) {
+        const IrExprNode *e = ir_expr(g, n->in[i]);
+        if (e->op == IR_X_READ && e->node == p && ir_op_input_is_stored(n->op, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- may it, and should it --------------------------------------------------------------- */
+
+static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint *fp, bool pointwise)
+{
+    Use use = use_of(g, consumer, p);
+    if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
+        return "it is on the other side of a loop";
+    }
+    if (ir_domain(g, consumer) != ir_node(g, p)->grid) {
+        return "the reader has another grid";
+    }
+    if (wants_stored(g, consumer, p)) {
+        return "the primitive reads it at places of its own choice";
+    }
+    if (use.whole) {
+        return "it is read at computed positions";
+    }
+    if (use.offset && (!pointwise || fp->coords)) {
+        return "a stencil of a stencil is computed once, not at every tap";
+    }
+    if (use.constant) {
+        return "a constant border is a value of this stage";
+    }
+    if (!pointwise && ir_op_is_primitive(ir_node(g, consumer)->op)) {
+        return "the stencil is computed once and read by a primitive";
+    }
+    return NULL;
+}
+
+static double bytes_of(const IrGraph *g, IrId node)
+{
+    size_t size = elem_size(ir_node(g, node)->elem);
+    return size > 0 ? (double)size : 2;
+}
+
+static double input_bytes(const IrGraph *g, const IrFootprint *fp)
+{
+    double sum = 0;
+    for (int i = 0; i < fp->reach.n; i++) {
+        bool image = ir_node(g, fp->reach.at[i].node)->grid >= 0;
+        sum += image ? bytes_of(g, fp->reach.at[i].node) : 0;
+    }
+    return sum;
+}
+
+static bool is_pointwise(const IrFootprint *fp, const IrGraph *g)
+{
+    for (int i = 0; i < fp->reach.n; i++) {
+        const IrReach *r = &fp->reach.at[i];
+        bool image = ir_node(g, r->node)->grid >= 0;
+        if (r->offset || (r->whole && image)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- doing it ---------------------------------------------------------------------------- */
+
+typedef struct Insert {
+    IrId p;
+    IrExpr value;      /* p as stored */
+    IrExprNode at;     /* the read that is being replaced */
+} Insert;
+
+static IrExpr move_read(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Insert *in = ctx;
+    const IrExprNode n = *ir_expr(g, e);
+    if (n.op != IR_X_READ || n.rank != IR_PIXEL) {
+        return e;
+    }
+    const IrExpr offset[3] = {in->at.a, in->at.b, in->at.c};
+    IrExpr channel = n.channel;
+    bool has_channels = g->grids.at[ir_node(g, n.node)->grid].has[IR_AX_C];
+    if (channel == 0 && has_channels) {
+        channel = in->at.channel;
+    }
+    return ir_read_offset(g, n.node, offset, channel, in->at.border, in->at.outside);
+}
+
+static IrExpr insert(IrGraph *g, IrExpr e, void *ctx)
+{
+    Insert *in = ctx;
+    const IrExprNode n = *ir_expr(g, e);
+    if (n.op != IR_X_READ || n.node != in->p) {
+        return e;
+    }
+    bool moved = n.a != 0 || n.b != 0 || n.c != 0 || n.channel != 0;
+    if (!moved) {
+        return in->value;
+    }
+    in->at = n;
+    return ir_rewrite(g, in->value, move_read, in);
+}
+
+static void inline_into(IrGraph *g, IrId consumer, IrId p)
+{
+    Insert in = {.p = p, .value = ir_as_stored(g, p)};
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        IrExpr e = ir_node(g, consumer)->in[i];
+        if (e != 0) {
+            e = ir_rewrite(g, e, insert, &in);
+            ir_node(g, consumer)->in[i] = e;
+        }
+    }
+}
+
+static bool is_pinned(const IrGraph *g, IrId id)
+{
+    for (int i = 0; i < g->outputs.n; i++) {
+        if (g->outputs.at[i].node == id) {
+            return true;
+        }
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        for (int k = 0; k < g->loops.at[i].carries.n; k++) {
+            const IrCarry *c = &g->loops.at[i].carries.at[k];
+            if (c->first == id || c->next == id) {
+                return true;
+            }
+        }
+    }
+    for (int i = 1; i < g->nodes.n; i++) {
+        if (!g->nodes.at[i].dead && g->nodes.at[i].of == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remark(PassContext *cx, IrGraph *g, IrId from, IrId to, const char *why, double bytes)
+{
+    IrRemark r = {.from = from,
+                  .to = to,
+                  .state = why == NULL ? IR_EDGE_INLINE : IR_EDGE_GLOBAL,
+                  .why = why == NULL ? "computed where it is read" : why,
+                  .bytes = bytes};
+    vec_push(g->arena, &cx->remarks, r);
+}
+
+/* All consumers or none: a stage that must be stored for one is read by the others too. */
+static bool inline_stage(IrGraph *g, IrId p, PassContext *cx)
+{
+    IrFootprint fp = ir_footprint(g, ir_node(g, p)->in[0]);
+    bool pointwise = is_pointwise(&fp, g);
+    Vec(IrId) consumers = {0};
+    const char *blocked = is_pinned(g, p) ? "it is an output or carried by a loop" : NULL;
+    double taps = 0;
+    for (IrId c = p + 1; c < (IrId)g->nodes.n; c++) {
+        if (ir_node(g, c)->dead) {
+            continue;
+        }
+        Use use = use_of(g, c, p);
+        if (use.reads) {
+            vec_push(g->arena, &consumers, c);
+            taps += use.taps;
+            const char *why = why_not(g, c, p, &fp, pointwise);
+            blocked = blocked != NULL ? blocked : why;
+        }
+    }
+    if (consumers.n == 0) {
+        return false;
+    }
+    double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = consumers.n;
+    double saved = own * (1 + readers) + from - from * readers;
+    if (blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > MAX_REPEATED_OPS)) {
+        blocked = saved < 0 ? "reading its inputs again would move more bytes"
+                            : "it would be computed too often";
+    }
+    for (int i = 0; i < consumers.n; i++) {
+        remark(cx, g, p, consumers.at[i], blocked, blocked ? own * 2 : saved / readers);
+        if (blocked == NULL) {
+            inline_into(g, consumers.at[i], p);
+        }
+    }
+    if (blocked == NULL) {
+        ir_node(g, p)->dead = true;
+    }
+    return blocked == NULL;
+}
+
+bool pass_inline(IrGraph *g, PassContext *cx)
+{
+    bool changed = false;
+    for (IrId p = 1; cx->fuse != FUSE_NONE && p < (IrId)g->nodes.n; p++) {
+        if (!ir_node(g, p)->dead && ir_node(g, p)->op == IR_MAP) {
+            changed = inline_stage(g, p, cx) || changed;
+        }
+    }
+    return changed;
+}

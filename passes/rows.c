@@ -1,0 +1,479 @@
+/*
+ * rows: which kernels walk over the image in rows, and which stages share one.
+ *
+ * A stage can be computed in rows when it reads images on its own grid, at offsets that are known
+ * when the kernel is compiled, and when its folds over rows (or planes) are plain: the index is
+ * the offset, every read inside has it, and nothing is folded around them.  Such a fold is kept
+ * transposed (codegen/rows.c), one level of them a kernel.
+ *
+ * A producer joins the kernel of its only consumers when it can be computed there in registers
+ * on a few columns more; then it is never stored.  Otherwise it has a kernel of its own.
+ */
+#include "rows.h"
+
+#include "../ir/edit.h"
+#include "../ir/footprint.h"
+
+#include <string.h>
+
+enum { MAX_COMPUTED_HALO = 8 }; /* columns computed twice, beside the four of a work-item */
+
+/* ---- what one stage allows --------------------------------------------------------------- */
+
+typedef struct Form {
+    bool rows;          /* it can be computed in rows at all */
+    bool folds;         /* it has a fold over the march axis */
+    bool y_fold, z_fold;
+    const char *why;    /* when it cannot */
+} Form;
+
+typedef struct Walk {
+    IrGraph *g;
+    IrId stage;
+    int domain;
+    Form form;
+    int depth;          /* folds around the expression */
+    int march_index;    /* of the outermost fold, when it is over a march axis; -1 */
+    int march_axis;
+} Walk;
+
+static void refuse(Walk *w, const char *why)
+{
+    w->form.rows = false;
+    w->form.why = w->form.why != NULL ? w->form.why : why;
+}
+
+static bool same_grid_but_channels(const IrGraph *g, int a, int b)
+{
+    const IrGrid *p = &g->grids.at[a], *q = &g->grids.at[b];
+    for (int ax = 0; ax < IR_AX_C; ax++) {
+        if (p->extent[ax] != q->extent[ax] || p->has[ax] != q->has[ax]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_offset(Walk *w, IrExpr offset, int axis)
+{
+    if (offset == 0) {
+        return;
+    }
+    const IrExprNode *o = ir_expr(w->g, offset);
+    if (axis == IR_AX_X) {
+        if (o->rank > IR_INDEX) {
+            refuse(w, "it is read at offsets that depend on pixels");
+        }
+        return;
+    }
+    bool is_march = o->op == IR_X_INDEX && (int)o->num == w->march_index && axis == w->march_axis;
+    if (!is_march && o->rank > IR_HOST) {
+        refuse(w, "its window is not a plain fold over rows");
+    }
+}
+
+static void check_read(Walk *w, const IrExprNode *n)
+{
+    int grid = ir_node(w->g, n->node)->grid;
+    bool same = n->channel == 0 ? grid == w->domain : same_grid_but_channels(w->g, grid, w->domain);
+    if (!same) {
+        refuse(w, "it reads an image of another shape");
+    }
+    if (n->channel != 0 && ir_expr(w->g, n->channel)->rank > IR_HOST) {
+        refuse(w, "it reads channels chosen by an index");
+    }
+    const IrExpr offset[3] = {n->a, n->b, n->c};
+    for (int ax = 0; ax < 3; ax++) {
+        check_offset(w, offset[ax], ax);
+    }
+    if (w->march_index >= 0) {
+        const IrExpr march = offset[w->march_axis];
+        bool marched = march != 0 && ir_expr(w->g, march)->op == IR_X_INDEX;
+        if (!marched) {
+            refuse(w, "a fold over rows also reads a fixed row");
+        }
+    }
+}
+
+/* The axis of y and z along which a fold's index is an offset; -1 when along none. */
+typedef struct AxisWalk {
+    int index, axis;
+    bool both;
+} AxisWalk;
+
+static void find_axis(const IrGraph *g, IrExpr e, void *ctx)
+{
+    AxisWalk *a = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_READ) {
+        return;
+    }
+    const IrExpr offset[3] = {n->a, n->b, n->c};
+    for (int ax = IR_AX_Y; ax <= IR_AX_Z; ax++) {
+        if (offset[ax] != 0 && ir_expr(g, offset[ax])->op == IR_X_INDEX &&
+            (int)ir_expr(g, offset[ax])->num == a->index) {
+            a->both = a->both || (a->axis >= 0 && a->axis != ax);
+            a->axis = ax;
+        }
+    }
+}
+
+static void check(Walk *w, IrExpr e);
+
+static void check_fold(Walk *w, const IrExprNode *n)
+{
+    if (n->fold == IR_FOLD_RANK) {
+        refuse(w, "its window is sorted");
+        return;
+    }
+    AxisWalk axis = {.index = (int)n->num, .axis = -1};
+    ir_walk(w->g, n->a, find_axis, &axis);
+    int outer = w->march_index;
+    if (axis.axis >= 0) {
+        if (w->depth > 0 || axis.both) {
+            refuse(w, "its window is not a plain fold over rows");
+            return;
+        }
+        w->march_index = (int)n->num;
+        w->march_axis = axis.axis;
+        w->form.folds = true;
+        w->form.y_fold = w->form.y_fold || axis.axis == IR_AX_Y;
+        w->form.z_fold = w->form.z_fold || axis.axis == IR_AX_Z;
+    }
+    w->depth++;
+    check(w, n->a);
+    w->depth--;
+    w->march_index = outer;
+}
+
+static void check(Walk *w, IrExpr e)
+{
+    if (e == 0 || !w->form.rows) {
+        return;
+    }
+    const IrExprNode n = *ir_expr(w->g, e);
+    if (n.rank != IR_PIXEL) {
+        return;
+    }
+    switch (n.op) {
+    case IR_X_READ:
+        check_read(w, &n);
+        break;
+    case IR_X_READAT:
+        refuse(w, "it is read at computed positions");
+        break;
+    case IR_X_FOLD:
+        check_fold(w, &n);
+        break;
+    case IR_X_COORD:
+        if ((int)n.num == IR_AX_C) {
+            refuse(w, "it depends on the channel");
+        }
+        break;
+    default:
+        check(w, n.a);
+        check(w, n.b);
+        check(w, n.c);
+    }
+}
+
+/* Reads of one node with offsets in x under two borders need two arrays: not in rows. */
+typedef struct Borders {
+    IrBorder *border;
+    IrExpr *outside;
+    bool *seen;
+    bool mixed;
+} Borders;
+
+static void note_border(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Borders *b = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_READ || n->a == 0) {
+        return;
+    }
+    bool other = b->seen[n->node] &&
+                 (b->border[n->node] != n->border || b->outside[n->node] != n->outside);
+    b->mixed = b->mixed || other;
+    b->seen[n->node] = true;
+    b->border[n->node] = n->border;
+    b->outside[n->node] = n->outside;
+}
+
+static Borders borders_of(IrGraph *g, const IrId *stage, int n)
+{
+    Borders b = {.border = arena_array(g->arena, IrBorder, g->nodes.n),
+                 .outside = arena_array(g->arena, IrExpr, g->nodes.n),
+                 .seen = arena_array(g->arena, bool, g->nodes.n)};
+    for (int i = 0; i < n; i++) {
+        ir_walk(g, ir_node(g, stage[i])->in[0], note_border, &b);
+    }
+    return b;
+}
+
+static Form form_of(IrGraph *g, IrId id)
+{
+    Walk w = {.g = g, .stage = id, .domain = ir_node(g, id)->grid, .march_index = -1,
+              .form = {.rows = true}};
+    check(&w, ir_node(g, id)->in[0]);
+    if (w.form.y_fold && w.form.z_fold) {
+        refuse(&w, "it folds over rows and planes");
+    }
+    if (borders_of(g, &id, 1).mixed) {
+        refuse(&w, "it reads one image under two borders");
+    }
+    return w.form;
+}
+
+/* ---- what a kernel of several stages allows ----------------------------------------------- */
+
+typedef struct Kernel {
+    IrGraph *g;
+    IrId stage[64];
+    int n;
+} Kernel;
+
+static bool has_stage(const Kernel *k, IrId id)
+{
+    for (int i = 0; i < k->n; i++) {
+        if (k->stage[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How a stage is read by the others of the kernel. */
+typedef struct RowWalk {
+    IrId node;
+    bool moved, fixed, shifted; /* along the march axis by a fold, by a constant; along x */
+    IrBorder border;
+} RowWalk;
+
+static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
+{
+    RowWalk *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_READ || n->node != w->node) {
+        return;
+    }
+    const IrExpr rows[2] = {n->b, n->c};
+    for (int i = 0; i < 2; i++) {
+        bool index = rows[i] != 0 && ir_expr(g, rows[i])->op == IR_X_INDEX;
+        w->moved = w->moved || index;
+        w->fixed = w->fixed || (rows[i] != 0 && !index);
+    }
+    if (n->a != 0) {
+        w->shifted = true;
+        w->border = n->border;
+    }
+}
+
+static bool halos_are_small(Kernel *k)
+{
+    IrGraph *g = k->g;
+    double *left = arena_array(g->arena, double, g->nodes.n);
+    double *right = arena_array(g->arena, double, g->nodes.n);
+    for (int i = k->n - 1; i >= 0; i--) {
+        IrFootprint fp = ir_footprint(g, ir_node(g, k->stage[i])->in[0]);
+        for (int j = 0; j < fp.reach.n; j++) {
+            const IrReach *r = &fp.reach.at[j];
+            double lo, hi;
+            if (!has_stage(k, r->node)) {
+                continue;
+            }
+            if (!ir_is_const(g, r->lo[0], &lo) || !ir_is_const(g, r->hi[0], &hi)) {
+                return false;
+            }
+            double l = left[k->stage[i]] - lo, h = right[k->stage[i]] + hi;
+            left[r->node] = l > left[r->node] ? l : left[r->node];
+            right[r->node] = h > right[r->node] ? h : right[r->node];
+            if (left[r->node] + right[r->node] > MAX_COMPUTED_HALO) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Can all stages of k be computed in one walk over rows?  NULL, or the rule that says no. */
+static const char *kernel_refusal(Kernel *k)
+{
+    IrGraph *g = k->g;
+    bool *off_row = arena_array(g->arena, bool, g->nodes.n);
+    bool y_fold = false, z_fold = false;
+    for (int i = k->n - 1; i >= 0; i--) {
+        Form form = form_of(g, k->stage[i]);
+        if (!form.rows) {
+            return form.why;
+        }
+        y_fold = y_fold || form.y_fold;
+        z_fold = z_fold || form.z_fold;
+        if (form.folds && off_row[k->stage[i]]) {
+            return "one level of folds over rows a kernel: this one is stored in between";
+        }
+        for (int j = 0; j < i; j++) {
+            RowWalk w = {.node = k->stage[j], .border = IR_NEAREST};
+            ir_walk(g, ir_node(g, k->stage[i])->in[0], look_at_read, &w);
+            off_row[w.node] = off_row[w.node] || w.moved || off_row[k->stage[i]];
+            if (w.fixed) {
+                return "it is read at other rows than it would be computed on";
+            }
+            if (w.shifted && w.border != IR_NEAREST && w.border != IR_CONSTANT) {
+                return "its border needs columns that this work-item does not have";
+            }
+        }
+    }
+    if (y_fold && z_fold) {
+        return "one kernel marches along one axis";
+    }
+    if (borders_of(g, k->stage, k->n).mixed) {
+        return "it is read under two borders";
+    }
+    return halos_are_small(k) ? NULL : "too many columns would be computed twice";
+}
+
+/* ---- joining ------------------------------------------------------------------------------ */
+
+typedef struct Reader {
+    IrId node;
+    bool found;
+} Reader;
+
+static void look_for_node(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Reader *r = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    bool reads = n->op == IR_X_READ || n->op == IR_X_READAT;
+    r->found = r->found || (reads && n->node == r->node);
+}
+
+static bool node_reads(IrGraph *g, IrId reader, IrId node)
+{
+    Reader r = {.node = node};
+    for (int i = 0; i < IR_MAX_IN && ir_node(g, reader)->in[i] != 0; i++) {
+        ir_walk(g, ir_node(g, reader)->in[i], look_for_node, &r);
+    }
+    return r.found;
+}
+
+/* The one step whose stages are all that read `p`; -1 when there are several or other users. */
+static int only_consumer(IrGraph *g, const IrSchedule *s, IrId p, const int *users)
+{
+    int step = -1, found = 0;
+    for (IrId c = p + 1; c < (IrId)g->nodes.n; c++) {
+        if (ir_node(g, c)->dead || !node_reads(g, c, p)) {
+            continue;
+        }
+        if (step >= 0 && s->step[c] != step) {
+            return -1;
+        }
+        step = s->step[c];
+        found++;
+    }
+    return found == users[p] ? step : -1;
+}
+
+static void sort_stages(IrId *stage, int n)
+{
+    for (int i = 1; i < n; i++) {
+        for (int j = i; j > 0 && stage[j] < stage[j - 1]; j--) {
+            IrId t = stage[j];
+            stage[j] = stage[j - 1];
+            stage[j - 1] = t;
+        }
+    }
+}
+
+static void remark(IrGraph *g, IrSchedule *s, IrId from, int step, const char *why)
+{
+    double size = (double)elem_size(ir_node(g, from)->elem);
+    for (int i = 0; i < s->remarks.n; i++) {
+        IrRemark *r = &s->remarks.at[i];
+        if (r->from == from && s->step[r->to] == step) {
+            r->state = why == NULL ? IR_EDGE_LOCAL : IR_EDGE_GLOBAL;
+            r->why = why == NULL ? "computed in registers on the row that is being read" : why;
+            r->bytes = 2 * size;
+        }
+    }
+}
+
+static bool try_to_join(IrGraph *g, IrSchedule *s, IrId p, const int *users)
+{
+    int from = s->step[p], to = only_consumer(g, s, p, users);
+    if (to < 0 || s->steps.at[to].kind != IR_STEP_KERNEL ||
+        s->steps.at[to].loop != s->steps.at[from].loop || s->steps.at[from].stages.n > 60) {
+        return false;
+    }
+    const IrStep *a = &s->steps.at[from], *b = &s->steps.at[to];
+    if (ir_node(g, a->stages.at[0])->grid != ir_node(g, b->stages.at[0])->grid ||
+        ir_node(g, b->stages.at[0])->op == IR_CARRY || a->stages.n + b->stages.n > 60) {
+        return false;
+    }
+    Kernel k = {.g = g};
+    for (int i = 0; i < a->stages.n; i++) {
+        k.stage[k.n++] = a->stages.at[i];
+    }
+    for (int i = 0; i < b->stages.n; i++) {
+        k.stage[k.n++] = b->stages.at[i];
+    }
+    sort_stages(k.stage, k.n);
+    const char *why = kernel_refusal(&k);
+    remark(g, s, p, to, why);
+    if (why != NULL) {
+        return false;
+    }
+    IrStep *joined = &s->steps.at[to];
+    joined->stages.n = 0;
+    for (int i = 0; i < k.n; i++) {
+        vec_push(g->arena, &joined->stages, k.stage[i]);
+        s->step[k.stage[i]] = to;
+    }
+    s->steps.at[from].stages.n = 0;
+    s->stored[p] = false;
+    return true;
+}
+
+static void drop_empty_steps(IrGraph *g, IrSchedule *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->steps.n; i++) {
+        bool loop = s->steps.at[i].kind == IR_STEP_LOOP || s->steps.at[i].kind == IR_STEP_END;
+        if (!loop && s->steps.at[i].stages.n == 0) {
+            continue;
+        }
+        s->steps.at[n] = s->steps.at[i];
+        for (int k = 0; k < s->steps.at[n].stages.n; k++) {
+            s->step[s->steps.at[n].stages.at[k]] = n;
+        }
+        n++;
+    }
+    s->steps.n = n;
+    (void)g;
+}
+
+void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
+{
+    const int *users = ir_count_users(g);
+    for (IrId p = (IrId)g->nodes.n - 1; p > 0 && cx->fuse == FUSE_ALL; p--) {
+        const IrNode *n = ir_node(g, p);
+        if (!n->dead && n->op == IR_MAP && n->of == 0) {
+            try_to_join(g, s, p, users);
+        }
+    }
+    drop_empty_steps(g, s);
+    for (int i = 0; i < s->steps.n; i++) {
+        IrStep *step = &s->steps.at[i];
+        if (step->kind != IR_STEP_KERNEL) {
+            continue;
+        }
+        Kernel k = {.g = g};
+        bool z_fold = false;
+        for (int j = 0; j < step->stages.n; j++) {
+            k.stage[k.n++] = step->stages.at[j];
+            z_fold = z_fold || form_of(g, step->stages.at[j]).z_fold;
+        }
+        step->shape = kernel_refusal(&k) == NULL ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
+        step->march = z_fold ? IR_AX_Z : IR_AX_Y;
+    }
+}

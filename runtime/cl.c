@@ -1,0 +1,900 @@
+/*
+ * cl: OpenCL 1.2, seen from above.
+ *
+ * Every call is checked once, by fail() or enqueued(), which turn the status into a sentence with
+ * the device, the kernel or transfer, and the call.  Memory is counted here, against the user's
+ * limit and the device's, because drivers allocate lazily: what is counted and touched when it is
+ * allocated cannot run out in the middle of an image.
+ *
+ * On CPU devices buffers are CL_MEM_ALLOC_HOST_PTR: PoCL then allocates at once and reports a lack
+ * of memory, where it otherwise ends the process at the first use.
+ */
+#include "cl.h"
+
+#include "cl_cache.h"
+#include "cl_codes.h"
+#include "cl_limits.h"
+#include "cl_setup.h"
+#include "cl_source.h"
+
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096 };
+
+/* What fresh memory is filled with: as a float NaN, as a label an absurd one, so that reading what
+ * nobody wrote shows. */
+static const uint32_t FRESH = 0xffffffffu;
+
+struct DevMem {
+    cl_mem mem;
+    size_t bytes;
+    size_t counted;      /* bytes on the device's account; 0 for slices */
+    struct DevMem *root; /* the allocation that a slice is part of */
+    size_t offset;       /* from the root's start */
+};
+
+struct DevKernel {
+    cl_kernel kernel;
+    DevProgram *program;
+    DevKernel *next;
+    cl_uint n_args;
+    cl_ulong local; /* bytes of local memory without arguments */
+    size_t max_group;
+    char name[];
+};
+
+struct DevProgram {
+    cl_program program;
+    Device *dev;
+    DevProgram *next;
+    DevKernel *kernels;
+    char *key;
+};
+
+typedef struct HostBlock {
+    struct HostBlock *next;
+    void *at;
+    cl_mem mem; /* NULL: plain memory */
+} HostBlock;
+
+/* Something enqueued whose times nobody has asked for yet. */
+typedef struct Pending {
+    cl_event event;
+    char what[96];
+    const char *kind;
+    uint64_t bytes;
+} Pending;
+
+typedef struct Found {
+    DeviceInfo info;
+    cl_platform_id platform;
+    cl_device_id id;
+    int rank; /* GPUs before others before CPUs */
+} Found;
+
+struct Device {
+    DeviceInfo info;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    bool profile, lost;
+    uint64_t limit, held, peak, launches, builds;
+    size_t alignment;
+    char options[160];
+    char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];
+    pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
+    DevProgram *programs;
+    HostBlock *host_blocks;
+    char last[128];              /* the latest kernel, for failures that only show when waiting */
+    Pending *pending, *reported; /* reported: what dev_events last gave out, for its names */
+    int n_pending, cap_pending;
+    DevEvent *events;
+};
+
+/* ---- failures -------------------------------------------------------------------------- */
+
+/* `where` completes the sentence: "in kernel 'blurred'"; may be empty. */
+__attribute__((format(printf, 5, 6))) static bool fail(Device *dev, cl_int status, const char *call,
+                                                       Err *err, const char *where, ...)
+{
+    const ClCode *row = cl_code(status);
+    char place[200], number[32];
+    va_list ap;
+    va_start(ap, where);
+    vsnprintf(place, sizeof place, where, ap);
+    va_end(ap);
+    dev->lost = dev->lost || row->lost;
+    return err_set(err, row->code, "the device '%s' %s (%s)%s%s (%s)", dev->info.name, row->meaning,
+                   cl_code_name(status, number), place[0] ? " " : "", place, call);
+}
+
+static bool no_host_memory(Err *err, const char *what)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory for %s", what);
+}
+
+/* ---- finding devices ------------------------------------------------------------------- */
+
+static void info_text(cl_device_id id, cl_device_info which, char *out, size_t size)
+{
+    char text[1024] = "";
+    (void)clGetDeviceInfo(id, which, sizeof text - 1, text, NULL);
+    snprintf(out, size, "%s", text);
+}
+
+static cl_ulong info_ulong(cl_device_id id, cl_device_info which)
+{
+    cl_ulong value = 0; /* large enough for every integer type; little-endian hosts only */
+    (void)clGetDeviceInfo(id, which, sizeof value, &value, NULL);
+    return value;
+}
+
+static Found describe(cl_platform_id platform, cl_device_id id)
+{
+    Found found = {.platform = platform, .id = id};
+    DeviceInfo *info = &found.info;
+    cl_device_type type = info_ulong(id, CL_DEVICE_TYPE);
+    bool gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+    info->cpu = !gpu && (type & CL_DEVICE_TYPE_CPU) != 0;
+    found.rank = gpu ? 0 : info->cpu ? 2 : 1;
+    info_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+    info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
+    char name[1024] = "";
+    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    snprintf(info->platform, sizeof info->platform, "%.127s", name);
+    info->fp64 = info_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    info->memory = info_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    info->max_alloc = info_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->local = info_ulong(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    info->max_group = (size_t)info_ulong(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    info->units = (int)info_ulong(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    return found;
+}
+
+/* Appends the devices of one rank; more than MAX_DEVICES are ignored. */
+static void find_rank(cl_platform_id platform, int rank, Found *list, int *n)
+{
+    cl_device_id ids[MAX_DEVICES];
+    cl_uint count = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &count) != CL_SUCCESS) {
+        return;
+    }
+    for (cl_uint i = 0; i < count && i < MAX_DEVICES && *n < MAX_DEVICES; i++) {
+        Found found = describe(platform, ids[i]);
+        if (found.rank == rank) {
+            found.info.number = *n;
+            list[(*n)++] = found;
+        }
+    }
+}
+
+/* *list: all devices, owned by the caller (free); *n = 0 and `why` set when there are none. */
+static bool find_devices(Found **list, int *n, char *why, size_t why_size, Err *err)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n_platforms = 0;
+    *n = 0;
+    why[0] = '\0';
+    *list = calloc(MAX_DEVICES, sizeof **list);
+    if (!*list) {
+        return no_host_memory(err, "the list of devices");
+    }
+    cl_setup_prepare();
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms) != CL_SUCCESS ||
+        n_platforms == 0) {
+        cl_setup_explain(NULL, why, why_size);
+        return true;
+    }
+    for (int rank = 0; rank < 3; rank++) {
+        for (cl_uint p = 0; p < n_platforms && p < MAX_PLATFORMS; p++) {
+            find_rank(platforms[p], rank, *list, n);
+        }
+    }
+    if (*n == 0) {
+        char name[256] = "";
+        (void)clGetPlatformInfo(platforms[0], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+        cl_setup_explain(name, why, why_size);
+    }
+    return true;
+}
+
+static bool choose(const char *choice, Found *out, Err *err)
+{
+    Found *list;
+    char why[700], names[500] = "";
+    int n = 0, at = 0;
+    TRY(find_devices(&list, &n, why, sizeof why, err));
+    while (at < n && !cl_setup_matches(&list[at].info, choice)) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s#%d %s", at ? ", " : "", at,
+                 list[at].info.name);
+        at++;
+    }
+    if (at < n) {
+        *out = list[at];
+    } else if (n == 0) {
+        err_set(err, CODE_DEVICE, "%s", why);
+    } else {
+        err_set(err, CODE_DEVICE, "no device matches '%s'; there are: %s", choice, names);
+    }
+    free(list);
+    return at < n;
+}
+
+bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err)
+{
+    Found *found;
+    *list = NULL;
+    bool ok = find_devices(&found, n, why, why_size, err);
+    if (ok && !(*list = calloc((size_t)*n + 1, sizeof **list))) {
+        ok = no_host_memory(err, "the list of devices");
+    }
+    for (int i = 0; ok && i < *n; i++) {
+        (*list)[i] = found[i].info;
+    }
+    free(found);
+    return ok;
+}
+
+/* ---- a device -------------------------------------------------------------------------- */
+
+static bool open_queue(Device *dev, cl_platform_id platform, Err *err)
+{
+    const char *call = "clCreateContext";
+    const cl_context_properties on[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    cl_command_queue_properties how = dev->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
+    cl_int status;
+    dev->context = clCreateContext(on, 1, &dev->id, NULL, NULL, &status);
+    if (status == CL_SUCCESS) {
+        call = "clCreateCommandQueue";
+        dev->queue = clCreateCommandQueue(dev->context, dev->id, how, &status);
+    }
+    return status == CL_SUCCESS || fail(dev, status, call, err, "when it was opened");
+}
+
+bool dev_open(const DevOptions *options, Device **out, Err *err)
+{
+    Found found = {0};
+    *out = NULL;
+    TRY(choose(options->choice, &found, err));
+    Device *dev = calloc(1, sizeof *dev);
+    if (!dev || pthread_mutex_init(&dev->lock, NULL) != 0) {
+        free(dev);
+        return no_host_memory(err, "a device");
+    }
+    dev->info = found.info;
+    dev->id = found.id;
+    dev->profile = options->profile;
+    dev->limit = options->memory_limit;
+    cl_cache_folder(options->cache, dev->cache, sizeof dev->cache);
+    snprintf(dev->dump, sizeof dev->dump, "%s", options->dump ? options->dump : "");
+    snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
+    bool rounds =
+        info_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2%s",
+             rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    dev->alignment = 256;
+    while (dev->alignment < info_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
+        dev->alignment *= 2;
+    }
+    if (!open_queue(dev, found.platform, err)) {
+        dev_close(dev);
+        return false;
+    }
+    *out = dev;
+    return true;
+}
+
+static void free_program(DevProgram *program)
+{
+    for (DevKernel *kernel = program->kernels, *next; kernel; kernel = next) {
+        next = kernel->next;
+        (void)clReleaseKernel(kernel->kernel);
+        free(kernel);
+    }
+    if (program->program) {
+        (void)clReleaseProgram(program->program);
+    }
+    free(program->key);
+    free(program);
+}
+
+void dev_close(Device *dev)
+{
+    if (!dev) {
+        return;
+    }
+    if (dev->queue) {
+        (void)clFinish(dev->queue);
+    }
+    while (dev->host_blocks) {
+        dev_host_free(dev, dev->host_blocks->at);
+    }
+    for (DevProgram *program = dev->programs, *next; program; program = next) {
+        next = program->next;
+        free_program(program);
+    }
+    for (int i = 0; i < dev->n_pending; i++) {
+        (void)clReleaseEvent(dev->pending[i].event);
+    }
+    free(dev->pending);
+    free(dev->reported);
+    free(dev->events);
+    if (dev->queue) {
+        (void)clReleaseCommandQueue(dev->queue);
+    }
+    if (dev->context) {
+        (void)clReleaseContext(dev->context);
+    }
+    (void)pthread_mutex_destroy(&dev->lock);
+    free(dev);
+}
+
+const DeviceInfo *dev_info(const Device *dev)
+{
+    return &dev->info;
+}
+
+uint64_t dev_held(const Device *dev)
+{
+    return dev->held;
+}
+
+uint64_t dev_peak(const Device *dev)
+{
+    return dev->peak;
+}
+
+bool dev_lost(const Device *dev)
+{
+    return dev->lost;
+}
+
+size_t dev_alignment(const Device *dev)
+{
+    return dev->alignment;
+}
+
+uint64_t dev_launches(const Device *dev)
+{
+    return dev->launches;
+}
+
+uint64_t dev_builds(const Device *dev)
+{
+    return dev->builds;
+}
+
+/* ---- programs -------------------------------------------------------------------------- */
+
+static bool build_failure(Device *dev, cl_program program, cl_int status, const char *name,
+                          const char *source, Err *err)
+{
+    size_t size = 0;
+    char *log = NULL;
+    if (clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
+            CL_SUCCESS &&
+        (log = calloc(1, size + 1))) {
+        (void)clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    }
+    cl_source_failed(&dev->info, dev->dump, name, source, log ? log : "", cl_code(status)->name,
+                     err);
+    free(log);
+    return false;
+}
+
+static cl_program from_binary(Device *dev, const char *key, const char *options)
+{
+    void *binary = NULL;
+    size_t size = 0;
+    cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
+    if (!dev->cache[0] || !cl_cache_load(dev->cache, key, &binary, &size)) {
+        return NULL;
+    }
+    const unsigned char *at = binary;
+    cl_program program =
+        clCreateProgramWithBinary(dev->context, 1, &dev->id, &size, &at, &loaded, &status);
+    free(binary);
+    if (!program || status != CL_SUCCESS || loaded != CL_SUCCESS ||
+        clBuildProgram(program, 1, &dev->id, options, NULL, NULL) != CL_SUCCESS) {
+        if (program) {
+            (void)clReleaseProgram(program);
+        }
+        return NULL;
+    }
+    return program;
+}
+
+static void keep_binary(Device *dev, cl_program program, const char *key)
+{
+    size_t size = 0;
+    if (!dev->cache[0] ||
+        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
+            CL_SUCCESS ||
+        size == 0) {
+        return;
+    }
+    unsigned char *binary = malloc(size);
+    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) ==
+                      CL_SUCCESS) {
+        cl_cache_store(dev->cache, key, binary, size);
+    }
+    free(binary);
+}
+
+static bool from_source(Device *dev, const char *name, const char *source, const char *options,
+                        const char *key, cl_program *out, Err *err)
+{
+    cl_int status;
+    cl_program program = clCreateProgramWithSource(dev->context, 1, &source, NULL, &status);
+    if (status != CL_SUCCESS) {
+        return fail(dev, status, "clCreateProgramWithSource", err, "for kernel '%s'", name);
+    }
+    status = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
+    if (status != CL_SUCCESS) {
+        build_failure(dev, program, status, name, source, err);
+        (void)clReleaseProgram(program);
+        return false;
+    }
+    (void)pthread_mutex_lock(&dev->lock);
+    dev->builds++;
+    (void)pthread_mutex_unlock(&dev->lock);
+    keep_binary(dev, program, key);
+    *out = program;
+    return true;
+}
+
+static DevProgram *known(Device *dev, const char *key)
+{
+    (void)pthread_mutex_lock(&dev->lock);
+    DevProgram *program = dev->programs;
+    while (program && strcmp(program->key, key) != 0) {
+        program = program->next;
+    }
+    (void)pthread_mutex_unlock(&dev->lock);
+    return program;
+}
+
+/* Takes over `key`. */
+static bool build(Device *dev, const char *name, const char *source, const char *options, char *key,
+                  DevProgram **out, Err *err)
+{
+    DevProgram *program = calloc(1, sizeof *program);
+    if (!program) {
+        free(key);
+        return no_host_memory(err, "a program");
+    }
+    *program = (DevProgram){.dev = dev, .key = key};
+    program->program = from_binary(dev, key, options);
+    if (!program->program &&
+        !from_source(dev, name, source, options, key, &program->program, err)) {
+        free_program(program);
+        return false;
+    }
+    (void)pthread_mutex_lock(&dev->lock);
+    program->next = dev->programs;
+    dev->programs = program;
+    (void)pthread_mutex_unlock(&dev->lock);
+    *out = program;
+    return true;
+}
+
+bool dev_program(Device *dev, const char *name, const char *source, const char *options,
+                 DevProgram **out, Err *err)
+{
+    char all[1000], *text;
+    snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
+    *out = NULL;
+    TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
+    char *key = cl_source_key(&dev->info, text, all);
+    *out = key ? known(dev, key) : NULL;
+    bool ok = *out != NULL;
+    if (ok) {
+        free(key);
+    } else if (key) {
+        ok = build(dev, name, text, all, key, out, err);
+    } else {
+        no_host_memory(err, "a program's text");
+    }
+    free(text);
+    return ok;
+}
+
+static cl_int make_kernel(Device *dev, DevKernel *kernel)
+{
+    cl_int status;
+    kernel->kernel = clCreateKernel(kernel->program->program, kernel->name, &status);
+    if (status == CL_SUCCESS) {
+        status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args,
+                                 &kernel->n_args, NULL);
+    }
+    if (status == CL_SUCCESS) {
+        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                          sizeof kernel->max_group, &kernel->max_group, NULL);
+    }
+    if (status == CL_SUCCESS) {
+        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE,
+                                          sizeof kernel->local, &kernel->local, NULL);
+    }
+    if (status != CL_SUCCESS && kernel->kernel) {
+        (void)clReleaseKernel(kernel->kernel);
+    }
+    return status;
+}
+
+bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err)
+{
+    for (*out = program->kernels; *out; *out = (*out)->next) {
+        if (strcmp((*out)->name, name) == 0) {
+            return true;
+        }
+    }
+    size_t length = strlen(name) + 1;
+    DevKernel *kernel = calloc(1, sizeof *kernel + length);
+    if (!kernel) {
+        return no_host_memory(err, "a kernel");
+    }
+    memcpy(kernel->name, name, length);
+    kernel->program = program;
+    cl_int status = make_kernel(program->dev, kernel);
+    if (status != CL_SUCCESS) {
+        free(kernel);
+        return fail(program->dev, status, "clCreateKernel", err, "for kernel '%s'", name);
+    }
+    kernel->next = program->kernels;
+    program->kernels = kernel;
+    *out = kernel;
+    return true;
+}
+
+size_t dev_kernel_max_group(Device *dev, DevKernel *kernel)
+{
+    return kernel->max_group < dev->info.max_group ? kernel->max_group : dev->info.max_group;
+}
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
+{
+    size_t counted = bytes < 4 ? 4 : (bytes + 3) / 4 * 4;
+    char need[32];
+    *out = NULL;
+    TRY(cl_limits_memory(&dev->info, dev->limit, dev->held, counted, err));
+    DevMem *mem = calloc(1, sizeof *mem);
+    if (!mem) {
+        return no_host_memory(err, "a buffer's description");
+    }
+    cl_int status;
+    cl_mem_flags flags = CL_MEM_READ_WRITE | (dev->info.cpu ? CL_MEM_ALLOC_HOST_PTR : 0u);
+    mem->mem = clCreateBuffer(dev->context, flags, counted, NULL, &status);
+    if (status != CL_SUCCESS) {
+        free(mem);
+        cl_size_text(need, counted);
+        return fail(dev, status, "clCreateBuffer", err, "when %s were allocated", need);
+    }
+    *mem = (DevMem){.mem = mem->mem, .bytes = bytes, .counted = counted, .root = mem};
+    dev->held += counted;
+    dev->peak = dev->held > dev->peak ? dev->held : dev->peak;
+    if (!dev_fill(dev, mem, 0, counted, FRESH, err) || !dev_finish(dev, err)) {
+        dev_free(dev, mem);
+        return false;
+    }
+    *out = mem;
+    return true;
+}
+
+bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **out, Err *err)
+{
+    DevMem *mem = calloc(1, sizeof *mem);
+    *out = NULL;
+    if (!mem) {
+        return no_host_memory(err, "a buffer's description");
+    }
+    *mem = (DevMem){.bytes = bytes, .root = of->root, .offset = of->offset + offset};
+    cl_buffer_region region = {mem->offset, bytes ? bytes : 1};
+    cl_int status;
+    mem->mem = clCreateSubBuffer(of->root->mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                 &region, &status);
+    if (status != CL_SUCCESS) {
+        free(mem);
+        return fail(dev, status, "clCreateSubBuffer", err, "for a slice of %zu bytes at %zu", bytes,
+                    offset);
+    }
+    *out = mem;
+    return true;
+}
+
+void dev_free(Device *dev, DevMem *mem)
+{
+    if (mem) {
+        (void)clReleaseMemObject(mem->mem);
+        dev->held -= mem->counted;
+        free(mem);
+    }
+}
+
+size_t dev_bytes(const DevMem *mem)
+{
+    return mem->bytes;
+}
+
+static bool pin(Device *dev, size_t bytes, HostBlock *block, Err *err)
+{
+    cl_int status;
+    block->mem = clCreateBuffer(dev->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes,
+                                NULL, &status);
+    if (status != CL_SUCCESS) {
+        return fail(dev, status, "clCreateBuffer", err, "for pinned host memory");
+    }
+    block->at = clEnqueueMapBuffer(dev->queue, block->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                   bytes, 0, NULL, NULL, &status);
+    if (status != CL_SUCCESS) {
+        (void)clReleaseMemObject(block->mem);
+        return fail(dev, status, "clEnqueueMapBuffer", err, "for pinned host memory");
+    }
+    return true;
+}
+
+bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
+{
+    HostBlock *block = calloc(1, sizeof *block);
+    bytes = bytes ? bytes : 1;
+    *out = NULL;
+    if (!block) {
+        return no_host_memory(err, "a buffer's description");
+    }
+    if (dev->info.cpu) {
+        if (posix_memalign(&block->at, 4096, bytes) != 0) {
+            free(block);
+            return no_host_memory(err, "a transfer buffer");
+        }
+    } else if (!pin(dev, bytes, block, err)) {
+        free(block);
+        return false;
+    }
+    block->next = dev->host_blocks;
+    dev->host_blocks = block;
+    *out = block->at;
+    return true;
+}
+
+void dev_host_free(Device *dev, void *at)
+{
+    HostBlock **link = &dev->host_blocks;
+    while (*link && (*link)->at != at) {
+        link = &(*link)->next;
+    }
+    HostBlock *block = *link;
+    if (!block || !at) {
+        return;
+    }
+    *link = block->next;
+    if (block->mem) {
+        (void)clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL);
+        (void)clFinish(dev->queue);
+        (void)clReleaseMemObject(block->mem);
+    } else {
+        free(block->at);
+    }
+    free(block);
+}
+
+/* ---- work ------------------------------------------------------------------------------ */
+
+static bool remember(Device *dev, cl_event event, const char *kind, const char *what,
+                     uint64_t bytes, Err *err)
+{
+    if (dev->n_pending == dev->cap_pending) {
+        int cap = dev->cap_pending ? 2 * dev->cap_pending : 64;
+        Pending *larger = realloc(dev->pending, sizeof *larger * (size_t)cap);
+        if (!larger) {
+            (void)clReleaseEvent(event);
+            return no_host_memory(err, "the profile");
+        }
+        dev->pending = larger;
+        dev->cap_pending = cap;
+    }
+    Pending *pending = &dev->pending[dev->n_pending++];
+    *pending = (Pending){.event = event, .kind = kind, .bytes = bytes};
+    snprintf(pending->what, sizeof pending->what, "%s", what);
+    return true;
+}
+
+/* Ends every enqueueing function: a failure becomes a sentence, an event is kept. */
+static bool enqueued(Device *dev, cl_int status, cl_event event, const char *kind, const char *what,
+                     uint64_t bytes, const char *call, Err *err)
+{
+    if (status != CL_SUCCESS) {
+        bool kernel = strcmp(kind, "kernel") == 0;
+        return kernel ? fail(dev, status, call, err, "in kernel '%s'", what)
+                      : fail(dev, status, call, err, "in %s %s%s%s", kind[0] == 'u' ? "an" : "a",
+                             kind, dev->last[0] ? " after kernel " : "", dev->last);
+    }
+    return !event || remember(dev, event, kind, what, bytes, err);
+}
+
+/* Where an enqueueing call is to put its event. */
+static cl_event *slot(Device *dev, cl_event *event)
+{
+    *event = NULL;
+    return dev->profile ? event : NULL;
+}
+
+/* Every argument but memory is passed as it lies in the union. */
+static cl_int set_arg(DevKernel *kernel, cl_uint i, const DevArg *arg)
+{
+    static const size_t sizes[] = {
+        [DEV_INT] = sizeof arg->i,    [DEV_UINT] = sizeof arg->u,  [DEV_LONG] = sizeof arg->l,
+        [DEV_ULONG] = sizeof arg->ul, [DEV_FLOAT] = sizeof arg->f, [DEV_DOUBLE] = sizeof arg->d,
+    };
+    if (arg->kind == DEV_MEM) {
+        return clSetKernelArg(kernel->kernel, i, sizeof(cl_mem), arg->mem ? &arg->mem->mem : NULL);
+    }
+    if (arg->kind == DEV_LOCAL) {
+        return clSetKernelArg(kernel->kernel, i, arg->local, NULL);
+    }
+    return clSetKernelArg(kernel->kernel, i, sizes[arg->kind], &arg->i);
+}
+
+static bool set_args(Device *dev, DevKernel *kernel, const DevArg *args, int n_args, Err *err)
+{
+    for (int i = 0; i < n_args; i++) {
+        cl_int status = set_arg(kernel, (cl_uint)i, &args[i]);
+        if (status != CL_SUCCESS) {
+            return fail(dev, status, "clSetKernelArg", err, "for argument %d of kernel '%s'", i,
+                        kernel->name);
+        }
+    }
+    return true;
+}
+
+bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args,
+                const size_t groups[3], const size_t group[3], const char *what, Err *err)
+{
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
+        return true;
+    }
+    ClLaunch launch = {.kernel = kernel->name,
+                       .what = what,
+                       .takes = (int)kernel->n_args,
+                       .given = n_args,
+                       .local = kernel->local,
+                       .items = group[0] * group[1] * group[2],
+                       .most_items = dev_kernel_max_group(dev, kernel)};
+    for (int i = 0; i < n_args; i++) {
+        launch.local += args[i].kind == DEV_LOCAL ? args[i].local : 0;
+    }
+    TRY(cl_limits_launch(&dev->info, &launch, err));
+    TRY(set_args(dev, kernel, args, n_args, err));
+    size_t global[3] = {groups[0] * group[0], groups[1] * group[1], groups[2] * group[2]};
+    snprintf(dev->last, sizeof dev->last, "'%.120s'", what);
+    cl_event event;
+    cl_int status = clEnqueueNDRangeKernel(dev->queue, kernel->kernel, 3, NULL, global, group, 0,
+                                           NULL, slot(dev, &event));
+    dev->launches++;
+    return enqueued(dev, status, event, "kernel", what, 0, "clEnqueueNDRangeKernel", err);
+}
+
+static bool transfer(Device *dev, bool up, DevMem *mem, size_t offset, size_t pitch, void *host,
+                     size_t host_pitch, size_t bytes, size_t rows, Err *err)
+{
+    static const char *const calls[2][2] = {
+        {"clEnqueueReadBuffer", "clEnqueueWriteBuffer"},
+        {"clEnqueueReadBufferRect", "clEnqueueWriteBufferRect"}};
+    const char *what = up ? "upload" : "download";
+    const size_t at[3] = {offset, 0, 0}, zero[3] = {0, 0, 0}, region[3] = {bytes, rows, 1};
+    size_t all = bytes * rows;
+    bool flat = (pitch == bytes && host_pitch == bytes) || rows <= 1;
+    cl_event event, *to = slot(dev, &event);
+    cl_int status;
+    if (all == 0) {
+        return true;
+    }
+    if (flat) {
+        status =
+            up ? clEnqueueWriteBuffer(dev->queue, mem->mem, CL_TRUE, offset, all, host, 0, NULL, to)
+               : clEnqueueReadBuffer(dev->queue, mem->mem, CL_TRUE, offset, all, host, 0, NULL, to);
+    } else {
+        status = up ? clEnqueueWriteBufferRect(dev->queue, mem->mem, CL_TRUE, at, zero, region,
+                                               pitch, 0, host_pitch, 0, host, 0, NULL, to)
+                    : clEnqueueReadBufferRect(dev->queue, mem->mem, CL_TRUE, at, zero, region,
+                                              pitch, 0, host_pitch, 0, host, 0, NULL, to);
+    }
+    return enqueued(dev, status, event, what, what, all, calls[!flat][up], err);
+}
+
+bool dev_write(Device *dev, DevMem *to, size_t offset, const void *from, size_t bytes, Err *err)
+{
+    return transfer(dev, true, to, offset, 0, (void *)from, 0, bytes, 1, err);
+}
+
+bool dev_read(Device *dev, DevMem *from, size_t offset, void *to, size_t bytes, Err *err)
+{
+    return transfer(dev, false, from, offset, 0, to, 0, bytes, 1, err);
+}
+
+bool dev_write_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
+                    size_t host_pitch, size_t bytes, size_t rows, Err *err)
+{
+    return transfer(dev, true, to, offset, pitch, (void *)from, host_pitch, bytes, rows, err);
+}
+
+bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
+                   size_t host_pitch, size_t bytes, size_t rows, Err *err)
+{
+    return transfer(dev, false, from, offset, pitch, to, host_pitch, bytes, rows, err);
+}
+
+bool dev_fill(Device *dev, DevMem *mem, size_t offset, size_t bytes, uint32_t word, Err *err)
+{
+    size_t whole = bytes / 4 * 4;
+    if (whole > 0) {
+        cl_event event;
+        cl_int status = clEnqueueFillBuffer(dev->queue, mem->mem, &word, sizeof word, offset, whole,
+                                            0, NULL, slot(dev, &event));
+        TRY(enqueued(dev, status, event, "fill", "fill", whole, "clEnqueueFillBuffer", err));
+    }
+    return dev_write(dev, mem, offset + whole, &word, bytes - whole, err);
+}
+
+bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_at, size_t bytes,
+              Err *err)
+{
+    if (bytes == 0) {
+        return true;
+    }
+    cl_event event;
+    cl_int status = clEnqueueCopyBuffer(dev->queue, from->mem, to->mem, from_at, to_at, bytes, 0,
+                                        NULL, slot(dev, &event));
+    return enqueued(dev, status, event, "copy", "copy", bytes, "clEnqueueCopyBuffer", err);
+}
+
+bool dev_finish(Device *dev, Err *err)
+{
+    cl_int status = clFinish(dev->queue);
+    return status == CL_SUCCESS || fail(dev, status, "clFinish", err, "%s%s",
+                                        dev->last[0] ? "after kernel " : "", dev->last);
+}
+
+/* ---- times ----------------------------------------------------------------------------- */
+
+static bool times_of(Device *dev, Pending *pending, DevEvent *out, Err *err)
+{
+    cl_ulong begin = 0, end = 0;
+    cl_int status = clGetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_START,
+                                            sizeof begin, &begin, NULL);
+    if (status == CL_SUCCESS) {
+        status = clGetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_END, sizeof end, &end,
+                                         NULL);
+    }
+    *out = (DevEvent){pending->what, pending->kind, begin, end, pending->bytes};
+    return status == CL_SUCCESS ||
+           fail(dev, status, "clGetEventProfilingInfo", err, "for '%s'", pending->what);
+}
+
+bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err)
+{
+    bool ok = dev_finish(dev, err);
+    free(dev->events);
+    dev->events = calloc((size_t)dev->n_pending + 1, sizeof *dev->events);
+    if (!dev->events) {
+        return no_host_memory(err, "the profile");
+    }
+    for (int i = 0; i < dev->n_pending; i++) {
+        ok = ok && times_of(dev, &dev->pending[i], &dev->events[i], err);
+        (void)clReleaseEvent(dev->pending[i].event);
+    }
+    *list = dev->events;
+    *n = ok ? dev->n_pending : 0;
+    free(dev->reported);
+    dev->reported = dev->pending;
+    dev->pending = NULL;
+    dev->n_pending = dev->cap_pending = 0;
+    return ok;
+}

@@ -1,0 +1,201 @@
+/*
+ * cl_setup: PoCL fails without a word, or ends the process, when its kernel cache cannot be
+ * written.  So the folder is judged before PoCL sees it, and replaced by a private one that is
+ * removed at exit.  And when no driver is found at all, the reason is on this machine's disk:
+ * the loader reads *.icd files, each naming a driver's library.
+ */
+#include "cl_setup.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096, ENOUGH_MIB = 16 };
+
+static char private_cache[PATH_SIZE];
+
+static void remove_tree(const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char inner[PATH_SIZE];
+        struct stat status;
+        int n = snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (n >= (int)sizeof inner || strcmp(entry->d_name, ".") == 0 ||
+            strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        if (lstat(inner, &status) == 0 && S_ISDIR(status.st_mode)) {
+            remove_tree(inner);
+        } else {
+            (void)unlink(inner);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    (void)rmdir(path);
+}
+
+static void remove_private_cache(void)
+{
+    remove_tree(private_cache);
+}
+
+/* True when files can be made in `path`, or it can be made; nothing is made to find out. */
+static bool usable(const char *path)
+{
+    char at[PATH_SIZE];
+    if (path[0] == '\0' || snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) {
+        return false;
+    }
+    while (access(at, F_OK) != 0) {
+        char *slash = strrchr(at, '/');
+        if (!slash || slash == at) {
+            snprintf(at, sizeof at, "%s", slash ? "/" : ".");
+            break;
+        }
+        *slash = '\0';
+    }
+    struct stat status;
+    struct statvfs space;
+    if (stat(at, &status) != 0 || !S_ISDIR(status.st_mode) || access(at, W_OK | X_OK) != 0 ||
+        statvfs(at, &space) != 0) {
+        return false;
+    }
+    return (double)space.f_bavail * (double)space.f_frsize >= ENOUGH_MIB * 1048576.0;
+}
+
+/* Where PoCL would put its kernels. */
+static void pocl_cache(char *path, size_t size)
+{
+    const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    if (own) {
+        snprintf(path, size, "%s", own);
+    } else if (xdg && xdg[0]) {
+        snprintf(path, size, "%s/pocl/kcache", xdg);
+    } else {
+        snprintf(path, size, "%s%s", home ? home : "", home ? "/.cache/pocl/kcache" : "");
+    }
+}
+
+static void prepare(void)
+{
+    char path[PATH_SIZE];
+    pocl_cache(path, sizeof path);
+    if (usable(path)) {
+        return;
+    }
+    const char *temp = getenv("TMPDIR");
+    if (!temp || !usable(temp)) {
+        temp = "/tmp";
+    }
+    if (snprintf(private_cache, sizeof private_cache, "%s/pipec-pocl-XXXXXX", temp) >=
+            (int)sizeof private_cache ||
+        !mkdtemp(private_cache)) {
+        return;
+    }
+    (void)setenv("POCL_CACHE_DIR", private_cache, 1);
+    (void)atexit(remove_private_cache);
+}
+
+static int count_icd_files(const char *folder)
+{
+    int n = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        size_t length = strlen(entry->d_name);
+        n += length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return n;
+}
+
+static bool contains(const char *text, const char *part)
+{
+    size_t n = strlen(part);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < n && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
+            i++;
+        }
+        if (i == n) {
+            return true;
+        }
+    }
+    return n == 0;
+}
+
+void cl_setup_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, prepare);
+}
+
+void cl_setup_explain(const char *platform, char *why, size_t size)
+{
+    static const char *const vendors = "/etc/OpenCL/vendors";
+    const char *moved = getenv("OCL_ICD_VENDORS");
+    if (platform) {
+        snprintf(why, size,
+                 "the OpenCL driver '%s' is installed but has no device (is the GPU visible here, "
+                 "and its kernel driver loaded?); install pocl-opencl-icd to run on the CPU",
+                 platform);
+        return;
+    }
+    if (moved) {
+        snprintf(why, size,
+                 "no OpenCL driver was found, because the environment variable OCL_ICD_VENDORS "
+                 "sends the search to '%.300s'; unset it, or let it name a folder with the "
+                 "drivers' .icd files (usually %s)",
+                 moved, vendors);
+        return;
+    }
+    int n = count_icd_files(vendors);
+    bool nvidia = access("/dev/nvidiactl", F_OK) == 0;
+    if (n > 0) {
+        snprintf(why, size,
+                 "no OpenCL driver works, although %s has %d .icd file%s: each names a library "
+                 "that must be installed and loadable; reinstall the driver, or install "
+                 "pocl-opencl-icd to run on the CPU",
+                 vendors, n, n == 1 ? "" : "s");
+    } else if (nvidia) {
+        snprintf(why, size,
+                 "no OpenCL driver is installed, although there is an NVIDIA GPU: make the file "
+                 "%s/nvidia.icd with the one line 'libnvidia-opencl.so.1' (in a container, ask "
+                 "for the compute capability: NVIDIA_DRIVER_CAPABILITIES=compute,utility), or "
+                 "install pocl-opencl-icd to run on the CPU",
+                 vendors);
+    } else {
+        snprintf(why, size,
+                 "no OpenCL driver is installed: install pocl-opencl-icd to run on the CPU, or "
+                 "your GPU's driver (for NVIDIA, %s/nvidia.icd has the one line "
+                 "'libnvidia-opencl.so.1')",
+                 vendors);
+    }
+}
+
+bool cl_setup_matches(const DeviceInfo *info, const char *choice)
+{
+    if (!choice) {
+        return true;
+    }
+    if (choice[0] == '#') {
+        char *end;
+        long k = strtol(choice + 1, &end, 10);
+        return end != choice + 1 && *end == '\0' && k == info->number;
+    }
+    if (strcmp(choice, "cpu") == 0 || strcmp(choice, "gpu") == 0) {
+        return info->cpu == (choice[0] == 'c');
+    }
+    return contains(info->name, choice) || contains(info->platform, choice);
+}

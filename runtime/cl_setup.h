@@ -1,0 +1,15 @@
+/* cl_setup: what must be right in the process's surroundings before OpenCL is first called. */
+#ifndef RUNTIME_CL_SETUP_H
+#define RUNTIME_CL_SETUP_H
+
+#include "cl.h"
+
+/* Runs once for a process, before the first OpenCL call. */
+void cl_setup_prepare(void);
+/* Why no device was found and how to mend it; `platform`: the driver that has none, or NULL when
+ * there is no driver. */
+void cl_setup_explain(const char *platform, char *why, size_t size);
+/* True when a device is what the user chose with `--device` (see DevOptions); NULL: any is. */
+bool cl_setup_matches(const DeviceInfo *info, const char *choice);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * exec: runs a program on a device.
+ *
+ *     exec_new(program, dev, &exec, err)          once
+ *     exec_bind(exec, inputs, params, err)        for each shape of image: memory and kernels
+ *     exec_upload(...) for all rows of all inputs
+ *     exec_run(exec, err)
+ *     exec_download(...), exec_values(...), exec_table(...)
+ *
+ * Binding the same shape, types and parameters again costs nothing, so it is done for every image.
+ * Inputs that did not change need not be uploaded again unless exec_keeps says that their memory
+ * is used for something else.  After a failure the Exec may be bound again or freed.
+ */
+#ifndef RUNTIME_EXEC_H
+#define RUNTIME_EXEC_H
+
+#include "exec_plan.h"
+
+typedef struct Exec Exec;
+
+/* The program and the device are borrowed. */
+bool exec_new(const Program *program, Device *dev, Exec **out, Err *err);
+void exec_free(Exec *exec); /* NULL is allowed */
+
+/* `inputs`: one for each input of the program; `params`: one value for each parameter. */
+bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err);
+/* What was bound; NULL before. */
+const ExecPlan *exec_bound(const Exec *exec);
+
+/* False when the pipeline does not look at this channel of the input. */
+bool exec_wants(const Exec *exec, int input, int64_t c);
+/* True when the input's memory is not used for anything else during a run. */
+bool exec_keeps(const Exec *exec, int input);
+/*
+ * Rows [row, row + rows) of plane z, channel c, `pitch` bytes apart on the host, in the element
+ * type given to exec_bind.  A type other than the buffer's is converted; a pixel that the buffer
+ * cannot hold is an error.  Channels that are not wanted are ignored.
+ */
+bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
+                 const void *from, size_t pitch, Err *err);
+
+/* Called between steps; true ends the run with CODE_INTERRUPTED.  NULL: never. */
+void exec_set_stop(Exec *exec, bool (*stop)(void));
+bool exec_run(Exec *exec, Err *err);
+
+/* What an output that is an image is like: its grid and element type. */
+void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem);
+/* Rows of an output, in its element type, `pitch` bytes apart on the host. */
+bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows,
+                   void *to, size_t pitch, Err *err);
+/* All whole-image values of the last run, by slot; owned by exec. */
+bool exec_values(Exec *exec, const double **values, Err *err);
+/* A table of the last run (see ProgTable); owned by exec; NULL before a run. */
+const PrimTable *exec_table(const Exec *exec, int table);
+
+#endif

@@ -1,0 +1,504 @@
+/*
+ * exec_plan: evaluates a program's host expressions for one set of inputs and packs the arena.
+ *
+ * A launch is a grid of groups of 256 columns.  Downwards a work-item marches over a strip of rows:
+ * long strips read their halo rarely, short ones make enough groups to fill the device, so the
+ * strip follows from the image's size.
+ */
+#include "exec_plan.h"
+
+#include "plan.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 256,       /* of a group */
+    PITCH = 16,          /* rows are whole multiples of this many elements */
+    BLOCK_ROWS = 64,     /* of a reduction's block */
+    PARTIAL_DOUBLES = 5, /* that a block leaves, when the program does not say how many */
+    SHORT_STRIP = 8,
+    LONG_STRIP = 256,
+    HALO_FACTOR = 4,    /* strips this many times as long as their halo waste little */
+    GPU_GROUPS = 32,    /* groups a unit that hide latency */
+    CPU_GROUPS = 4,     /* groups a unit that balance the load */
+    UNKNOWN_UNITS = 132 /* an H200's */
+};
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run");
+}
+
+ExecTarget exec_target(Device *dev)
+{
+    ExecTarget target = {.dev = dev, .units = UNKNOWN_UNITS, .alignment = 512};
+    if (dev) {
+        const DeviceInfo *info = dev_info(dev);
+        target.cpu = info->cpu;
+        target.units = info->units > 0 ? info->units : 1;
+        target.alignment = dev_alignment(dev);
+        target.max_alloc = info->max_alloc / target.alignment * target.alignment;
+    }
+    target.px = target.cpu ? 16 : 4;
+    target.lx = COLUMNS / target.px;
+    return target;
+}
+
+/* ---- extents and buffers --------------------------------------------------------------- */
+
+static bool plan_inputs(ExecPlan *plan, const ExecInput *inputs, const double *params, Err *err)
+{
+    const Program *program = plan->program;
+    for (int i = 0; i < program->n_inputs; i++) {
+        const ProgInput *input = &program->inputs[i];
+        HostInput *known = &plan->inputs[i];
+        for (int axis = 0; axis < 4; axis++) {
+            known->extent[axis] = inputs[i].extent[axis];
+            if (inputs[i].extent[axis] < 1 || inputs[i].extent[axis] > INT_MAX - COLUMNS) {
+                return err_set(err, CODE_FILES, "the extent %" PRId64 " of '%s' is out of range",
+                               inputs[i].extent[axis], input->name);
+            }
+        }
+        known->elem = input->elem == ELEM_FILE ? inputs[i].elem : input->elem;
+        if (elem_size(known->elem) == 0 || elem_size(inputs[i].elem) == 0) {
+            return err_set(err, CODE_FILES, "the pixels of '%s' have no type", input->name);
+        }
+    }
+    memcpy(plan->params, params, sizeof *params * (size_t)program->n_params);
+    for (int axis = 0; axis < 3 && program->n_inputs > 0; axis++) {
+        plan->host.pixel_um[axis] = inputs[0].pixel_um[axis];
+    }
+    return true;
+}
+
+static bool plan_grids(ExecPlan *plan, Err *err)
+{
+    const Program *program = plan->program;
+    for (int i = 0; i < program->n_grids; i++) {
+        int e[4];
+        for (int axis = 0; axis < 4; axis++) {
+            TRY(host_eval_int(program, &plan->host, program->grids[i].extent[axis],
+                              "an image's extent", &e[axis], err));
+            if (e[axis] < 1 || e[axis] > INT_MAX - COLUMNS) {
+                return err_set(err, CODE_USAGE,
+                               "an image would be %d pixels long along its %c axis", e[axis],
+                               "xyzc"[axis]);
+            }
+        }
+        if ((int64_t)e[2] * e[3] > INT_MAX) {
+            return err_set(err, CODE_MEMORY, "an image would have %d channels of %d planes", e[3],
+                           e[2]);
+        }
+        plan->grids[i] = (ExecGrid){.w = e[0],
+                                    .h = e[1],
+                                    .d = e[2],
+                                    .c = e[3],
+                                    .planes = e[2] * e[3],
+                                    .pitch = (e[0] + PITCH - 1) / PITCH * PITCH};
+    }
+    return true;
+}
+
+static bool too_large(const char *name, Err *err)
+{
+    return err_set(err, CODE_MEMORY, "the image '%s' is too large for any memory", name);
+}
+
+static bool plan_buffer(ExecPlan *plan, int i, Err *err)
+{
+    const Program *program = plan->program;
+    const ProgBuffer *from = &program->buffers[i];
+    ExecBuffer *to = &plan->buffers[i];
+    to->elem = from->elem == ELEM_FILE ? plan->inputs[from->elem_of].elem : from->elem;
+    if (from->grid >= 0) {
+        const ExecGrid *g = &plan->grids[from->grid];
+        int64_t rows = (int64_t)g->planes * g->h; /* both below 2^31 */
+        if (rows > INT64_MAX / 8 / g->pitch) {
+            return too_large(from->name, err);
+        }
+        to->length = rows * g->pitch;
+    } else {
+        double length = floor(host_eval(program, &plan->host, from->length, err));
+        TRY(err->code == CODE_OK);
+        if (!(length >= 0 && length < 1e15)) {
+            return too_large(from->name, err);
+        }
+        to->length = (int64_t)length;
+    }
+    to->bytes = (uint64_t)to->length * elem_size(to->elem);
+    return true;
+}
+
+/* The file must be as large as what the program makes of it. */
+static bool check_input(ExecPlan *plan, int i, Err *err)
+{
+    static const char *const axes[] = {"width", "height", "depth", "number of channels"};
+    const ProgInput *input = &plan->program->inputs[i];
+    plan->channel[i] = -1;
+    if (input->channel >= 0) {
+        TRY(host_eval_int(plan->program, &plan->host, input->channel, "the channel",
+                          &plan->channel[i], err));
+        if (plan->channel[i] < 0 || plan->channel[i] >= plan->inputs[i].extent[3]) {
+            return err_set(err, CODE_FILES, "'%s' has no channel %d: it has %" PRId64, input->name,
+                           plan->channel[i], plan->inputs[i].extent[3]);
+        }
+    }
+    if (input->buffer < 0) {
+        return true;
+    }
+    const ProgBuffer *buffer = &plan->program->buffers[input->buffer];
+    const ExecGrid *g = &plan->grids[buffer->grid];
+    const int64_t want[4] = {g->w, g->h, g->d, g->c};
+    for (int axis = 0; axis < 4; axis++) {
+        int64_t have = plan->inputs[i].extent[axis];
+        if (axis == 3 && plan->channel[i] >= 0) {
+            have = 1;
+        }
+        if (have != want[axis]) {
+            return err_set(err, CODE_FILES,
+                           "the %s of '%s' is %" PRId64 ", but the pipeline needs %" PRId64,
+                           axes[axis], input->name, have, want[axis]);
+        }
+    }
+    return true;
+}
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+static int ceil_div(int64_t a, int64_t b)
+{
+    return (int)((a + b - 1) / b);
+}
+
+/* Rows beyond its own that the widest read of a step needs. */
+static bool halo_of(ExecPlan *plan, const ProgStep *step, int *halo, Err *err)
+{
+    *halo = 0;
+    for (int i = 0; i < step->n_reads; i++) {
+        const int ends[2] = {step->reads[i].below, step->reads[i].above};
+        int rows = 0;
+        for (int e = 0; e < 2; e++) {
+            int value = 0;
+            TRY(ends[e] < 0 ||
+                host_eval_int(plan->program, &plan->host, ends[e], "a halo", &value, err));
+            rows += abs(value);
+        }
+        *halo = rows > *halo ? rows : *halo;
+    }
+    return true;
+}
+
+/* How many rows a work-item marches over. */
+static int strip_of(const ExecTarget *target, const ProgStep *step, int64_t columns, int rows,
+                    int halo)
+{
+    if (step->reduces) {
+        return BLOCK_ROWS;
+    }
+    int64_t wanted = (int64_t)target->units * (target->cpu ? CPU_GROUPS : GPU_GROUPS);
+    int64_t strips = (wanted + columns - 1) / columns;
+    int64_t strip = rows / (strips > 0 ? strips : 1);
+    strip = strip < SHORT_STRIP ? SHORT_STRIP : strip > LONG_STRIP ? LONG_STRIP : strip;
+    if (strip < (int64_t)HALO_FACTOR * halo) {
+        strip = (int64_t)HALO_FACTOR * halo;
+    }
+    return (int)(strip < rows ? strip : rows);
+}
+
+static bool plan_arguments(ExecPlan *plan, int s, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    ExecStep *to = &plan->steps[s];
+    bool launch = step->kind == STEP_LAUNCH || step->kind == STEP_PRIMITIVE;
+    int n = launch ? step->n_args + step->n_exprs : 0;
+    to->values = calloc((size_t)n + 1, sizeof *to->values);
+    if (!to->values) {
+        return no_memory(err);
+    }
+    for (int i = 0; launch && i < step->n_args; i++) {
+        const ProgArg *arg = &step->args[i];
+        int whole;
+        if (arg->kind == ARG_HOST_INT) {
+            TRY(host_eval_int(plan->program, &plan->host, arg->a, step->name, &whole, err));
+            to->values[i] = whole;
+        } else if (arg->kind == ARG_HOST_FLOAT || arg->kind == ARG_HOST_DOUBLE) {
+            to->values[i] = host_eval(plan->program, &plan->host, arg->a, err);
+        }
+    }
+    for (int i = 0; launch && i < step->n_exprs; i++) {
+        to->values[step->n_args + i] = host_eval(plan->program, &plan->host, step->exprs[i], err);
+    }
+    return err->code == CODE_OK;
+}
+
+/* Doubles that each block of a reduction leaves for the next step; 0: the step has none. */
+static int partials_of(const ProgStep *step)
+{
+    for (int i = 0; i < step->n_args; i++) {
+        if (step->args[i].kind == ARG_PARTIALS) {
+            return step->args[i].a > 0 ? step->args[i].a : PARTIAL_DOUBLES;
+        }
+    }
+    return 0;
+}
+
+static bool plan_launch(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    const ExecGrid *g = &plan->grids[step->grid];
+    ExecStep *to = &plan->steps[s];
+    int halo, planes = step->march_z ? g->c * g->h : g->planes;
+    int64_t columns = (int64_t)ceil_div(g->w, COLUMNS) * planes;
+    TRY(halo_of(plan, step, &halo, err));
+    to->rows = step->march_z ? g->d : g->h;
+    to->strip = strip_of(target, step, columns, to->rows, halo);
+    to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
+    to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
+    to->groups[2] = (size_t)planes;
+    if (step->reduces) {
+        uint64_t blocks = (uint64_t)to->groups[0] * to->groups[1] * to->groups[2];
+        to->scratch = blocks * (uint64_t)partials_of(step) * sizeof(double);
+    }
+    return true;
+}
+
+static int end_of(const Program *program, int loop)
+{
+    int depth = 0;
+    for (int s = loop; s < program->n_steps; s++) {
+        depth += program->steps[s].kind == STEP_LOOP;
+        depth -= program->steps[s].kind == STEP_END;
+        if (depth == 0) {
+            return s;
+        }
+    }
+    return -1;
+}
+
+static bool plan_loop(ExecPlan *plan, int s, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    int rounds = step->n_exprs > 0 && step->exprs[0] >= 0 ? step->exprs[0] : step->at_most;
+    plan->steps[s].end = end_of(plan->program, s);
+    if (plan->steps[s].end < 0) {
+        return err_set(err, CODE_USAGE, "the loop in step %d does not end", s);
+    }
+    return host_eval_int(plan->program, &plan->host, rounds, "the number of rounds",
+                         &plan->steps[s].rounds, err);
+}
+
+static PrimImage image_of(const ExecPlan *plan, int buffer)
+{
+    const ProgBuffer *from = &plan->program->buffers[buffer];
+    const ExecBuffer *to = &plan->buffers[buffer];
+    PrimImage image = {.elem = to->elem, .length = to->length, .h = 1, .d = 1, .planes = 1};
+    if (from->grid >= 0) {
+        const ExecGrid *g = &plan->grids[from->grid];
+        image.w = g->w;
+        image.h = g->h;
+        image.d = g->d;
+        image.planes = g->planes;
+        image.pitch = g->pitch;
+    } else {
+        image.w = image.pitch = to->length < INT_MAX ? (int)to->length : INT_MAX;
+    }
+    return image;
+}
+
+void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
+{
+    enum { MAX_IN = sizeof call->in / sizeof call->in[0] };
+    enum { MAX_OUT = sizeof call->out / sizeof call->out[0] };
+    enum { MAX_ARG = sizeof call->arg / sizeof call->arg[0] };
+    const ProgStep *step = &plan->program->steps[s];
+    const ExecGrid *g = &plan->grids[step->grid];
+    *call = (PrimCall){.dev = dev,
+                       .name = step->name,
+                       .w = g->w,
+                       .h = g->h,
+                       .d = g->d,
+                       .planes = g->planes,
+                       .pitch = g->pitch,
+                       .text = step->text,
+                       .value = step->value,
+                       .of_value = step->of_value};
+    assert(step->n_inputs <= MAX_IN && step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
+    for (int i = 0; i < step->n_inputs; i++) {
+        call->in[i] = step->inputs[i] >= 0 ? image_of(plan, step->inputs[i]) : (PrimImage){0};
+    }
+    for (int i = 0; i < step->n_writes; i++) {
+        call->out[i] = image_of(plan, step->writes[i]);
+    }
+    for (int i = 0; i < step->n_exprs; i++) {
+        call->arg[i] = plan->steps[s].values[step->n_args + i];
+    }
+}
+
+static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    const Primitive *primitive = prim_find(step->primitive);
+    if (!primitive) {
+        return err_set(err, CODE_USAGE, "this version cannot run '%s' (needed by '%s')",
+                       step->primitive, step->name);
+    }
+    PrimCall call;
+    exec_plan_call(plan, target->dev, s, &call);
+    call.err = err;
+    if (primitive->scratch_bytes) {
+        plan->steps[s].scratch = primitive->scratch_bytes(&call);
+    }
+    return err->code == CODE_OK;
+}
+
+static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    TRY(plan_arguments(plan, s, err));
+    if (step->kind == STEP_LOOP) {
+        return plan_loop(plan, s, err);
+    }
+    if (step->kind == STEP_END) {
+        return true;
+    }
+    const ExecGrid *g = &plan->grids[step->grid];
+    double pixels = (double)g->w * g->h * g->planes;
+    plan->steps[s].traffic = (uint64_t)(step->bytes_per_pixel * pixels);
+    return step->kind == STEP_LAUNCH ? plan_launch(plan, target, s, err)
+                                     : plan_primitive(plan, target, s, err);
+}
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+/* The program's buffers, then the values, then every step's scratch. */
+static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
+{
+    const Program *program = plan->program;
+    int n = program->n_buffers, values = n++;
+    PlanBuffer *list = calloc((size_t)(n + program->n_steps), sizeof *list);
+    PlanResult result;
+    if (!list) {
+        return no_memory(err);
+    }
+    for (int i = 0; i < program->n_buffers; i++) {
+        const ProgBuffer *b = &program->buffers[i];
+        list[i] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, b->onto, 0};
+    }
+    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
+    list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
+    for (int s = 0; s < program->n_steps; s++) {
+        int last = program->steps[s].reduces ? s + 1 : s;
+        list[n + s] = (PlanBuffer){plan->steps[s].scratch, s, last, -1, 0};
+    }
+    bool ok =
+        plan_pack(list, n + program->n_steps, target->alignment, target->max_alloc, &result, err);
+    for (int i = 0; ok && i < program->n_buffers; i++) {
+        plan->buffers[i].offset = list[i].offset;
+    }
+    for (int s = 0; ok && s < program->n_steps; s++) {
+        plan->steps[s].scratch_at = list[n + s].offset;
+    }
+    if (ok) {
+        plan->values_at = list[values].offset;
+        plan->peak = result.peak;
+        plan->load = result.load;
+    }
+    free(list);
+    return ok;
+}
+
+static bool allocate(ExecPlan *plan, const Program *program)
+{
+    plan->program = program;
+    plan->inputs = calloc((size_t)program->n_inputs + 1, sizeof *plan->inputs);
+    plan->params = calloc((size_t)program->n_params + 1, sizeof *plan->params);
+    plan->channel = calloc((size_t)program->n_inputs + 1, sizeof *plan->channel);
+    plan->grids = calloc((size_t)program->n_grids + 1, sizeof *plan->grids);
+    plan->buffers = calloc((size_t)program->n_buffers + 1, sizeof *plan->buffers);
+    plan->steps = calloc((size_t)program->n_steps + 1, sizeof *plan->steps);
+    plan->host.inputs = plan->inputs;
+    plan->host.params = plan->params;
+    return plan->inputs && plan->params && plan->channel && plan->grids && plan->buffers &&
+           plan->steps;
+}
+
+static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inputs,
+                 const double *params, Err *err)
+{
+    TRY(plan_inputs(plan, inputs, params, err));
+    TRY(plan_grids(plan, err));
+    for (int i = 0; i < plan->program->n_buffers; i++) {
+        TRY(plan_buffer(plan, i, err));
+    }
+    for (int i = 0; i < plan->program->n_inputs; i++) {
+        TRY(check_input(plan, i, err));
+    }
+    for (int s = 0; s < plan->program->n_steps; s++) {
+        TRY(plan_step(plan, target, s, err));
+    }
+    return plan_arena(plan, target, err);
+}
+
+bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                   const double *params, ExecPlan **out, Err *err)
+{
+    ExecPlan *plan = calloc(1, sizeof *plan);
+    *out = NULL;
+    if (!plan || !allocate(plan, program)) {
+        exec_plan_free(plan);
+        return no_memory(err);
+    }
+    if (!fill(plan, target, inputs, params, err)) {
+        exec_plan_free(plan);
+        return false;
+    }
+    *out = plan;
+    return true;
+}
+
+void exec_plan_free(ExecPlan *plan)
+{
+    if (!plan) {
+        return;
+    }
+    for (int s = 0; plan->steps && s < plan->program->n_steps; s++) {
+        free(plan->steps[s].values);
+    }
+    host_forget(&plan->host);
+    free(plan->inputs);
+    free(plan->params);
+    free(plan->channel);
+    free(plan->grids);
+    free(plan->buffers);
+    free(plan->steps);
+    free(plan);
+}
+
+bool exec_plan_text(ExecPlan *plan, const ExecTarget *target, int kernel, bool reader, char **text,
+                    Err *err)
+{
+    const ProgKernel *k = &plan->program->kernels[kernel];
+    size_t size;
+    *text = NULL;
+    FILE *out = open_memstream(text, &size);
+    if (!out) {
+        return no_memory(err);
+    }
+    fputs("#pragma OPENCL FP_CONTRACT OFF\n", out);
+    if (!reader) {
+        fprintf(out, "#define PX %d\n#define LX %d\n", target->px, target->lx);
+    }
+    bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
+    fputs(k->source, out);
+    ok = (fclose(out) == 0 || no_memory(err)) && ok;
+    if (!ok) {
+        free(*text);
+        *text = NULL;
+    }
+    return ok;
+}

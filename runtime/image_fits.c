@@ -1,0 +1,291 @@
+/*
+ * image_fits: FITS images in, through cfitsio.
+ *
+ * The first image of at least two axes counts, compressed or not.  Axes 1 and 2 are x and y; later
+ * ones of extent 1 are dropped, as radio images carry them; those that are left are c for STOKES,
+ * t for TIME and else z.  Integers that only have an offset stay integers; scaled ones, and those
+ * with a BLANK value (which becomes NaN), are read as f32.  Row 1 of the file is row 0: nothing is
+ * turned over.
+ *
+ * ImageInfo.extra is the header: cards of 80 letters in one terminated text.
+ */
+#include "image_fits.h"
+
+#include <fitsio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { AXES_MAX = 32 };
+
+static const double COMPRESSED_MAX = 1e5; /* bytes that one byte may become in good faith */
+
+typedef struct FitsIn {
+    fitsfile *file;
+    int type;           /* of cfitsio, for the elements */
+    int axes;           /* of the image */
+    int axis_of[3];     /* FITS axis (from 0) of t, c, z; -1: none */
+    bool find_nulls;
+    char *header;       /* owned; allocated by cfitsio */
+} FitsIn;
+
+/* How pixel types are called by pipec and by cfitsio. */
+static const struct Type {
+    int image, type;
+    Elem elem;
+} TYPES[] = {
+    {BYTE_IMG, TBYTE, ELEM_U8},   {SBYTE_IMG, TSHORT, ELEM_I16}, {SHORT_IMG, TSHORT, ELEM_I16},
+    {USHORT_IMG, TUSHORT, ELEM_U16}, {LONG_IMG, TINT, ELEM_I32}, {ULONG_IMG, TUINT, ELEM_U32},
+    {FLOAT_IMG, TFLOAT, ELEM_F32}, {DOUBLE_IMG, TDOUBLE, ELEM_F64},
+};
+
+/* A gzip file counts when FITS is inside. */
+static bool is_fits(const unsigned char *head, size_t n)
+{
+    static const char first[] = "SIMPLE  =";
+    if (n >= 9 && memcmp(head, first, 9) == 0) {
+        return true;
+    }
+    unsigned char out[9];
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, .avail_in = (uInt)n,
+                  .next_out = out, .avail_out = sizeof out};
+    if (n < 3 || memcmp(head, "\x1F\x8B\x08", 3) != 0 || inflateInit2(&z, 15 + 16) != Z_OK) {
+        return false;
+    }
+    (void)inflate(&z, Z_SYNC_FLUSH);
+    inflateEnd(&z);
+    return z.avail_out == 0 && memcmp(out, first, 9) == 0;
+}
+
+/* Turns a status of cfitsio into a sentence, and empties its stack of messages. */
+static bool fits_failure(int status, const char *what, Err *err)
+{
+    char text[FLEN_STATUS], more[FLEN_ERRMSG];
+    fits_get_errstatus(status, text);
+    if (fits_read_errmsg(more) == 0) {
+        more[0] = '\0';
+    }
+    fits_clear_errmsg();
+    return err_set(err, CODE_FILES, "%s: %s%s%s", what, text, more[0] == '\0' ? "" : "; ", more);
+}
+
+/* Steps to the first image with two axes or more. */
+static bool find_image(FitsIn *in, LONGLONG extents[AXES_MAX], Err *err)
+{
+    int status = 0, hdus = 0, type = 0;
+    fits_get_num_hdus(in->file, &hdus, &status);
+    for (int i = 1; status == 0 && i <= hdus; i++) {
+        fits_movabs_hdu(in->file, i, &type, &status);
+        if (status != 0 || type != IMAGE_HDU) {
+            continue;
+        }
+        fits_get_img_dim(in->file, &in->axes, &status);
+        if (status == 0 && in->axes > AXES_MAX) {
+            return err_set(err, CODE_FILES, "it has %d axes", in->axes);
+        }
+        fits_get_img_sizell(in->file, AXES_MAX, extents, &status);
+        if (status == 0 && in->axes >= 2 && extents[0] > 0 && extents[1] > 0) {
+            return true;
+        }
+    }
+    return status != 0 ? fits_failure(status, "it is damaged", err)
+                       : err_set(err, CODE_FILES, "it holds no image of two axes or more");
+}
+
+/* The axis (0 t, 1 c, 2 z) that FITS axis k stands for, by its name, or the first free one. */
+static int meaning_of(FitsIn *in, int k)
+{
+    char key[FLEN_KEYWORD], name[FLEN_VALUE] = "";
+    int status = 0, want = 2;
+    fits_make_keyn("CTYPE", k + 1, key, &status);
+    if (fits_read_key(in->file, TSTRING, key, name, NULL, &status) != 0) {
+        fits_clear_errmsg();
+        name[0] = '\0';
+    }
+    if (strncmp(name, "STOKES", 6) == 0 || strncmp(name, "CHANNEL", 7) == 0) {
+        want = 1;
+    } else if (strncmp(name, "TIME", 4) == 0) {
+        want = 0;
+    }
+    static const int next[3][3] = {{0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
+    for (int i = 0; i < 3; i++) {
+        if (in->axis_of[next[want][i]] < 0) {
+            return next[want][i];
+        }
+    }
+    return -1;
+}
+
+static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Err *err)
+{
+    int64_t *extent[3] = {&info->t, &info->c, &info->z};
+    bool *has[3] = {&info->has_t, &info->has_c, &info->has_z};
+    info->x = extents[0];
+    info->y = extents[1];
+    info->t = info->c = info->z = 1;
+    memset(in->axis_of, 0xFF, sizeof in->axis_of);
+    for (int k = 2; k < in->axes; k++) {
+        if (extents[k] == 1) {
+            continue;
+        }
+        int axis = meaning_of(in, k);
+        if (axis < 0 || extents[k] < 1) {
+            return err_set(err, CODE_FILES, axis < 0 ? "it has more than five axes"
+                                                     : "one of its axes has extent 0");
+        }
+        in->axis_of[axis] = k;
+        *extent[axis] = extents[k];
+        *has[axis] = true;
+    }
+    if (info->x > INT32_MAX || info->y > INT32_MAX) {
+        return err_set(err, CODE_FILES, "it claims %lld x %lld pixels, and 2147483647 is the most",
+                       (long long)info->x, (long long)info->y);
+    }
+    return true;
+}
+
+static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
+{
+    int stored = 0, means = 0, status = 0;
+    long long blank;
+    fits_get_img_type(in->file, &stored, &status);
+    fits_get_img_equivtype(in->file, &means, &status);
+    if (status != 0) {
+        return fits_failure(status, "it is damaged", err);
+    }
+    bool has_blank = stored > 0 &&
+                     fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
+    fits_clear_errmsg();
+    status = 0;
+    if (stored > 0 && (has_blank || means < 0)) {
+        means = FLOAT_IMG;
+    }
+    /* Asking for nulls makes cfitsio turn infinities into NaN, so it is asked only where there
+     * can be some that are not NaN already. */
+    in->find_nulls = means < 0 && (stored > 0 || fits_is_compressed_image(in->file, &status));
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
+        if (TYPES[i].image == means) {
+            in->type = TYPES[i].type;
+            info->elem = TYPES[i].elem;
+            return true;
+        }
+    }
+    return err_set(err, CODE_FILES, "its pixels are 64-bit integers, which pipec does not read; "
+                                    "store 32-bit integers or floats");
+}
+
+/* Compares what the header promises with what the file can hold. */
+static bool check_size(FitsIn *in, int fd, const ImageInfo *info, Err *err)
+{
+    LONGLONG head, data, end;
+    struct stat st;
+    int status = 0;
+    unsigned char first[2];
+    size_t got;
+    double need = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
+                  (double)info->t * (double)elem_size(info->elem);
+    if (fstat(fd, &st) != 0 || fits_get_hduaddrll(in->file, &head, &data, &end, &status) != 0) {
+        return fits_failure(status, "it is damaged", err);
+    }
+    bool zipped = image_pread(fd, first, 2, 0, &got) && first[0] == 0x1F;
+    bool packed = fits_is_compressed_image(in->file, &status);
+    bool missing = zipped || packed ? need > (double)st.st_size * COMPRESSED_MAX
+                                    : (double)data + (double)(end - data) > (double)st.st_size &&
+                                          end - FITS_BLOCK >= st.st_size;
+    if (missing) {
+        return err_set(err, CODE_FILES,
+                       "it is cut off: its image should end at byte %lld, the file at %lld",
+                       (long long)end, (long long)st.st_size);
+    }
+    return true;
+}
+
+static void close_fits(void *state)
+{
+    FitsIn *in = state;
+    int status = 0;
+    if (in == NULL) {
+        return;
+    }
+    if (in->header != NULL) {
+        fits_free_memory(in->header, &status);
+    }
+    if (in->file != NULL) {
+        status = 0;
+        fits_close_file(in->file, &status);
+    }
+    fits_clear_errmsg();
+    free(in);
+}
+
+static bool open_fits(const char *path, int fd, ImageInfo *info, void **state, Err *err)
+{
+    LONGLONG extents[AXES_MAX] = {0};
+    int status = 0, cards = 0;
+    FitsIn *in = calloc(1, sizeof *in);
+    bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
+    if (ok && fits_open_diskfile(&in->file, path, READONLY, &status) != 0) {
+        in->file = NULL;
+        ok = fits_failure(status, "it is damaged", err);
+    }
+    ok = ok && find_image(in, extents, err) && choose_axes(in, extents, info, err) &&
+         choose_type(in, info, err) && check_size(in, fd, info, err);
+    close(fd);
+    if (ok && fits_convert_hdr2str(in->file, 0, NULL, 0, &in->header, &cards, &status) != 0) {
+        ok = fits_failure(status, "its header is damaged", err);
+    }
+    if (!ok) {
+        close_fits(in);
+        return false;
+    }
+    info->extra = in->header;
+    strcpy(info->style, "fits");
+    *state = in;
+    return true;
+}
+
+static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, void *to,
+                      size_t pitch, Err *err)
+{
+    FitsIn *in = state;
+    LONGLONG first[AXES_MAX];
+    int64_t place[3] = {at->t, at->c, at->z};
+    float nan32 = NAN;
+    double nan64 = (double)NAN;
+    void *null = in->type == TFLOAT ? (void *)&nan32 : (void *)&nan64;
+    bool whole = pitch == (size_t)info->x * elem_size(info->elem);
+    for (int k = 0; k < AXES_MAX; k++) {
+        first[k] = 1;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        if (in->axis_of[axis] >= 0) {
+            first[in->axis_of[axis]] = place[axis] + 1;
+        }
+    }
+    for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {
+        int status = 0;
+        first[1] = at->row + i + 1;
+        fits_read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1),
+                        in->find_nulls ? null : NULL, (char *)to + (size_t)i * pitch, NULL,
+                        &status);
+        if (status != 0) {
+            return fits_failure(status, "its pixels are damaged or cut off", err);
+        }
+    }
+    return true;
+}
+
+const ImageFormat image_fits = {
+    .name = "fits",
+    .matches = is_fits,
+    .open = open_fits,
+    .read = read_fits,
+    .close = close_fits,
+    .create = fits_out_create,
+    .write = fits_out_write,
+    .finish = fits_out_finish,
+    .discard = fits_out_discard,
+};

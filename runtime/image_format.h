@@ -1,0 +1,49 @@
+/*
+ * image_format: what image.c needs from a file format; one table row each for TIFF, PNG and FITS.
+ *
+ * A format sees open descriptors and never names, temporary files or renames: these are the same
+ * for all and stay in image.c.
+ */
+#ifndef RUNTIME_IMAGE_FORMAT_H
+#define RUNTIME_IMAGE_FORMAT_H
+
+#include "image.h"
+
+/* Where rows of one plane come from or go to. */
+typedef struct ImageRows {
+    int64_t t, c, z, row, rows;
+} ImageRows;
+
+typedef struct ImageFormat {
+    const char *name; /* "tif": as in image_create */
+    bool (*matches)(const unsigned char *head, size_t n);
+
+    /*
+     * Fills *info (zeroed) and *state.  Takes the descriptor over, also when it fails.  Messages
+     * say what is wrong and leave the name of the file to image.c.
+     */
+    bool (*open)(const char *path, int fd, ImageInfo *info, void **state, Err *err);
+    bool (*read)(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch,
+                 Err *err);
+    void (*close)(void *state);
+
+    /*
+     * Writers borrow the descriptor of an empty file, `path` is for messages.  finish writes what
+     * is left; discard frees the state and is always called, also after finish.
+     */
+    bool (*create)(const char *path, int fd, const ImageInfo *shape, Elem elem,
+                   const ImageMeta *meta, void **state, Err *err);
+    bool (*write)(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
+    bool (*finish)(void *state, Err *err);
+    void (*discard)(void *state);
+} ImageFormat;
+
+extern const ImageFormat image_tiff, image_png, image_fits;
+
+/* Reads `size` bytes at `offset`: false with *got saying how many there were, errno 0 at the end
+ * of the file. */
+bool image_pread(int fd, void *to, size_t size, uint64_t offset, size_t *got);
+/* Writes `size` bytes at `offset`; false with errno set. */
+bool image_pwrite(int fd, const void *from, size_t size, uint64_t offset);
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * image_ifd: header, directories and tag values of TIFF and BigTIFF files in both byte orders.
+ *
+ * A directory is refused when the values of its tags need more bytes than the whole file has:
+ * values do not overlap in honest files, so this is never true for them, and it bounds what
+ * libtiff will allocate for the directory by the size of the file.
+ */
+#include "image_ifd.h"
+
+#include "image_format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    ENTRIES_MAX = 8192,   /* tags of one directory; real files have 10 to 100 */
+    SHARED_SLACK = 4096,  /* small values that writers let several tags share */
+    BLOCK = 1024,         /* one read takes most directories whole */
+};
+
+/* No tag that is worth reading is larger; the bound is for files of many gigabytes. */
+static const uint64_t PAYLOAD_MAX = (uint64_t)256 << 20;
+
+static const uint8_t TYPE_SIZE[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+
+static uint64_t type_size(uint16_t type)
+{
+    return type < sizeof TYPE_SIZE ? TYPE_SIZE[type] : 0;
+}
+
+static bool host_is_little(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 1;
+}
+
+/* An unsigned number of n bytes in the file's byte order. */
+static uint64_t number(const TiffSource *source, const unsigned char *at, size_t n)
+{
+    bool little = host_is_little() != source->swap;
+    uint64_t value = 0;
+    for (size_t i = 0; i < n; i++) {
+        value = value << 8 | at[little ? n - 1 - i : i];
+    }
+    return value;
+}
+
+static bool read_at(const TiffSource *source, void *to, size_t size, uint64_t at, Err *err)
+{
+    size_t got;
+    if (image_pread(source->fd, to, size, at, &got)) {
+        return true;
+    }
+    if (errno == 0) {
+        return err_set(err, CODE_FILES,
+                       "it is cut off: %zu bytes at offset %llu are missing (the file has %llu)",
+                       size - got, (unsigned long long)(at + got),
+                       (unsigned long long)source->size);
+    }
+    char why[128];
+    if (strerror_r(errno, why, sizeof why) != 0) {
+        strcpy(why, "reading failed");
+    }
+    return err_set(err, CODE_FILES, "%s", why);
+}
+
+bool tiff_source_open(TiffSource *source, int fd, Err *err)
+{
+    unsigned char head[16];
+    struct stat st;
+    memset(source, 0, sizeof *source);
+    source->fd = fd;
+    if (fstat(fd, &st) != 0 || st.st_size < 8) {
+        return err_set(err, CODE_FILES, "it is cut off: a TIFF file has at least 8 bytes");
+    }
+    source->size = (uint64_t)st.st_size;
+    TRY(read_at(source, head, 8, 0, err));
+    source->swap = (head[0] == 'I') != host_is_little();
+    source->big = number(source, head + 2, 2) == 43;
+    if (source->big) {
+        TRY(read_at(source, head, 16, 0, err));
+    }
+    if (source->big && (number(source, head + 4, 2) != 8 || number(source, head + 6, 2) != 0)) {
+        return err_set(err, CODE_FILES, "its BigTIFF header is damaged");
+    }
+    source->first = source->big ? number(source, head + 8, 8) : number(source, head + 4, 4);
+    if (source->first == 0) {
+        return err_set(err, CODE_FILES, "it holds no image (its writer may have been stopped)");
+    }
+    return true;
+}
+
+/* One entry; its values stand in the entry itself when they are small enough. */
+static void parse_entry(const TiffSource *source, const unsigned char *at, uint64_t offset,
+                        TiffEntry *entry)
+{
+    size_t word = source->big ? 8 : 4;
+    entry->tag = (uint16_t)number(source, at, 2);
+    entry->type = (uint16_t)number(source, at + 2, 2);
+    entry->count = number(source, at + 4, word);
+    uint64_t size = type_size(entry->type);
+    bool here = size == 0 || entry->count <= word / size;
+    entry->at = here ? offset + 4 + word : number(source, at + 4 + word, word);
+}
+
+static bool grow_directory(TiffDirectory *dir, uint64_t n, Err *err)
+{
+    if (n == 0 || n > ENTRIES_MAX) {
+        return err_set(err, CODE_FILES, "its directory is damaged: it claims %llu tags",
+                       (unsigned long long)n);
+    }
+    if (n > dir->cap) {
+        TiffEntry *more = realloc(dir->entries, (size_t)n * sizeof *more);
+        if (more == NULL) {
+            return err_set(err, CODE_FILES, "out of memory");
+        }
+        dir->entries = more;
+        dir->cap = (size_t)n;
+    }
+    dir->n = (size_t)n;
+    return true;
+}
+
+static bool check_payload(const TiffSource *source, const TiffDirectory *dir, Err *err)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < dir->n; i++) {
+        uint64_t size = type_size(dir->entries[i].type);
+        if (size != 0 && dir->entries[i].count > PAYLOAD_MAX / size) {
+            sum = UINT64_MAX;
+            break;
+        }
+        sum += size * dir->entries[i].count;
+    }
+    uint64_t most = source->size + SHARED_SLACK < PAYLOAD_MAX ? source->size + SHARED_SLACK
+                                                              : PAYLOAD_MAX;
+    if (sum > most) {
+        return err_set(err, CODE_FILES,
+                       "its directory is damaged: the tags claim more data than the file holds");
+    }
+    return true;
+}
+
+bool tiff_directory_read(const TiffSource *source, uint64_t at, TiffDirectory *dir, Err *err)
+{
+    unsigned char block[BLOCK], *rest = NULL;
+    size_t head = source->big ? 8 : 2, size = source->big ? 20 : 12, word = source->big ? 8 : 4;
+    if (at >= source->size || source->size - at < head) {
+        return err_set(err, CODE_FILES,
+                       "it is cut off: its directory should be at offset %llu, the file ends at "
+                       "%llu", (unsigned long long)at, (unsigned long long)source->size);
+    }
+    size_t got = source->size - at < BLOCK ? (size_t)(source->size - at) : BLOCK;
+    TRY(read_at(source, block, got, at, err));
+    uint64_t n = number(source, block, head);
+    TRY(grow_directory(dir, n, err));
+    size_t need = head + dir->n * size + word;
+    const unsigned char *from = block;
+    if (need > got) {
+        rest = malloc(need);
+        if (rest == NULL) {
+            return err_set(err, CODE_FILES, "out of memory");
+        }
+        if (!read_at(source, rest, need, at, err)) {
+            free(rest);
+            return false;
+        }
+        from = rest;
+    }
+    for (size_t i = 0; i < dir->n; i++) {
+        size_t offset = head + i * size;
+        parse_entry(source, from + offset, at + offset, &dir->entries[i]);
+    }
+    dir->next = number(source, from + head + dir->n * size, word);
+    free(rest);
+    return check_payload(source, dir, err);
+}
+
+void tiff_directory_free(TiffDirectory *dir)
+{
+    free(dir->entries);
+    memset(dir, 0, sizeof *dir);
+}
+
+const TiffEntry *tiff_find(const TiffDirectory *dir, int tag)
+{
+    for (size_t i = 0; i < dir->n; i++) {
+        if (dir->entries[i].tag == tag) {
+            return &dir->entries[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t tiff_count(const TiffDirectory *dir, int tag)
+{
+    const TiffEntry *entry = tiff_find(dir, tag);
+    return entry == NULL ? 0 : entry->count;
+}
+
+static bool is_unsigned(uint16_t type)
+{
+    return type == 1 || type == TIFF_TYPE_SHORT || type == TIFF_TYPE_LONG || type == 13 ||
+           type == TIFF_TYPE_LONG8 || type == 18;
+}
+
+bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **values, Err *err)
+{
+    size_t size = (size_t)type_size(entry->type), n = (size_t)entry->count;
+    if (!is_unsigned(entry->type) || n == 0) {
+        return err_set(err, CODE_FILES, "its tag %d is damaged: it should hold whole numbers",
+                       entry->tag);
+    }
+    unsigned char *bytes = malloc(n * size);
+    uint64_t *at = malloc(n * sizeof *at);
+    bool ok = bytes != NULL && at != NULL;
+    if (!ok) {
+        err_set(err, CODE_FILES, "out of memory");
+    }
+    ok = ok && read_at(source, bytes, n * size, entry->at, err);
+    for (size_t i = 0; ok && i < n; i++) {
+        at[i] = number(source, bytes + i * size, size);
+    }
+    free(bytes);
+    if (!ok) {
+        free(at);
+        at = NULL;
+    }
+    *values = at;
+    return ok;
+}
+
+bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint64_t missing,
+               uint64_t *value, Err *err)
+{
+    const TiffEntry *entry = tiff_find(dir, tag);
+    *value = missing;
+    if (entry == NULL) {
+        return true;
+    }
+    unsigned char bytes[8];
+    size_t size = (size_t)type_size(entry->type);
+    if (!is_unsigned(entry->type) || entry->count == 0) {
+        return err_set(err, CODE_FILES, "its tag %d is damaged: it should hold whole numbers", tag);
+    }
+    TRY(read_at(source, bytes, size, entry->at, err));
+    *value = number(source, bytes, size);
+    return true;
+}
+
+bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, double *value,
+                  Err *err)
+{
+    const TiffEntry *entry = tiff_find(dir, tag);
+    unsigned char bytes[8];
+    *value = 0;
+    if (entry == NULL || entry->type != TIFF_TYPE_RATIONAL || entry->count == 0) {
+        return true;
+    }
+    TRY(read_at(source, bytes, sizeof bytes, entry->at, err));
+    uint64_t above = number(source, bytes, 4), below = number(source, bytes + 4, 4);
+    *value = above == 0 ? 0 : (double)below / (double)above;
+    return true;
+}
+
+bool tiff_text(const TiffSource *source, const TiffDirectory *dir, int tag, char **text, Err *err)
+{
+    const TiffEntry *entry = tiff_find(dir, tag);
+    *text = NULL;
+    if (entry == NULL || type_size(entry->type) != 1) {
+        return true;
+    }
+    char *at = malloc((size_t)entry->count + 1);
+    if (at == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    if (!read_at(source, at, (size_t)entry->count, entry->at, err)) {
+        free(at);
+        return false;
+    }
+    at[entry->count] = '\0';
+    *text = at;
+    return true;
+}

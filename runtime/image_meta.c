@@ -1,0 +1,326 @@
+/*
+ * image_meta: the descriptions of ImageJ and tifffile, units, and the choice between dialects.
+ *
+ * A description is a claim about pages that other programs may have changed since: when the two do
+ * not fit, the pages win and are planes of depth, as ImageJ itself does it.
+ */
+#include "image_meta.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIMS_MAX = 16 };
+
+static const int64_t PLANES_MAX = (int64_t)1 << 40;
+
+/* ---- units ----------------------------------------------------------------------------- */
+
+/* Spellings that ImageJ, Bio-Formats, OME-XML and tifffile write.  Bytes: UTF-8 has two letters
+ * that look like mu, Latin-1 one, and ImageJ writes an escape. */
+static const struct Unit {
+    const char *name;
+    double um;
+} UNITS[] = {
+    {"micron", 1},          {"microns", 1},       {"um", 1},
+    {"\xC2\xB5m", 1},       {"\xCE\xBCm", 1},     {"\xB5m", 1},
+    {"\\u00B5m", 1},        {"\\u00b5m", 1},      {"\\u03BCm", 1},
+    {"micrometer", 1},      {"micrometre", 1},    {"micrometers", 1},
+    {"nm", 1e-3},           {"nanometer", 1e-3},  {"pm", 1e-6},
+    {"\xC3\x85", 1e-4},     {"mm", 1e3},          {"millimeter", 1e3},
+    {"cm", 1e4},            {"centimeter", 1e4},  {"m", 1e6},
+    {"meter", 1e6},         {"inch", 25400},      {"in", 25400},
+    {"inches", 25400},      {"km", 1e9},
+};
+
+double meta_unit_um(const char *unit)
+{
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
+        if (strcmp(UNITS[i].name, unit) == 0) {
+            return UNITS[i].um;
+        }
+    }
+    return 0;
+}
+
+static bool is_pixel_unit(const char *unit)
+{
+    return unit[0] == '\0' || strcmp(unit, "pixel") == 0 || strcmp(unit, "pixels") == 0;
+}
+
+/* A pixel size of 1 pixel says nothing. */
+static double known_size(double size, const char *unit)
+{
+    bool real = isfinite(size) && size > 0;
+    return !real || (is_pixel_unit(unit) && (size == 1 || unit[0] != '\0')) ? 0 : size;
+}
+
+static void fill_um(ImageInfo *info)
+{
+    double um = meta_unit_um(info->unit);
+    for (int axis = 0; axis < 3; axis++) {
+        info->size_um[axis] = um * info->size[axis];
+    }
+}
+
+/* ---- plans ----------------------------------------------------------------------------- */
+
+void meta_plan_free(MetaPlan *plan)
+{
+    free(plan->page);
+    plan->page = NULL;
+}
+
+/* The product of three extents that a file claims; 0 when one of them is out of bounds. */
+static int64_t product(int64_t a, int64_t b, int64_t c)
+{
+    if (a < 1 || b < 1 || c < 1 || a > PLANES_MAX / b || a * b > PLANES_MAX / c) {
+        return 0;
+    }
+    return a * b * c;
+}
+
+/* Extents and page steps; false when the pages are not what is claimed. */
+static bool plan_fits(MetaPlan *plan, int64_t pages)
+{
+    int64_t claimed = product(plan->t, plan->c, plan->z);
+    plan->contiguous = pages == 1 && claimed > 1;
+    return claimed > 0 && (claimed == pages || plan->contiguous);
+}
+
+static void apply_plan(const MetaPlan *plan, ImageInfo *info)
+{
+    info->t = plan->t;
+    info->c = plan->c;
+    info->z = plan->z;
+    info->has_t |= plan->t > 1;
+    info->has_c |= plan->c > 1;
+    info->has_z |= plan->z > 1;
+}
+
+void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
+{
+    meta_plan_free(plan);
+    *plan = (MetaPlan){.t = 1, .c = 1, .z = tags->pages, .step_z = 1};
+    info->has_t = info->has_c = info->has_z = false;
+    apply_plan(plan, info);
+}
+
+/* ---- resolution tags -------------------------------------------------------------------- */
+
+/* 72 dots an inch is what programs write that know nothing. */
+static void read_resolution(const MetaTags *tags, ImageInfo *info)
+{
+    if (info->unit[0] == '\0' && tags->resolution_unit == 2 && tags->size_x != 1.0 / 72) {
+        strcpy(info->unit, "inch");
+    } else if (info->unit[0] == '\0' && tags->resolution_unit == 3) {
+        strcpy(info->unit, "cm");
+    } else if (info->unit[0] == '\0' && tags->resolution_unit == 2) {
+        return;
+    }
+    info->size[0] = known_size(tags->size_x, info->unit);
+    info->size[1] = known_size(tags->size_y, info->unit);
+}
+
+/* ---- ImageJ ---------------------------------------------------------------------------- */
+
+/* The value of a line KEY=VALUE; an empty text when there is none. */
+static bool line_value(const char *text, const char *key, char *to, size_t size)
+{
+    size_t n = strlen(key);
+    to[0] = '\0';
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, n) == 0 && line[n] == '=') {
+            size_t length = strcspn(line + n + 1, "\r\n");
+            length = length < size ? length : size - 1;
+            memcpy(to, line + n + 1, length);
+            to[length] = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool line_count(const char *text, const char *key, int64_t *count)
+{
+    char value[64];
+    *count = 1;
+    if (!line_value(text, key, value, sizeof value)) {
+        return false;
+    }
+    *count = strtoll(value, NULL, 10);
+    return true;
+}
+
+static double line_number(const char *text, const char *key)
+{
+    char value[64];
+    return line_value(text, key, value, sizeof value) ? strtod(value, NULL) : 0;
+}
+
+/* zunit is written only where it differs from unit; sizes are kept in one unit. */
+static void read_imagej_sizes(const MetaTags *tags, ImageInfo *info)
+{
+    const char *text = tags->description;
+    char z_unit[sizeof info->unit];
+    line_value(text, "unit", info->unit, sizeof info->unit);
+    read_resolution(tags, info);
+    if (is_pixel_unit(info->unit) && info->size[0] == 0) {
+        info->unit[0] = '\0';
+    }
+    info->size[2] = known_size(fabs(line_number(text, "spacing")), info->unit);
+    if (line_value(text, "zunit", z_unit, sizeof z_unit)) {
+        double um = meta_unit_um(info->unit);
+        info->size[2] = um > 0 ? info->size[2] * meta_unit_um(z_unit) / um : 0;
+    }
+    double interval = line_number(text, "finterval");
+    info->interval = isfinite(interval) && interval > 0 ? interval : 0;
+}
+
+static bool read_imagej(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
+{
+    const char *text = tags->description;
+    int64_t images;
+    strcpy(info->style, "imagej");
+    read_imagej_sizes(tags, info);
+    info->has_c = line_count(text, "channels", &plan->c);
+    info->has_z = line_count(text, "slices", &plan->z);
+    info->has_t = line_count(text, "frames", &plan->t);
+    line_count(text, "images", &images);
+    if (images > 1 && product(plan->t, plan->c, plan->z) != images) {
+        plan->c = plan->t = 1; /* as ImageJ: a stack of slices */
+        plan->z = images;
+        info->has_c = info->has_t = false;
+    }
+    if (!plan_fits(plan, tags->pages)) {
+        return false;
+    }
+    plan->step_c = 1;
+    plan->step_z = plan->c;
+    plan->step_t = plan->c * plan->z;
+    return true;
+}
+
+/* ---- tifffile --------------------------------------------------------------------------- */
+
+/* The numbers of "shape": [...]; 0 when it is none. */
+static int read_shape(const char *text, int64_t *dims)
+{
+    const char *at = strstr(text, "\"shape\"");
+    int n = 0;
+    at = at == NULL ? NULL : strchr(at, '[');
+    while (at != NULL && n < DIMS_MAX && *at != ']') {
+        char *end;
+        dims[n] = strtoll(at + 1, &end, 10);
+        if (end == at + 1 || dims[n] < 1) {
+            return 0;
+        }
+        n++;
+        while (isspace((unsigned char)*end)) {
+            end++;
+        }
+        at = *end == ',' || *end == ']' ? end : NULL;
+    }
+    return at != NULL && *at == ']' ? n : 0;
+}
+
+/* The letters of "axes": "TCYX"; empty when they are missing. */
+static void read_axes(const char *text, char *to, size_t size)
+{
+    const char *at = strstr(text, "\"axes\"");
+    at = at == NULL ? NULL : strchr(at, ':');
+    at = at == NULL ? NULL : strchr(at, '"');
+    size_t n = at == NULL ? 0 : strcspn(at + 1, "\"");
+    n = n < size ? n : 0;
+    memcpy(to, at == NULL ? "" : at + 1, n);
+    to[n] = '\0';
+}
+
+/* How many dimensions are left in front of y, x and samples; -1 when those do not fit. */
+static int leading_dims(const MetaTags *tags, const int64_t *dims, int n)
+{
+    bool samples = tags->samples > 1;
+    if (n < (samples ? 3 : 2)) {
+        return -1;
+    }
+    if (!samples) {
+        bool one = n > 2 && dims[n - 1] == 1 && dims[n - 2] == tags->x && dims[n - 3] == tags->y;
+        return dims[n - 1] == tags->x && dims[n - 2] == tags->y ? n - 2 : one ? n - 3 : -1;
+    }
+    const int64_t *last = dims + n - 3;
+    bool fits = tags->planar ? last[0] == tags->samples && last[1] == tags->y && last[2] == tags->x
+                             : last[0] == tags->y && last[1] == tags->x && last[2] == tags->samples;
+    return fits ? n - 3 : -1;
+}
+
+/* Gives leading dimension i the letter t, c or z: as named, else as arrays are usually laid out
+ * (a single one is depth; two are c, z; three are t, c, z). */
+static void name_dims(const char *axes, int n, char *names)
+{
+    static const char *const USUAL[] = {"", "z", "cz", "tcz"};
+    bool named = (int)strlen(axes) > n;
+    for (int i = 0; i < n && named; i++) {
+        char letter = (char)tolower((unsigned char)axes[i]);
+        named = strchr("tcz", letter) != NULL && memchr(names, letter, (size_t)i) == NULL;
+        names[i] = letter;
+    }
+    if (!named) {
+        memcpy(names, USUAL[n], (size_t)n);
+    }
+}
+
+static bool read_shaped(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
+{
+    int64_t dims[DIMS_MAX];
+    char axes[DIMS_MAX + 1], names[3];
+    int n = leading_dims(tags, dims, read_shape(tags->description, dims));
+    read_axes(tags->description, axes, sizeof axes);
+    strcpy(info->style, "tiff");
+    read_resolution(tags, info);
+    if (n < 0 || n > 3) {
+        return false;
+    }
+    name_dims(axes, n, names);
+    int64_t step = 1;
+    for (int i = n - 1; i >= 0; i--) {
+        bool t = names[i] == 't', c = names[i] == 'c';
+        *(t ? &plan->t : c ? &plan->c : &plan->z) = dims[i];
+        *(t ? &plan->step_t : c ? &plan->step_c : &plan->step_z) = step;
+        *(t ? &info->has_t : c ? &info->has_c : &info->has_z) = true;
+        if (dims[i] > PLANES_MAX / step) {
+            return false;
+        }
+        step *= dims[i];
+    }
+    return plan_fits(plan, tags->pages);
+}
+
+/* ---- the choice ------------------------------------------------------------------------- */
+
+bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
+{
+    const char *text = tags->description == NULL ? "" : tags->description;
+    bool fits = false;
+    *plan = (MetaPlan){.t = 1, .c = 1, .z = 1};
+    if (strncmp(text, "ImageJ=", 7) == 0) {
+        fits = read_imagej(tags, info, plan);
+    } else if (text[0] == '{' && strstr(text, "\"shape\"") != NULL) {
+        fits = read_shaped(tags, info, plan);
+    } else if (strstr(text, "<OME") != NULL || strstr(text, ":OME") != NULL) {
+        TRY(meta_read_ome(tags, info, plan, &fits, err));
+    }
+    if (info->style[0] == '\0') {
+        strcpy(info->style, "tiff");
+        read_resolution(tags, info);
+    }
+    if (fits) {
+        apply_plan(plan, info);
+    } else {
+        meta_plain(tags, info, plan);
+    }
+    fill_um(info);
+    return true;
+}

@@ -1,0 +1,58 @@
+/*
+ * image_meta: what the description of a TIFF file says about its pages, and what pipec says in
+ * return.
+ *
+ * A TIFF file is a list of pages; which of them are channels, planes of depth or frames stands in
+ * the text of tag 270 in one of three dialects: ImageJ's lines of key=value, OME-XML, and
+ * tifffile's {"shape": [...]}.  Without any of them, pages are planes of depth.
+ */
+#ifndef RUNTIME_IMAGE_META_H
+#define RUNTIME_IMAGE_META_H
+
+#include "image.h"
+
+/* What the tags of the first page say. */
+typedef struct MetaTags {
+    const char *description; /* may be NULL */
+    const char *name;        /* of the file, without folder: OME lists the parts of a set by name */
+    int64_t pages;           /* of equal shape */
+    int64_t x, y;
+    int64_t samples;         /* of a pixel */
+    bool planar;             /* samples are stored apart */
+    double size_x, size_y;   /* pixel size in the unit of the tag; 0 = unknown */
+    uint64_t resolution_unit; /* 1 none, 2 inch, 3 cm */
+} MetaTags;
+
+/*
+ * How pages make up the axes.  Plane (t, c, z), c counted in pages, is page
+ * t * step_t + c * step_c + z * step_z, or what `page` says, in order [t][c][z].
+ */
+typedef struct MetaPlan {
+    int64_t t, c, z;
+    int64_t step_t, step_c, step_z;
+    int64_t *page;   /* owned; NULL: by the steps */
+    bool contiguous; /* there is one page, and the others should lie behind its pixels */
+} MetaPlan;
+
+/* Fills plan and everything of *info but x, y, rgb and elem; info->c counts pages only. */
+bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err);
+void meta_plan_free(MetaPlan *plan);
+
+/* The plan when the description is of no use: all pages are planes of depth. */
+void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan);
+
+/* Micrometres of a unit in any of the usual spellings; 0 when it is none of length. */
+double meta_unit_um(const char *unit);
+
+/* Reads OME-XML; *known is false when the text is none or lists nothing that is in this file. */
+bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err);
+
+/*
+ * The description of a new file: OME-XML when the input had it, else ImageJ's.  `shape` has the
+ * axes, `chunky` says that c is samples of a pixel.  Pages are in ImageJ's order, c fastest, then
+ * z, then t.  Owned by the caller (free).
+ */
+bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta,
+                   char **text, Err *err);
+
+#endif

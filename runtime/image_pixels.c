@@ -1,0 +1,108 @@
+/* image_pixels: unpacking, gathering, widening, inverting and colouring of rows. */
+#include "image_pixels.h"
+
+#include <string.h>
+
+bool pixels_are_plain(const PixelForm *form)
+{
+    return form->bits >= 8 && form->samples == 1 && !form->widen && form->map == NULL;
+}
+
+void pixels_swap(void *at, size_t n, size_t bytes)
+{
+    unsigned char *byte = at;
+    if (bytes == 2) {
+        uint16_t *v = at;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = (uint16_t)(v[i] << 8 | v[i] >> 8);
+        }
+    } else if (bytes == 4) {
+        uint32_t *v = at;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = v[i] << 24 | (v[i] & 0xFF00u) << 8 | (v[i] >> 8 & 0xFF00u) | v[i] >> 24;
+        }
+    } else if (bytes == 8) {
+        for (size_t i = 0; i < n; i++, byte += 8) {
+            for (int k = 0; k < 4; k++) {
+                unsigned char keep = byte[k];
+                byte[k] = byte[7 - k];
+                byte[7 - k] = keep;
+            }
+        }
+    }
+}
+
+/* Samples of less than a byte stand in a byte from its high bits down. */
+static void unpack(const uint8_t *row, int bits, size_t step, size_t first, size_t n, uint8_t *to)
+{
+    const unsigned mask = (1u << bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t bit = (i * step + first) * (size_t)bits;
+        unsigned shift = 8u - (unsigned)bits - (unsigned)(bit & 7);
+        to[i] = (uint8_t)(row[bit >> 3] >> shift & mask);
+    }
+}
+
+static void gather(const uint8_t *row, size_t bytes, size_t step, size_t first, size_t n, void *to)
+{
+    if (step == 1) {
+        memcpy(to, row, n * bytes);
+        return;
+    }
+    row += first * bytes;
+    for (size_t i = 0; i < n; i++) {
+        memcpy((char *)to + i * bytes, row + i * step * bytes, bytes);
+    }
+}
+
+/* Bytes become 16 bits in place, from the end, so that nothing is overwritten unread. */
+static void widen(void *at, size_t n)
+{
+    const int8_t *from = at;
+    int16_t *to = at;
+    for (size_t i = n; i-- > 0;) {
+        to[i] = from[i];
+    }
+}
+
+void pixels_invert(void *at, size_t n, Elem elem, int bits)
+{
+    if (elem == ELEM_U16) {
+        uint16_t *v = at;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = (uint16_t)~v[i];
+        }
+    } else if (elem == ELEM_U32) {
+        uint32_t *v = at;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = ~v[i];
+        }
+    } else if (elem == ELEM_U8 || elem == ELEM_BOOL) {
+        uint8_t *v = at, most = (uint8_t)((1u << bits) - 1);
+        for (size_t i = 0; i < n; i++) {
+            v[i] = (uint8_t)(most - v[i]);
+        }
+    }
+}
+
+void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n, void *to)
+{
+    size_t step = (size_t)form->samples, first = form->map != NULL ? 0 : (size_t)sample;
+    if (form->bits < 8) {
+        unpack(row, form->bits, step, first, n, to);
+    } else {
+        gather(row, (size_t)form->bits / 8, step, first, n, to);
+    }
+    if (form->widen) {
+        widen(to, n);
+    }
+    if (form->invert) {
+        pixels_invert(to, n, form->elem, form->bits);
+    }
+    if (form->map != NULL) {
+        uint8_t *v = to;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = form->map[sample * 256 + v[i]];
+        }
+    }
+}

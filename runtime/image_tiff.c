@@ -1,0 +1,590 @@
+/*
+ * image_tiff: TIFF and BigTIFF files in.
+ *
+ * The directories are walked once when a file is opened; pages are then reached by offset, so
+ * that a stack of any length can be read in any order.  Uncompressed pixels that lie in one piece
+ * are read where they lie, which also covers ImageJ's stacks above 4 GB (one directory, all
+ * planes behind it).  Everything else is decoded by libtiff, a row of strips or tiles (a band) at
+ * a time; bands are kept as the file packs them, so that all samples of a pixel share one.
+ */
+#include "image_format.h"
+#include "image_meta.h"
+#include "image_tiff.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+static const uint64_t BAND_MAX = (uint64_t)4 << 30;   /* bytes of one decoded band */
+static const uint64_t CACHE_MAX = (uint64_t)256 << 20; /* bytes of bands kept for other samples */
+static const uint64_t CHUNK = (uint64_t)1 << 20;      /* bytes read at once and then unpacked */
+
+typedef struct TiffFile {
+    TiffSource source;
+    TiffDirectory dir;       /* of the current page */
+    uint64_t *ifd;           /* offsets of the pages' directories */
+    int64_t pages, cap;
+    MetaPlan plan;
+    TiffLayout shape;        /* of every page; storage details of the first */
+    bool stored;             /* palettes and white zeros are left alone */
+
+    int64_t current;         /* page that the rest is about; -1: none */
+    TiffLayout now;
+    PixelForm form;
+    uint8_t map[3 * 256];
+    uint64_t *raw;           /* offsets of planes in place; NULL: decode */
+    uint8_t **band;          /* decoded bands, [sample][band]; NULL: not there */
+    uint64_t bands, held;    /* how many there can be, how many there are */
+    uint64_t low, high;      /* those that are there lie between these, both included */
+    uint8_t *scratch;        /* tile, or rows as the file packs them */
+    uint64_t scratch_size;
+
+    TIFF *tif;               /* opened at need */
+    char message[300];       /* the first complaint of libtiff since it was cleared */
+} TiffFile;
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- pages ----------------------------------------------------------------------------- */
+
+static bool page_error(const TiffFile *file, int64_t page, Err *err)
+{
+    return file->pages > 1 || file->plan.contiguous
+               ? err_prefix(err, "page %lld", (long long)page + 1)
+               : false;
+}
+
+static bool add_page(TiffFile *file, uint64_t at, Err *err)
+{
+    if (file->pages == file->cap) {
+        int64_t cap = file->cap == 0 ? 16 : 2 * file->cap;
+        uint64_t *more = realloc(file->ifd, (size_t)cap * sizeof *more);
+        if (more == NULL) {
+            return err_set(err, CODE_FILES, "out of memory");
+        }
+        file->ifd = more;
+        file->cap = cap;
+    }
+    file->ifd[file->pages++] = at;
+    return true;
+}
+
+/*
+ * Collects the leading run of pages that look like the first.  A chain that leads back to an
+ * earlier page is found as in Brent's algorithm: one remembered offset, replaced ever more rarely.
+ */
+static bool walk_pages(TiffFile *file, Err *err)
+{
+    TiffDirectory dir = {0};
+    uint64_t at = file->source.first, seen = 0;
+    bool ok = true;
+    while (ok && at != 0) {
+        TiffLayout layout;
+        if (at == seen) {
+            ok = err_set(err, CODE_FILES, "its list of pages leads back to an earlier page");
+            break;
+        }
+        seen = (file->pages & (file->pages + 1)) == 0 ? at : seen;
+        ok = tiff_directory_read(&file->source, at, &dir, err) &&
+             tiff_layout_read(&file->source, &dir, &layout, err);
+        if (ok && file->pages == 0) {
+            ok = tiff_layout_check(&file->source, &dir, &layout, err);
+            file->shape = layout;
+        } else if (ok && !tiff_layout_same(&file->shape, &layout)) {
+            break;
+        }
+        ok = ok && add_page(file, at, err);
+        at = dir.next;
+    }
+    tiff_directory_free(&dir);
+    if (!ok && file->pages > 0) {
+        err_prefix(err, "page %lld", (long long)file->pages + 1);
+    }
+    return ok;
+}
+
+/* ---- libtiff --------------------------------------------------------------------------- */
+
+static int on_error(TIFF *tif, void *user, const char *module, const char *format, va_list ap)
+{
+    TiffFile *file = user;
+    (void)tif;
+    (void)module;
+    if (file->message[0] == '\0') {
+        vsnprintf(file->message, sizeof file->message, format, ap);
+        size_t n = strlen(file->message);
+        while (n > 0 && (file->message[n - 1] == '.' || file->message[n - 1] == '\n')) {
+            file->message[--n] = '\0';
+        }
+    }
+    return 1;
+}
+
+static int on_warning(TIFF *tif, void *user, const char *module, const char *format, va_list ap)
+{
+    (void)tif;
+    (void)user;
+    (void)module;
+    (void)format;
+    (void)ap;
+    return 1;
+}
+
+static bool open_libtiff(TiffFile *file, Err *err)
+{
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (options == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    int fd = dup(file->source.fd);
+    if (fd < 0) {
+        TIFFOpenOptionsFree(options);
+        return err_set(err, CODE_FILES, "too many files are open; raise the limit (ulimit -n)");
+    }
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)BAND_MAX);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, file);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, file);
+    file->message[0] = '\0';
+    /* m: no memory map, which would kill the process if the file shrank; c: strips as they are */
+    file->tif = TIFFFdOpenExt(fd, "image", "rmc", options);
+    TIFFOpenOptionsFree(options);
+    if (file->tif == NULL) {
+        close(fd);
+        return err_set(err, CODE_FILES, "it is damaged (%s)", file->message);
+    }
+    return true;
+}
+
+/* Makes libtiff look at the current page, and checks that it sees what we see. */
+static bool seek_libtiff(TiffFile *file, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    if (file->tif == NULL) {
+        TRY(open_libtiff(file, err));
+    }
+    file->message[0] = '\0';
+    if (!TIFFSetSubDirectory(file->tif, file->ifd[file->current])) {
+        return err_set(err, CODE_FILES, "its directory is damaged (%s)", file->message);
+    }
+    if (now->photometric == PHOTOMETRIC_LUMA) {
+        TIFFSetField(file->tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    }
+    uint64_t row = now->tiled ? TIFFTileRowSize64(file->tif) : TIFFScanlineSize64(file->tif);
+    uint64_t samples = now->planar ? 1 : now->samples;
+    uint64_t expected = (now->tile_x * samples * now->bits + 7) / 8;
+    if (row != expected || (TIFFIsTiled(file->tif) != 0) != now->tiled) {
+        return err_set(err, CODE_FILES, "its directory is damaged (rows of %llu bytes, not %llu)",
+                       (unsigned long long)row, (unsigned long long)expected);
+    }
+    return true;
+}
+
+/* ---- the current page ------------------------------------------------------------------- */
+
+static void drop_bands(TiffFile *file)
+{
+    for (uint64_t i = file->low; file->held > 0 && i <= file->high; i++) {
+        free(file->band[i]);
+        file->band[i] = NULL;
+    }
+    file->held = 0;
+}
+
+static bool make_band_table(TiffFile *file, Err *err)
+{
+    drop_bands(file);
+    free(file->band);
+    file->bands = file->now.bands * (file->now.planar ? file->now.samples : 1);
+    file->band = calloc((size_t)file->bands, sizeof *file->band);
+    return file->band != NULL || err_set(err, CODE_FILES, "out of memory");
+}
+
+static bool has_palette(const TiffFile *file, const TiffLayout *layout)
+{
+    return layout->photometric == PHOTOMETRIC_INDEX && !file->stored;
+}
+
+static void set_form(TiffFile *file)
+{
+    const TiffLayout *now = &file->now;
+    bool palette = has_palette(file, now);
+    file->form = (PixelForm){
+        .bits = (int)now->bits,
+        .samples = now->planar ? 1 : (int)now->samples,
+        .widen = now->format == FORMAT_INT && now->bits == 8,
+        .invert = now->photometric == PHOTOMETRIC_WHITE_IS_ZERO && now->format == FORMAT_UINT &&
+                  !(file->stored && now->bits >= 8),
+        .map = palette ? file->map : NULL,
+        .elem = palette ? ELEM_U8 : now->elem,
+    };
+}
+
+static bool load_page(TiffFile *file, int64_t page, Err *err)
+{
+    TiffLayout *now = &file->now;
+    bool gray;
+    file->current = -1;
+    free(file->raw);
+    file->raw = NULL;
+    TRY(tiff_directory_read(&file->source, file->ifd[page], &file->dir, err));
+    TRY(tiff_layout_read(&file->source, &file->dir, now, err));
+    TRY(tiff_layout_check(&file->source, &file->dir, now, err));
+    if (!tiff_layout_same(now, &file->shape) || now->kept != file->shape.kept) {
+        return err_set(err, CODE_FILES, "it changed while it was read");
+    }
+    TRY(tiff_layout_raw(&file->source, &file->dir, now, &file->raw, err));
+    if (has_palette(file, now)) {
+        TRY(tiff_palette(&file->source, &file->dir, now, file->map, &gray, err));
+    }
+    TRY(make_band_table(file, err));
+    set_form(file);
+    file->current = page;
+    return file->raw != NULL || seek_libtiff(file, err);
+}
+
+static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
+{
+    if (file->scratch_size < size) {
+        free(file->scratch);
+        file->scratch = malloc((size_t)size);
+        file->scratch_size = file->scratch == NULL ? 0 : size;
+    }
+    return file->scratch != NULL || err_set(err, CODE_FILES, "out of memory");
+}
+
+/* ---- decoding -------------------------------------------------------------------------- */
+
+static bool decode_error(TiffFile *file, const char *what, uint64_t number, Err *err)
+{
+    return err_set(err, CODE_FILES, "%s %llu is damaged or cut off (%s)", what,
+                   (unsigned long long)number,
+                   file->message[0] == '\0' ? "it ends too early" : file->message);
+}
+
+static bool decode_strip(TiffFile *file, uint64_t band, uint64_t sample, uint8_t *to, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t rows = min_u64(now->band_rows, now->y - band * now->band_rows);
+    uint64_t size = rows * tiff_row_bytes(now), strip = sample * now->bands + band;
+    file->message[0] = '\0';
+    tmsize_t got = TIFFReadEncodedStrip(file->tif, (uint32_t)strip, to, (tmsize_t)size);
+    return got == (tmsize_t)size || decode_error(file, "strip", strip, err);
+}
+
+/* Tiles of a row side by side; bands of tiles are as wide as all tiles together. */
+static bool decode_tiles(TiffFile *file, uint64_t band, uint64_t sample, uint8_t *to, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t columns = (now->x + now->tile_x - 1) / now->tile_x;
+    uint64_t row = TIFFTileRowSize64(file->tif), size = row * now->band_rows;
+    TRY(need_scratch(file, size, err));
+    for (uint64_t i = 0; i < columns; i++) {
+        uint64_t tile = (sample * now->bands + band) * columns + i;
+        file->message[0] = '\0';
+        tmsize_t got = TIFFReadEncodedTile(file->tif, (uint32_t)tile, file->scratch,
+                                           (tmsize_t)size);
+        if (got != (tmsize_t)size) {
+            return decode_error(file, "tile", tile, err);
+        }
+        for (uint64_t y = 0; y < now->band_rows; y++) {
+            memcpy(to + (y * columns + i) * row, file->scratch + y * row, (size_t)row);
+        }
+    }
+    return true;
+}
+
+static uint64_t band_row_bytes(const TiffFile *file)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t samples = now->planar ? 1 : now->samples;
+    uint64_t columns = (now->x + now->tile_x - 1) / now->tile_x;
+    return now->tiled ? (now->tile_x * samples * now->bits + 7) / 8 * columns
+                      : tiff_row_bytes(now);
+}
+
+/*
+ * Room for band i.  Where a band serves one sample only, one is kept and its memory is used again;
+ * else bands stay for the other samples, as many as the cache may hold.
+ */
+static bool make_room(TiffFile *file, uint64_t i, uint64_t size, Err *err)
+{
+    bool one = file->now.planar || file->now.samples == 1;
+    if (one && file->held == 1) {
+        file->band[i] = file->band[file->low];
+        file->band[file->low] = NULL;
+    } else if ((file->held + 1) * size > CACHE_MAX) {
+        drop_bands(file);
+    }
+    if (file->band[i] == NULL) {
+        file->band[i] = malloc((size_t)size);
+        file->held += file->band[i] != NULL;
+    }
+    if (file->band[i] == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    file->low = file->held == 1 ? i : min_u64(file->low, i);
+    file->high = file->held == 1 || i > file->high ? i : file->high;
+    return true;
+}
+
+/* A decoded band, from the cache or the file; it is valid until the next call. */
+static bool get_band(TiffFile *file, uint64_t band, uint64_t sample, const uint8_t **out, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t i = sample * now->bands + band, row = band_row_bytes(file);
+    if (file->band[i] == NULL) {
+        const char *what = now->tiled ? "tile" : "strip";
+        if (row > BAND_MAX || row * now->band_rows > BAND_MAX) {
+            return err_set(err, CODE_FILES,
+                           "one %s%s holds %.3g GB, and 4 GB is the most; rewrite the file with "
+                           "smaller %ss", now->tiled ? "row of " : "", now->tiled ? "tiles" : what,
+                           (double)row * (double)now->band_rows / 1e9, what);
+        }
+        TRY(make_room(file, i, row * now->band_rows, err));
+        if (!(now->tiled ? decode_tiles : decode_strip)(file, band, sample, file->band[i], err)) {
+            drop_bands(file);
+            return false;
+        }
+    }
+    *out = file->band[i];
+    return true;
+}
+
+static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *to, size_t pitch,
+                         Err *err)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t plane = now->planar ? (uint64_t)sample : 0, row_bytes = band_row_bytes(file);
+    for (int64_t i = 0; i < at->rows; i++) {
+        const uint8_t *band = NULL;
+        uint64_t row = (uint64_t)(at->row + i);
+        TRY(get_band(file, row / now->band_rows, plane, &band, err));
+        pixels_row(&file->form, band + row % now->band_rows * row_bytes, now->planar ? 0 : sample,
+                   (size_t)now->x, (char *)to + (size_t)i * pitch);
+    }
+    return true;
+}
+
+/* ---- pixels in place --------------------------------------------------------------------- */
+
+static bool read_bytes(TiffFile *file, void *to, uint64_t size, uint64_t at, Err *err)
+{
+    size_t got;
+    if (image_pread(file->source.fd, to, (size_t)size, at, &got)) {
+        return true;
+    }
+    if (errno != 0) {
+        return err_set(err, CODE_FILES, "reading failed at offset %llu (error %d)",
+                       (unsigned long long)(at + got), errno);
+    }
+    return err_set(err, CODE_FILES,
+                   "it is cut off: pixels at offset %llu are missing, the file ends at %llu",
+                   (unsigned long long)(at + got), (unsigned long long)file->source.size);
+}
+
+/* Rows that need no unpacking and lie close go straight to where they are wanted. */
+static bool read_raw(TiffFile *file, const ImageRows *at, int sample, uint64_t offset, void *to,
+                     size_t pitch, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    PixelForm form = file->form;
+    uint64_t row = tiff_row_bytes(now), bytes = now->bits / 8;
+    size_t n = (size_t)(row / bytes);
+    bool direct = pixels_are_plain(&form) && pitch == row;
+    uint64_t chunk = min_u64(row > CHUNK ? 1 : CHUNK / row, (uint64_t)at->rows);
+    offset += (uint64_t)at->row * row;
+    if (!direct) {
+        TRY(need_scratch(file, chunk * row, err));
+    }
+    for (uint64_t i = 0; i < (uint64_t)at->rows; i += chunk) {
+        uint64_t rows = min_u64(chunk, (uint64_t)at->rows - i);
+        char *out = (char *)to + (size_t)i * pitch;
+        void *from = direct ? (void *)out : file->scratch;
+        TRY(read_bytes(file, from, rows * row, offset + i * row, err));
+        if (file->source.swap) {
+            pixels_swap(from, n * (size_t)rows, (size_t)bytes);
+        }
+        for (uint64_t y = 0; y < rows && !direct; y++) {
+            pixels_row(&form, file->scratch + y * row, now->planar ? 0 : sample, (size_t)now->x,
+                       out + (size_t)y * pitch);
+        }
+        if (direct && form.invert) {
+            pixels_invert(out, n * (size_t)rows, form.elem, form.bits);
+        }
+    }
+    return true;
+}
+
+/* ---- the format ------------------------------------------------------------------------- */
+
+static bool is_tiff(const unsigned char *head, size_t n)
+{
+    return n >= 4 && (memcmp(head, "II\x2A\0", 4) == 0 || memcmp(head, "MM\0\x2A", 4) == 0 ||
+                      memcmp(head, "II\x2B\0", 4) == 0 || memcmp(head, "MM\0\x2B", 4) == 0);
+}
+
+static void close_tiff(void *state)
+{
+    TiffFile *file = state;
+    if (file == NULL) {
+        return;
+    }
+    if (file->tif != NULL) {
+        TIFFClose(file->tif);
+    }
+    close(file->source.fd);
+    drop_bands(file);
+    free(file->band);
+    free(file->raw);
+    free(file->scratch);
+    free(file->ifd);
+    meta_plan_free(&file->plan);
+    tiff_directory_free(&file->dir);
+    free(file);
+}
+
+static bool read_tags(TiffFile *file, const char *path, MetaTags *tags, char **text, Err *err)
+{
+    const TiffSource *source = &file->source;
+    const char *slash = strrchr(path, '/');
+    *tags = (MetaTags){
+        .name = slash == NULL ? path : slash + 1,
+        .pages = file->pages,
+        .x = (int64_t)file->shape.x,
+        .y = (int64_t)file->shape.y,
+        .samples = (int64_t)file->shape.samples,
+        .planar = file->shape.planar,
+    };
+    TRY(tiff_directory_read(source, file->ifd[0], &file->dir, err));
+    TRY(tiff_inverse(source, &file->dir, TAG_X_RESOLUTION, &tags->size_x, err));
+    TRY(tiff_inverse(source, &file->dir, TAG_Y_RESOLUTION, &tags->size_y, err));
+    TRY(tiff_uint(source, &file->dir, TAG_RESOLUTION_UNIT, 2, &tags->resolution_unit, err));
+    TRY(tiff_text(source, &file->dir, TAG_DESCRIPTION, text, err));
+    tags->description = *text;
+    return true;
+}
+
+/*
+ * A description that promises more planes than there are pages is true when the planes lie behind
+ * the first one's pixels.  When only a part of them does, the file is cut off; when none does, the
+ * description was copied from another file.
+ */
+static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *info, Err *err)
+{
+    uint64_t planes = (uint64_t)(file->plan.t * file->plan.c * file->plan.z), *raw;
+    uint64_t size = file->shape.y * tiff_row_bytes(&file->shape), here = 0;
+    TRY(tiff_layout_raw(&file->source, &file->dir, &file->shape, &raw, err));
+    if (raw != NULL && !file->shape.planar && file->dir.next == 0 && raw[0] < file->source.size) {
+        here = (file->source.size - raw[0]) / size;
+    }
+    bool in_front = raw != NULL && file->ifd[0] < raw[0]; /* nothing but pixels follows */
+    free(raw);
+    if (here >= planes) {
+        return true;
+    }
+    if (here > 1 && in_front && file->source.size > file->ifd[0] + 4096) {
+        return err_set(err, CODE_FILES, "it is cut off: it should hold %llu planes and has %llu",
+                       (unsigned long long)planes, (unsigned long long)here);
+    }
+    meta_plain(tags, info, &file->plan);
+    return true;
+}
+
+static bool read_meta(TiffFile *file, const char *path, ImageInfo *info, Err *err)
+{
+    MetaTags tags;
+    char *text = NULL;
+    bool ok = read_tags(file, path, &tags, &text, err) && meta_read(&tags, info, &file->plan, err);
+    if (ok && file->plan.contiguous) {
+        ok = check_contiguous(file, &tags, info, err);
+    }
+    free(text);
+    return ok;
+}
+
+/* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones. */
+static bool read_meaning(TiffFile *file, ImageInfo *info, Err *err)
+{
+    const TiffLayout *shape = &file->shape;
+    bool gray = true;
+    file->stored = strcmp(info->style, "imagej") == 0;
+    if (has_palette(file, shape)) {
+        TRY(tiff_palette(&file->source, &file->dir, shape, file->map, &gray, err));
+    }
+    int64_t samples = gray ? (int64_t)shape->kept : 3;
+    bool rgb = shape->photometric == PHOTOMETRIC_COLOURS || shape->photometric == PHOTOMETRIC_LUMA;
+    info->elem = has_palette(file, shape) ? ELEM_U8 : shape->elem;
+    info->rgb = (rgb || !gray) && info->c == 1;
+    info->has_c = info->has_c || samples > 1;
+    info->c *= samples;
+    return true;
+}
+
+static bool open_tiff(const char *path, int fd, ImageInfo *info, void **state, Err *err)
+{
+    TiffFile *file = calloc(1, sizeof *file);
+    if (file == NULL) {
+        close(fd);
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    file->current = -1;
+    file->source.fd = fd;
+    bool ok = tiff_source_open(&file->source, fd, err) && walk_pages(file, err) &&
+              read_meta(file, path, info, err) && read_meaning(file, info, err);
+    if (ok && !file->plan.contiguous) {
+        ok = tiff_layout_plausible(&file->shape, (uint64_t)file->pages, file->source.size, err);
+    }
+    if (!ok) {
+        close_tiff(file);
+        return false;
+    }
+    info->x = (int64_t)file->shape.x;
+    info->y = (int64_t)file->shape.y;
+    *state = file;
+    return true;
+}
+
+static bool read_tiff(void *state, const ImageInfo *info, const ImageRows *at, void *to,
+                      size_t pitch, Err *err)
+{
+    TiffFile *file = state;
+    const MetaPlan *plan = &file->plan;
+    int64_t samples = info->c / plan->c, c = at->c / samples;
+    int sample = (int)(at->c % samples);
+    int64_t plane = plan->page != NULL
+                        ? plan->page[(at->t * plan->c + c) * plan->z + at->z]
+                        : at->t * plan->step_t + c * plan->step_c + at->z * plan->step_z;
+    int64_t page = plan->contiguous ? 0 : plane;
+    if (at->rows == 0) {
+        return true;
+    }
+    bool ok = file->current == page || load_page(file, page, err);
+    if (ok && file->raw != NULL) {
+        uint64_t offset = file->raw[file->now.planar ? sample : 0];
+        if (plan->contiguous) {
+            offset += (uint64_t)plane * file->now.y * tiff_row_bytes(&file->now);
+        }
+        ok = read_raw(file, at, sample, offset, to, pitch, err);
+    } else if (ok) {
+        ok = read_decoded(file, at, sample, to, pitch, err);
+    }
+    return ok || page_error(file, plane, err);
+}
+
+const ImageFormat image_tiff = {
+    .name = "tif",
+    .matches = is_tiff,
+    .open = open_tiff,
+    .read = read_tiff,
+    .close = close_tiff,
+    .create = tiff_create,
+    .write = tiff_write,
+    .finish = tiff_finish,
+    .discard = tiff_discard,
+};

@@ -1,0 +1,308 @@
+/*
+ * image_tiff_layout: from the tags of a page to how its pixels are stored.
+ *
+ * libtiff opens almost anything and hands packed bytes over; so what pipec reads is an explicit
+ * list here, and everything else is refused with a sentence that says what it is.
+ */
+#include "image_tiff.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tiffio.h>
+
+/* Sample types that pipec reads. */
+static const struct SampleRow {
+    uint64_t format, bits;
+    Elem elem;
+} SAMPLES[] = {
+    {FORMAT_UINT, 1, ELEM_BOOL}, {FORMAT_UINT, 2, ELEM_U8},    {FORMAT_UINT, 4, ELEM_U8},
+    {FORMAT_UINT, 8, ELEM_U8},   {FORMAT_UINT, 16, ELEM_U16},  {FORMAT_UINT, 32, ELEM_U32},
+    {FORMAT_INT, 8, ELEM_I16},   {FORMAT_INT, 16, ELEM_I16},   {FORMAT_INT, 32, ELEM_I32},
+    {FORMAT_FLOAT, 32, ELEM_F32}, {FORMAT_FLOAT, 64, ELEM_F64},
+};
+
+/*
+ * The most that one byte of a file can become, generously; what exceeds it is damaged or made to
+ * eat memory.  Methods that are missing here are run lengths or entropy coders without a bound
+ * worth the name.
+ */
+static const struct Ratio {
+    uint64_t compression, most;
+} RATIOS[] = {
+    {COMPRESSION_NONE, 1}, {5, 4096}, {8, 1100}, {32946, 1100}, {32773, 128}, {7, 2000},
+};
+
+static const uint64_t RATIO_UNKNOWN = 100000;
+
+static const struct Photometric {
+    uint64_t code;
+    const char *name;
+} REFUSED[] = {
+    {5, "CMYK colours"},        {8, "CIELab colours"},      {9, "ICCLab colours"},
+    {10, "ITULab colours"},     {32803, "a colour filter array"}, {32844, "LogL pixels"},
+    {32845, "LogLuv pixels"},   {51177, "a depth map"},
+};
+
+/* All values of a tag with one value a sample must be equal. */
+static bool read_same(const TiffSource *source, const TiffDirectory *dir, int tag,
+                      uint64_t missing, uint64_t *value, Err *err)
+{
+    const TiffEntry *entry = tiff_find(dir, tag);
+    uint64_t *all = NULL;
+    *value = missing;
+    if (entry == NULL) {
+        return true;
+    }
+    TRY(tiff_uints(source, entry, &all, err));
+    *value = all[0];
+    for (uint64_t i = 1; i < entry->count; i++) {
+        if (all[i] != all[0]) {
+            *value = UINT64_MAX; /* refused later, as a type that does not exist */
+        }
+    }
+    free(all);
+    return true;
+}
+
+bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
+                      Err *err)
+{
+    uint64_t planar;
+    memset(layout, 0, sizeof *layout);
+    TRY(tiff_uint(source, dir, TAG_WIDTH, 0, &layout->x, err));
+    TRY(tiff_uint(source, dir, TAG_LENGTH, 0, &layout->y, err));
+    TRY(read_same(source, dir, TAG_BITS, 1, &layout->bits, err));
+    TRY(read_same(source, dir, TAG_SAMPLE_FORMAT, FORMAT_UINT, &layout->format, err));
+    TRY(tiff_uint(source, dir, TAG_SAMPLES, 1, &layout->samples, err));
+    TRY(tiff_uint(source, dir, TAG_COMPRESSION, COMPRESSION_NONE, &layout->compression, err));
+    TRY(tiff_uint(source, dir, TAG_PHOTOMETRIC, PHOTOMETRIC_BLACK_IS_ZERO, &layout->photometric,
+                  err));
+    TRY(tiff_uint(source, dir, TAG_FILL_ORDER, 1, &layout->fill_order, err));
+    TRY(tiff_uint(source, dir, TAG_PLANAR, 1, &planar, err));
+    layout->planar = planar == 2 && layout->samples > 1;
+    layout->tiled = tiff_find(dir, TAG_TILE_WIDTH) != NULL;
+    if (layout->format == FORMAT_VOID) {
+        layout->format = FORMAT_UINT;
+    }
+    return true;
+}
+
+bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b)
+{
+    return a->x == b->x && a->y == b->y && a->bits == b->bits && a->format == b->format &&
+           a->samples == b->samples && a->photometric == b->photometric;
+}
+
+uint64_t tiff_row_bytes(const TiffLayout *layout)
+{
+    uint64_t samples = layout->planar ? 1 : layout->samples;
+    return (layout->x * samples * layout->bits + 7) / 8;
+}
+
+/* ---- checks ---------------------------------------------------------------------------- */
+
+static bool check_size(const TiffSource *source, const TiffDirectory *dir,
+                       const TiffLayout *layout, Err *err)
+{
+    uint64_t depth;
+    if (layout->x == 0 || layout->y == 0) {
+        return err_set(err, CODE_FILES, "its width or height is 0");
+    }
+    if (layout->x > INT32_MAX || layout->y > INT32_MAX) {
+        return err_set(err, CODE_FILES, "it claims %llu x %llu pixels, and 2147483647 is the most",
+                       (unsigned long long)layout->x, (unsigned long long)layout->y);
+    }
+    if (layout->samples == 0 || layout->samples > UINT16_MAX) {
+        return err_set(err, CODE_FILES, "it claims %llu samples a pixel",
+                       (unsigned long long)layout->samples);
+    }
+    TRY(tiff_uint(source, dir, TAG_IMAGE_DEPTH, 1, &depth, err));
+    if (depth != 1) {
+        return err_set(err, CODE_FILES, "it stores whole volumes as one page (ImageDepth); write "
+                                        "one page for each plane");
+    }
+    return true;
+}
+
+static bool check_type(TiffLayout *layout, Err *err)
+{
+    for (size_t i = 0; i < sizeof SAMPLES / sizeof *SAMPLES; i++) {
+        if (SAMPLES[i].format == layout->format && SAMPLES[i].bits == layout->bits) {
+            layout->elem = SAMPLES[i].elem;
+            return true;
+        }
+    }
+    if (layout->bits == UINT64_MAX || layout->format == UINT64_MAX) {
+        return err_set(err, CODE_FILES, "its samples differ in type");
+    }
+    static const char *const KIND[] = {"unknown", "unsigned", "signed", "float"};
+    const char *kind = layout->format <= FORMAT_FLOAT ? KIND[layout->format] : "complex or unknown";
+    return err_set(err, CODE_FILES,
+                   "its pixels are %llu-bit %s numbers, which pipec does not read; store 8, 16 or "
+                   "32-bit integers or 32-bit floats", (unsigned long long)layout->bits, kind);
+}
+
+static bool check_meaning(const TiffLayout *layout, Err *err)
+{
+    for (size_t i = 0; i < sizeof REFUSED / sizeof *REFUSED; i++) {
+        if (REFUSED[i].code == layout->photometric) {
+            return err_set(err, CODE_FILES, "it holds %s, which pipec does not read; convert it "
+                                            "to gray or RGB", REFUSED[i].name);
+        }
+    }
+    if (layout->photometric == PHOTOMETRIC_COLOURS && layout->samples < 3) {
+        return err_set(err, CODE_FILES, "it claims RGB colours but has %llu samples a pixel",
+                       (unsigned long long)layout->samples);
+    }
+    if (layout->photometric == PHOTOMETRIC_INDEX &&
+        (layout->bits > 8 || layout->format != FORMAT_UINT || layout->samples != 1)) {
+        return err_set(err, CODE_FILES, "it has a palette for pixels that are not single bytes");
+    }
+    if (layout->photometric == PHOTOMETRIC_LUMA &&
+        (layout->compression != COMPRESSION_NEW_JPEG || layout->bits != 8 ||
+         layout->samples != 3 || layout->planar)) {
+        return err_set(err, CODE_FILES, "it holds YCbCr colours that are not JPEG, which pipec "
+                                        "does not read; convert it to RGB");
+    }
+    return true;
+}
+
+/* Strips and tiles; their number is checked, because libtiff makes room for what is claimed. */
+static bool check_bands(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
+                        Err *err)
+{
+    uint64_t rows, columns = 1;
+    TRY(tiff_uint(source, dir, layout->tiled ? TAG_TILE_LENGTH : TAG_ROWS_PER_STRIP, UINT32_MAX,
+                  &rows, err));
+    layout->tile_x = layout->x;
+    if (layout->tiled) {
+        TRY(tiff_uint(source, dir, TAG_TILE_WIDTH, 0, &layout->tile_x, err));
+    }
+    if (rows == 0 || layout->tile_x == 0 || layout->tile_x > INT32_MAX ||
+        (layout->tiled && rows > INT32_MAX)) {
+        return err_set(err, CODE_FILES, "its %s size is damaged", layout->tiled ? "tile" : "strip");
+    }
+    layout->band_rows = layout->tiled || rows < layout->y ? rows : layout->y;
+    layout->bands = (layout->y + layout->band_rows - 1) / layout->band_rows;
+    columns = layout->tiled ? (layout->x + layout->tile_x - 1) / layout->tile_x : 1;
+    uint64_t need = layout->bands * columns;
+    uint64_t planes = layout->planar ? layout->samples : 1;
+    /* Some writers keep tiles in the tags of strips. */
+    uint64_t have = tiff_count(dir, layout->tiled ? TAG_TILE_OFFSETS : TAG_STRIP_OFFSETS);
+    if (have == 0) {
+        have = tiff_count(dir, layout->tiled ? TAG_STRIP_OFFSETS : TAG_TILE_OFFSETS);
+    }
+    if (have / planes < need) {
+        return err_set(err, CODE_FILES, "it needs %llu %s and lists %llu",
+                       (unsigned long long)(need * planes), layout->tiled ? "tiles" : "strips",
+                       (unsigned long long)have);
+    }
+    return true;
+}
+
+/* Colours are three samples whatever follows them; of gray pixels only a marked alpha goes. */
+static bool count_kept(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
+                       Err *err)
+{
+    const TiffEntry *entry = tiff_find(dir, TAG_EXTRA_SAMPLES);
+    layout->kept = layout->samples;
+    if (layout->photometric == PHOTOMETRIC_COLOURS || layout->photometric == PHOTOMETRIC_LUMA) {
+        layout->kept = 3;
+    } else if (entry != NULL && layout->samples > 1) {
+        uint64_t *extra;
+        TRY(tiff_uints(source, entry, &extra, err));
+        uint64_t last = extra[entry->count - 1];
+        free(extra);
+        layout->kept -= last == EXTRASAMPLE_ASSOCALPHA || last == EXTRASAMPLE_UNASSALPHA;
+    }
+    return true;
+}
+
+bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
+                       Err *err)
+{
+    TRY(check_size(source, dir, layout, err));
+    TRY(check_type(layout, err));
+    TRY(check_meaning(layout, err));
+    TRY(check_bands(source, dir, layout, err));
+    TRY(count_kept(source, dir, layout, err));
+    if (layout->compression > UINT16_MAX || layout->compression == COMPRESSION_OLD_JPEG ||
+        !TIFFIsCODECConfigured((uint16_t)layout->compression)) {
+        return err_set(err, CODE_FILES,
+                       "its compression (method %llu) is not known here; store it with deflate, "
+                       "LZW or none", (unsigned long long)layout->compression);
+    }
+    return true;
+}
+
+bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, uint64_t file_size, Err *err)
+{
+    uint64_t ratio = RATIO_UNKNOWN;
+    for (size_t i = 0; i < sizeof RATIOS / sizeof *RATIOS; i++) {
+        ratio = RATIOS[i].compression == layout->compression ? RATIOS[i].most : ratio;
+    }
+    double need = (double)tiff_row_bytes(layout) * (double)layout->y * (double)planes *
+                  (double)(layout->planar ? layout->samples : 1);
+    if (need > (double)file_size * (double)ratio) {
+        return err_set(err, CODE_FILES,
+                       "it claims %llu x %llu pixels on %llu pages (%.3g MB), and %llu bytes "
+                       "cannot hold them: it is cut off or damaged",
+                       (unsigned long long)layout->x, (unsigned long long)layout->y,
+                       (unsigned long long)planes, need / 1e6, (unsigned long long)file_size);
+    }
+    return true;
+}
+
+/* ---- pixels in place, palettes ----------------------------------------------------------- */
+
+bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
+                     uint64_t **offsets, Err *err)
+{
+    *offsets = NULL;
+    const TiffEntry *entry = tiff_find(dir, TAG_STRIP_OFFSETS);
+    if (layout->compression != COMPRESSION_NONE || layout->tiled || layout->bits < 8 ||
+        layout->fill_order != 1 || entry == NULL) {
+        return true;
+    }
+    uint64_t *strips, planes = layout->planar ? layout->samples : 1;
+    TRY(tiff_uints(source, entry, &strips, err));
+    uint64_t strip = layout->band_rows * tiff_row_bytes(layout);
+    bool whole = true;
+    for (uint64_t i = 0; i < planes * layout->bands; i++) {
+        whole = whole && (i % layout->bands == 0 || strips[i] == strips[i - 1] + strip);
+    }
+    for (uint64_t i = 0; whole && i < planes; i++) {
+        strips[i] = strips[i * layout->bands];
+    }
+    if (whole) {
+        *offsets = strips;
+    } else {
+        free(strips);
+    }
+    return true;
+}
+
+bool tiff_palette(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
+                  uint8_t map[3 * 256], bool *gray, Err *err)
+{
+    const TiffEntry *entry = tiff_find(dir, TAG_COLOUR_MAP);
+    uint64_t n = (uint64_t)1 << layout->bits, *all, most = 0;
+    memset(map, 0, 3 * 256);
+    *gray = true;
+    if (entry == NULL || entry->count < 3 * n) {
+        return err_set(err, CODE_FILES, "its pixels are indices, but their palette is missing");
+    }
+    TRY(tiff_uints(source, entry, &all, err));
+    for (uint64_t i = 0; i < 3 * n; i++) {
+        most = all[i] > most ? all[i] : most;
+    }
+    int shift = most > 255 ? 8 : 0; /* old writers store bytes where 16 bits are meant */
+    for (uint64_t i = 0; i < 3 * n; i++) {
+        map[i / n * 256 + i % n] = (uint8_t)(all[i] >> shift);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        *gray = *gray && map[i] == map[256 + i] && map[i] == map[512 + i];
+    }
+    free(all);
+    return true;
+}

@@ -1,0 +1,114 @@
+/*
+ * measure_tally: what the measuring kernels share: sums by label that do not depend on order.
+ *
+ * A work-item goes down a column and adds up a run of equal labels in registers; at the end of the
+ * run it adds its sums to a small hash table in local memory, and the group adds that table to the
+ * totals at the end.  Runs that find no place in the table go to the totals at once.  Everything
+ * is an integer: 64-bit sums (two 32-bit words in local memory, where 64-bit atomics are slow) and
+ * 32-bit minima (a maximum is the minimum of the complement).
+ *
+ * Totals are columns: sum i of object k lies at [i * n + k].
+ */
+#pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+
+#define INLINE static inline __attribute__((always_inline))
+#define GROUP 256
+#define GROUP_KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#define PROBES 4
+#define BATCH 8
+
+/* Words of local memory for a table of 1 << bits slots. */
+#define TALLY_WORDS(bits, sums, lows) ((1 + 2 * (sums) + (lows)) << (bits))
+
+typedef struct Totals {
+    global ulong *sums;
+    global uint *lows;
+    uint n;
+} Totals;
+
+/* The object that a label stands for, from 1; 0 when it is not among the n from `first` on. */
+INLINE uint tally_object(uint label, uint first, uint n)
+{
+    return label - first < n ? label - first + 1 : 0;
+}
+
+INLINE void tally_clear(local uint *table, const int bits, const int sums, const int lows)
+{
+    const int slots = 1 << bits;
+    for (int i = get_local_id(0); i < TALLY_WORDS(bits, sums, lows); i += GROUP) {
+        table[i] = i < (1 + 2 * sums) * slots ? 0 : 0xffffffff;
+    }
+}
+
+INLINE void tally_add_long(local uint *low, local uint *high, long value)
+{
+    const uint part = (uint)value;
+    uint rest = (uint)(value >> 32);
+    if (part != 0) {
+        const uint old = atomic_add(low, part);
+        rest += old + part < part;
+    }
+    if (rest != 0) {
+        atomic_add(high, rest);
+    }
+}
+
+/* The slot of an object, or -1 when its places are taken by others. */
+INLINE int tally_slot(local uint *table, const int bits, uint object)
+{
+    const int slots = 1 << bits;
+    int slot = (int)(object * 2654435769u >> (32 - bits)), found = -1;
+    for (int probe = 0; probe < PROBES && found < 0; probe++) {
+        const uint key = atomic_cmpxchg(&table[slot], 0, object);
+        found = key == 0 || key == object ? slot : -1;
+        slot = (slot + 1) & (slots - 1);
+    }
+    return found;
+}
+
+INLINE void tally_run(local uint *table, const int bits, const int sums, const int lows,
+                      Totals totals, uint object, const long *sum, const uint *low)
+{
+    const int slots = 1 << bits, slot = tally_slot(table, bits, object);
+    if (slot >= 0) {
+        local uint *word = table + slots + slot;
+        for (int i = 0; i < sums; i++) {
+            tally_add_long(word + 2 * i * slots, word + (2 * i + 1) * slots, sum[i]);
+        }
+        for (int i = 0; i < lows; i++) {
+            atomic_min(word + (2 * sums + i) * slots, low[i]);
+        }
+    } else {
+        const size_t n = totals.n;
+        for (int i = 0; i < sums; i++) {
+            atom_add(totals.sums + i * n + object - 1, (ulong)sum[i]);
+        }
+        for (int i = 0; i < lows; i++) {
+            atomic_min(totals.lows + i * n + object - 1, low[i]);
+        }
+    }
+}
+
+/* The group's table is added to the totals; a barrier comes before. */
+INLINE void tally_write(local const uint *table, const int bits, const int sums, const int lows,
+                        Totals totals)
+{
+    const int slots = 1 << bits;
+    const size_t n = totals.n;
+    for (int slot = get_local_id(0); slot < slots; slot += GROUP) {
+        const uint object = table[slot];
+        local const uint *word = table + slots + slot;
+        for (int i = 0; i < sums && object != 0; i++) {
+            const ulong sum =
+                (ulong)word[(2 * i + 1) * slots] << 32 | (ulong)word[2 * i * slots];
+            if (sum != 0) {
+                atom_add(totals.sums + i * n + object - 1, sum);
+            }
+        }
+        for (int i = 0; i < lows && object != 0; i++) {
+            atomic_min(totals.lows + i * n + object - 1, word[(2 * sums + i) * slots]);
+        }
+    }
+}

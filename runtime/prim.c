@@ -1,0 +1,39 @@
+/* prim: the table of hand-written primitives, one row each. */
+#include "prim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PRIMITIVES(P)                                                                              \
+    P(reduce)                                                                                      \
+    P(rank)
+
+#define DECLARE(name) extern const Primitive prim_##name;
+PRIMITIVES(DECLARE)
+#undef DECLARE
+
+static const Primitive *const TABLE[] = {
+#define ROW(name) &prim_##name,
+    PRIMITIVES(ROW)
+#undef ROW
+};
+
+const Primitive *prim_find(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof TABLE / sizeof TABLE[0]; i++) {
+        if (strcmp(TABLE[i]->name, name) == 0) {
+            return TABLE[i];
+        }
+    }
+    return NULL;
+}
+
+void prim_table_free(PrimTable *table)
+{
+    if (table) {
+        free(table->names);
+        free(table->integer);
+        free(table->at);
+        *table = (PrimTable){0};
+    }
+}

@@ -1,0 +1,86 @@
+/*
+ * prim_histogram: counts of equal bins, and thresholds found from them, on the device throughout: a
+ * threshold reads the counts where the histogram has put them, and its value stays there.
+ *
+ * The vector of counts is as long as the host can tell beforehand; integers use as many bins as the
+ * range on the device has values.  See kernels/histogram.cl and kernels/threshold.cl.
+ */
+#include "prim_visit.h"
+
+#include <stdio.h>
+
+enum {
+    LOCAL_WORDS = 8192,       /* 32 copies of 256 bins */
+    FEW_LOCAL_WORDS = 4096,
+    LANES = 256               /* as in kernels/threshold.cl */
+};
+
+extern const char kernel_text_range[];
+extern const char kernel_text_histogram[];
+extern const char kernel_text_threshold[];
+
+/* In the order of ir/nodes.def. */
+static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum", "li"};
+enum { N_METHODS = sizeof METHODS / sizeof METHODS[0] };
+
+static bool run_histogram(PrimCall *call)
+{
+    TRY(visit_check_count(call));
+    int bins = (int)call->arg[0];
+    uint64_t local = dev_info(call->dev)->local;
+    int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : FEW_LOCAL_WORDS;
+    char defines[96];
+    snprintf(defines, sizeof defines, "#define INTEGER %d\n#define LOCAL_WORDS %d\n",
+             call->arg[1] != 0, words);
+    const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
+    DevProgram *program = NULL;
+    TRY(visit_program(call, defines, texts, &program));
+
+    DevMem *counts = call->out[0].mem;
+    TRY(dev_fill(call->dev, counts, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
+                           dev_int(bins), dev_mem(counts)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "histogram",
+                                             .reads = true,
+                                             .groups = visit_groups(call, false),
+                                             .group = visit_group(call),
+                                             .args = args,
+                                             .n_args = 5});
+}
+
+const Primitive prim_histogram = {"histogram", NULL, run_histogram};
+
+static size_t threshold_scratch(const PrimCall *call)
+{
+    return 4 * (size_t)call->in[0].length * sizeof(double);
+}
+
+/* in[0] is the vector of counts, the node's `of`. */
+static bool run_threshold(PrimCall *call)
+{
+    int method = (int)call->arg[0];
+    if (method < 0 || method >= N_METHODS) {
+        return err_set(call->err, CODE_USAGE, "%s: there is no threshold method %d", call->name,
+                       method);
+    }
+    size_t group = visit_group(call);
+    char defines[128];
+    snprintf(defines, sizeof defines,
+             "/* %s */\n#define METHOD %d\n#define INTEGER %d\n#define GROUP %d\n",
+             METHODS[method], method, call->arg[1] != 0, group > 1 ? LANES : 1);
+    const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
+    DevProgram *program = NULL;
+    TRY(visit_program(call, defines, texts, &program));
+    const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length),
+                           dev_mem(call->scratch), dev_mem(call->values), dev_int(call->value)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "threshold",
+                                             .reads = true,
+                                             .groups = 1,
+                                             .group = group,
+                                             .args = args,
+                                             .n_args = 5});
+}
+
+const Primitive prim_threshold = {"threshold", threshold_scratch, run_threshold};

@@ -1,0 +1,303 @@
+/*
+ * Measures: the reference against tables that scikit-image made (tests/golden/make_measures.py),
+ * and the device primitive against the reference.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/exact.h"
+#include "base/measures.h"
+#include "ir/ref.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scenes, as in make_measures.py ---------------------------------------------------- */
+
+typedef struct Scene {
+    RefShape shape;
+    uint32_t *labels;
+    float *images[3];
+    uint32_t count;
+} Scene;
+
+enum { BOX, DISK, LINE };
+
+static const int PLANE[][7] = {
+    {BOX, 1, 2, 3, 9, 6},      {DISK, 2, 22, 12, 64, 0},  {DISK, 3, 34, 12, 36, 0},
+    {DISK, 4, 52, 14, 100, 30}, {BOX, 5, 51, 13, 3, 2},    {BOX, 6, 0, 20, 12, 3},
+    {BOX, 6, 0, 23, 3, 11},    {BOX, 7, 5, 30, 1, 1},     {BOX, 8, 20, 30, 17, 1},
+    {BOX, 9, 40, 28, 1, 14},   {LINE, 10, 45, 30, 11, 0}, {DISK, 11, 69, 47, 130, 0},
+    {BOX, 13, 10, 40, 8, 8},   {BOX, 0, 11, 41, 2, 5},    {BOX, 0, 15, 42, 1, 3},
+    {DISK, 14, 30, 40, 20, 0}, {BOX, 14, 20, 45, 3, 2},
+};
+
+static const int SPACE[][8] = {
+    {DISK, 1, 7, 7, 6, 30, 0},       {DISK, 2, 17, 8, 7, 40, 12},     {BOX, 3, 1, 15, 1, 6, 4, 5},
+    {BOX, 0, 3, 16, 0, 2, 2, 9},     {BOX, 4, 12, 17, 2, 3, 2, 2},    {BOX, 4, 12, 19, 2, 2, 3, 6},
+    {BOX, 6, 20, 18, 0, 4, 4, 4},
+};
+
+static uint32_t plane_label(int x, int y)
+{
+    int label = 0;
+    for (size_t i = 0; i < sizeof PLANE / sizeof *PLANE; i++) {
+        const int *s = PLANE[i];
+        int dx = x - s[2], dy = y - s[3], r = dx * dx + dy * dy;
+        bool in = s[0] == BOX    ? dx >= 0 && dx < s[4] && dy >= 0 && dy < s[5]
+                  : s[0] == DISK ? r <= s[4] && r >= s[5]
+                                 : dx == dy && dx >= 0 && dx < s[4];
+        label = in ? s[1] : label;
+    }
+    return (uint32_t)label;
+}
+
+static uint32_t mosaic_label(int x, int y)
+{
+    int label = 1 + ((x / 5) * 3 + (y / 4) * 5) % 6;
+    return (uint32_t)((x * x * 7 + y * 13 + x * y) % 11 < 3 ? 0 : label);
+}
+
+static uint32_t space_label(int x, int y, int z)
+{
+    int label = 0;
+    for (size_t i = 0; i < sizeof SPACE / sizeof *SPACE; i++) {
+        const int *s = SPACE[i];
+        int dx = x - s[2], dy = y - s[3], dz = z - s[4], r = dx * dx + dy * dy + dz * dz;
+        bool in = s[0] == BOX ? dx >= 0 && dx < s[5] && dy >= 0 && dy < s[6] && dz >= 0 && dz < s[7]
+                              : r <= s[5] && r >= s[6];
+        label = in ? s[1] : label;
+    }
+    return (uint32_t)label;
+}
+
+static Scene new_scene(int w, int h, int d)
+{
+    Scene s = {.shape = {w, h, d, 1}};
+    size_t n = ref_pixels(s.shape);
+    s.labels = calloc(n, sizeof *s.labels);
+    assert_non_null(s.labels);
+    for (int k = 0; k < 3; k++) {
+        s.images[k] = calloc(n, sizeof *s.images[k]);
+        assert_non_null(s.images[k]);
+    }
+    return s;
+}
+
+static void free_scene(Scene *s)
+{
+    free(s->labels);
+    for (int k = 0; k < 3; k++) {
+        free(s->images[k]);
+    }
+}
+
+static Scene paint(const char *name)
+{
+    Scene s = name[0] == 'p'   ? new_scene(74, 52, 1)
+              : name[0] == 'm' ? new_scene(40, 31, 1)
+                               : new_scene(25, 23, 14);
+    size_t i = 0;
+    for (int z = 0; z < s.shape.d; z++) {
+        for (int y = 0; y < s.shape.h; y++) {
+            for (int x = 0; x < s.shape.w; x++, i++) {
+                s.labels[i] = name[0] == 'p'   ? plane_label(x, y)
+                              : name[0] == 'm' ? mosaic_label(x, y)
+                                               : space_label(x, y, z);
+                s.count = s.labels[i] > s.count ? s.labels[i] : s.count;
+                s.images[0][i] = (float)((x * 37 + y * 59 + z * 17) % 256);
+                s.images[1][i] = (float)((x * x * 3 + y * 5 + z * 7) % 1000) * 0.25f - 120;
+                s.images[2][i] = 1000000 + (float)((x * 31 + y * 17 + z * 3) % 101) / 8;
+            }
+        }
+    }
+    return s;
+}
+
+/* ---- the reference against scikit-image ------------------------------------------------ */
+
+/* What scikit-image's own rounding may do to a column, beyond 1e-9 of the value. */
+static double noise(const Measure *m, double count, double weight, int order)
+{
+    double size = pow(30, order);
+    switch (m->id) {
+    case MEASURE_ID_AXIS_MINOR: /* the root of what should be 0 */
+    case MEASURE_ID_ECCENTRICITY:
+        return 1e-6;
+    case MEASURE_ID_MOMENTS_CENTRAL:
+        return 1e-13 * count * size;
+    case MEASURE_ID_MOMENTS_WEIGHTED_CENTRAL:
+    case MEASURE_ID_MOMENTS_WEIGHTED:
+        return 1e-13 * count * weight * size;
+    case MEASURE_ID_CENTROID_WEIGHTED:
+    case MEASURE_ID_CENTROID_WEIGHTED_LOCAL:
+        return 1e-11;
+    case MEASURE_ID_MOMENTS_NORMALIZED:
+    case MEASURE_ID_INERTIA:
+    case MEASURE_ID_INERTIA_EIGVALS:
+        return 1e-12;
+    case MEASURE_ID_MOMENTS_HU:
+        return 1e-13;
+    case MEASURE_ID_MOMENTS_WEIGHTED_NORMALIZED:
+    case MEASURE_ID_MOMENTS_WEIGHTED_HU:
+        return 1e-14;
+    default:
+        return 0;
+    }
+}
+
+/* The sum of the digits in "moments-1-2". */
+static int order_of(const char *header)
+{
+    int order = 0;
+    for (const char *p = strchr(header, '-'); p != NULL; p = strchr(p + 1, '-')) {
+        order += p[1] - '0';
+    }
+    return order;
+}
+
+static void check_table(FILE *file, const char *name, int n_rows_max)
+{
+    static char columns[2000], header[8000], line[20000];
+    Scene s = paint(name);
+    int k = 0;
+    (void)sscanf(name, "%*s %d", &k);
+    assert_non_null(fgets(columns, sizeof columns, file));
+    assert_non_null(fgets(header, sizeof header, file));
+    columns[strcspn(columns, "\n")] = header[strcspn(header, "\n")] = '\0';
+
+    MeasureList list;
+    Err err = {0};
+    assert_true(measure_parse(columns, s.shape.d > 1 ? 3 : 2, &list, &err));
+    size_t stride = (size_t)s.count + 1;
+    double *out = calloc(stride * (size_t)list.columns, sizeof *out);
+    const float *image = s.images[k];
+    int64_t rows = 0;
+    const double spacing[3] = {1, 1, 1};
+    int n = ref_measure(s.labels, &image, 1, s.shape, s.count, columns, spacing, out, &rows);
+    assert_int_equal(n, list.columns);
+    double weight = k == 2 ? 1e6 : 100;
+    bool weighted = strncmp(columns, "label,mean", 10) == 0;
+    int64_t row = 0;
+    for (; row < rows; row++) {
+        assert_non_null(fgets(line, sizeof line, file));
+        const char *at = line, *title = header;
+        int column = 0;
+        for (int i = 0; i < list.n; i++) {
+            const MeasureItem *item = &list.at[i];
+            for (int c = 0; c < measure_columns(item->measure, list.dims); c++, column++) {
+                char *end, expected[64];
+                double want = strtod(at, &end), got = out[(size_t)column * stride + (size_t)row];
+                measure_header(item->measure, list.dims, item->header, c, expected,
+                               sizeof expected);
+                size_t length = strcspn(title, ",");
+                if (strlen(expected) != length || memcmp(expected, title, length) != 0) {
+                    fail_msg("column %d is %s, not %.*s", column, expected, (int)length, title);
+                }
+                double slack = noise(item->measure, 300, weighted ? weight : 1, order_of(expected));
+                if (item->measure->id == MEASURE_ID_ORIENTATION &&
+                    fabs(fabs(want - got) - 3.14159265358979 / 2) < 1e-9) {
+                    slack = 2; /* a symmetric object has two main axes */
+                }
+                if (!(isnan(want) && isnan(got)) && !(fabs(want - got) <= 1e-9 * fabs(want) + slack)) {
+                    fail_msg("%s: label %g: %s: %.17g instead of %.17g", name, out[row], expected,
+                             got, want);
+                }
+                at = end + 1;
+                title += length + 1;
+            }
+        }
+    }
+    assert_true(row <= n_rows_max);
+    free(out);
+    free_scene(&s);
+}
+
+static void reference_equals_skimage(void **state)
+{
+    (void)state;
+    FILE *file = fopen(TEST_ROOT "/tests/golden/measures.txt", "r");
+    assert_non_null(file);
+    static char line[20000];
+    int tables = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char name[40];
+        assert_int_equal(sscanf(line, "scene %39[^\n]", name), 1);
+        check_table(file, name, 14);
+        tables++;
+    }
+    assert_int_equal(tables, 12);
+    (void)fclose(file);
+}
+
+/* ---- the table of measures ------------------------------------------------------------- */
+
+static void names_are_unique(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        char all[400];
+        (void)snprintf(all, sizeof all, "%s %s", MEASURES[i].name, MEASURES[i].aliases);
+        for (char *name = strtok(all, " "); name != NULL; name = strtok(NULL, " ")) {
+            assert_ptr_equal(measure_find(name, strlen(name)), &MEASURES[i]);
+        }
+    }
+    assert_null(measure_find("area_", 5));
+    assert_null(measure_find("", 0));
+}
+
+static void columns_are_parsed(void **state)
+{
+    (void)state;
+    MeasureList list;
+    Err err = {0};
+    assert_true(measure_parse("label,1:mean,0:mean=green,centroid", 2, &list, &err));
+    assert_int_equal(list.n, 4);
+    assert_int_equal(list.columns, 5);
+    assert_int_equal(list.images, 2);
+    assert_int_equal(list.at[1].image, 1);
+    assert_string_equal(list.at[1].header, "mean");
+    assert_string_equal(list.at[2].header, "green");
+    assert_true(measure_parse("3d,centroid,moments", 2, &list, &err));
+    assert_int_equal(list.columns, 67);
+    assert_false(measure_parse("label,wonder", 2, &list, &err));
+    assert_string_equal(err.text, "'wonder' is nothing that can be measured");
+    err_clear(&err);
+    assert_false(measure_parse("label,perimeter", 3, &list, &err));
+}
+
+static void exact_sums_are_exact(void **state)
+{
+    (void)state;
+    Exact sum;
+    double out[2];
+    exact_clear(&sum);
+    exact_add_double(&sum, 1e30);
+    exact_add_double(&sum, -3.5);
+    exact_add_double(&sum, -1e30);
+    exact_add(&sum, -5, -1);
+    exact_round(&sum, out);
+    assert_true(out[0] == -6 && out[1] == 0);
+    exact_add(&sum, INT64_MAX, 0);
+    exact_round(&sum, out);
+    assert_true(out[0] == 9223372036854775808.0 && out[1] == -7);
+    exact_add(&sum, -INT64_MAX, 0);
+    exact_add_double(&sum, ldexp(1, -298));
+    exact_round(&sum, out);
+    assert_true(out[0] == -6 && out[1] == ldexp(1, -298));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(columns_are_parsed),
+        cmocka_unit_test(exact_sums_are_exact),
+        cmocka_unit_test(reference_equals_skimage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
