@@ -12,6 +12,9 @@
 
 #include <stddef.h>
 
+/* Hidden, because libcfitsio has functions called file_read and file_write and would call ours. */
+#pragma GCC visibility push(hidden)
+
 /* Reads a whole file; the text is terminated and owned by the caller (free). */
 bool file_read(const char *path, char **text, size_t *size, Err *err);
 /* Writes a whole file atomically; missing folders are made. */
@@ -45,5 +48,7 @@ int file_sweep(const char *folder);
 
 /* Records "cannot VERB 'PATH': the reason of errno value `error`, as a sentence"; returns false. */
 bool file_err_set(Err *err, int code, const char *verb, const char *path, int error);
+
+#pragma GCC visibility pop
 
 #endif

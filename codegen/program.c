@@ -233,14 +233,8 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
 
 static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
 {
-    Str source;
-    str_init(&source, b->arena);
-    str_add(&source, kernel_text_px_math);
-    str_add(&source, kernel_text_pixels);
-    str_add(&source, kernel_text_rows);
-    str_add(&source, body->at);
     ProgKernel kernel = {.name = k->name,
-                         .source = source.at,
+                         .source = body->at,
                          .defines = k->defines.at,
                          .n_defines = k->defines.n,
                          .lines = lines};
@@ -605,6 +599,8 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     p->version = PIPEC_VERSION;
     p->hash = hash;
     p->source = g->source != NULL ? g->source->text : "";
+    p->library = arena_printf(g->arena, "%s%s%s", kernel_text_px_math, kernel_text_pixels,
+                              kernel_text_rows);
     p->host = b.cg.host.nodes.at;
     p->n_host = b.cg.host.nodes.n;
     p->tables = b.tables.at;

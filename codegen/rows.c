@@ -167,7 +167,7 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
             return *have;
         }
     }
-    const char *name = arena_printf(k->arena, "%s%d", axis == IR_AX_Y ? "row" : "plane",
+    const char *name = arena_printf(k->arena, "%s%d", axis == IR_AX_Y ? "r" : "p",
                                     r->rows.n);
     const char *shift = cg_define_int(
         k, offset, arena_printf(k->arena, "%s_AHEAD", cg_macro(k->arena, k->name)));

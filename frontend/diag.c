@@ -130,6 +130,26 @@ void diag_help(Diags *diags, Diag *diag, const char *format, ...) {
     va_end(ap);
 }
 
+const Diag *diag_next(const Diag *diag)
+{
+    return diag->next;
+}
+
+const char *diag_code(const Diag *diag)
+{
+    return rows[diag->id].code;
+}
+
+const char *diag_message(const Diag *diag)
+{
+    return diag->message;
+}
+
+Span diag_span(const Diag *diag)
+{
+    return diag->span;
+}
+
 /* ---- sorting ---- */
 
 typedef struct Entry {
@@ -234,12 +254,18 @@ typedef struct Display { /* one line as it is shown */
     int width;
 } Display;
 
+typedef struct Place { /* a column that is known already */
+    const Source *source;
+    int line, offset, column;
+} Place;
+
 typedef struct Render {
     Arena *arena;
     Str *out;
     bool colour;
     Vec(Lines) files;
     Display display;
+    Place place;
     int gutter;
 } Render;
 
@@ -437,15 +463,22 @@ static void add_excerpt(Render *r, const Lines *lines, Mark *marks, int n, const
     }
 }
 
-/* 1-based column in code points. */
-static int code_point_column(const Lines *lines, int line, int offset) {
-    int column = 1;
-    for (int i = lines->begin[line]; i < offset;) {
-        int size = utf8_size(lines->source->text + i, lines->size - i);
-        i += size == 0 ? 1 : size;
-        column += i <= offset;
+/* 1-based column in code points; goes on from the last one asked for where that is possible. */
+static int code_point_column(Render *r, const Lines *lines, int line, int offset) {
+    Place *p = &r->place;
+    if (p->source != lines->source || p->line != line || p->offset > offset) {
+        *p = (Place){lines->source, line, lines->begin[line], 1};
     }
-    return column;
+    while (p->offset < offset) {
+        int size = utf8_size(lines->source->text + p->offset, lines->size - p->offset);
+        size = size == 0 ? 1 : size;
+        if (p->offset + size > offset) {
+            break;
+        }
+        p->offset += size;
+        p->column++;
+    }
+    return p->column;
 }
 
 static void add_place(Render *r, const char *arrow, Span span) {
@@ -456,7 +489,7 @@ static void add_place(Render *r, const char *arrow, Span span) {
     paint(r, PLAIN);
     const char *path = span.source->path;
     str_addf(r->out, "%s:%d:%d\n", path == NULL ? "input" : clean(r->arena, path), line + 1,
-             code_point_column(lines, line, span.begin));
+             code_point_column(r, lines, line, span.begin));
     add_gutter(r, -1);
     str_add(r->out, "\n");
 }
@@ -592,10 +625,11 @@ static void add_json_span(Render *r, Span span) {
     }
     const Lines *lines = lines_of(r, span.source);
     int line = line_at(lines, span.begin), end = line_at(lines, span.end);
+    int column = code_point_column(r, lines, line, span.begin);
+    int end_column = code_point_column(r, lines, end, span.end);
     add_json_string(r, "file", span.source->path);
-    str_addf(r->out, ", \"line\": %d, \"column\": %d, \"endLine\": %d, \"endColumn\": %d", line + 1,
-             code_point_column(lines, line, span.begin), end + 1,
-             code_point_column(lines, end, span.end));
+    str_addf(r->out, ", \"line\": %d, \"column\": %d, \"endLine\": %d, \"endColumn\": %d",
+             line + 1, column, end + 1, end_column);
 }
 
 static void add_json(Render *r, const Diag *diag) {

@@ -46,6 +46,12 @@ void diag_note(Diags *diags, Diag *diag, Span span, const char *format, ...)
 void diag_help(Diags *diags, Diag *diag, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* For those who look at single ones: the next in the order of arrival, and its parts. */
+const Diag *diag_next(const Diag *diag);
+const char *diag_code(const Diag *diag);
+const char *diag_message(const Diag *diag);
+Span diag_span(const Diag *diag);
+
 /* Renders all, sorted by place, at most `limit` (0 = all), with colours or without. */
 void diags_render(const Diags *diags, Str *out, bool colour, int limit);
 /* One JSON array: code, severity, file, line, column, endLine, endColumn, message, help, notes. */

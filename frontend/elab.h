@@ -82,6 +82,18 @@ typedef struct Frame { /* a function being expanded */
     const struct Frame *up;
 } Frame;
 
+struct IrFunction;
+
+typedef struct Compiled { /* a function with control flow, for some types of arguments */
+    const AstStmt *fn;
+    struct IrFunction *f;
+    Elem types[12];
+    int n_types;
+    struct Capture *captures;
+    int n_captures;
+    int index;
+} Compiled;
+
 typedef struct Elab {
     Arena *arena;
     IrGraph *g;
@@ -98,6 +110,7 @@ typedef struct Elab {
     const char *hint;    /* what a node made now is called */
     Vec(bool) anonymous; /* by node: the compiler made up its name */
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
+    Vec(Compiled) compiled;
 } Elab;
 
 enum { ELAB_MAX_DEPTH = 60, ELAB_MAX_UNROLL = 4096 };

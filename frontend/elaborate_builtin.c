@@ -410,3 +410,11 @@ Val el_pick(Elab *el, Call *call)
     }
     return picked;
 }
+
+/* True when a number is 0 whatever the parameters are. */
+Val el_known_zero(Elab *el, Call *call)
+{
+    double value;
+    bool zero = el_constant(el, call->arg[0], &value) && value == 0;
+    return el_host(ir_const_typed(el->g, zero, ELEM_BOOL));
+}

@@ -202,6 +202,41 @@ static bool per_axis(Elab *el, const Call *call, const OpParam *p, Val *v, Span 
     return axis_numbers(el, call, p, each, v, at);
 }
 
+/* A number of pixels as a box; radii along axes that the image lacks become 0. */
+static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *v, Span at)
+{
+    const Val image = call->arg[0];
+    bool rows = v->kind == VAL_LIST && v->n > 0 && v->items[0].val.kind == VAL_LIST;
+    if (rows) {
+        *v = el_literal_footprint(el, *v, at);
+    } else if (v->kind != VAL_FOOTPRINT) {
+        if ((p->types & OP_PER_AXIS) == 0 || (v->kind != VAL_NUMBER && v->kind != VAL_LIST) ||
+            el_is_truth(el, *v)) {
+            wrong_kind(el, call, p, *v, at);
+            return false;
+        }
+        if (!per_axis(el, call, p, v, at)) {
+            return false;
+        }
+        v->kind = VAL_FOOTPRINT;
+        v->text = "box";
+    }
+    if (el_is_bad(*v)) {
+        return false;
+    }
+    Val fitted = el_record(el, v->n);
+    fitted.kind = VAL_FOOTPRINT;
+    fitted.text = v->text;
+    memcpy(fitted.items, v->items, sizeof *v->items * (size_t)v->n);
+    for (int ax = 0; ax < 3 && image.kind == VAL_IMAGE; ax++) {
+        if (!el_has(el, image, ax)) {
+            fitted.items[ax].val = el_number(el, 0);
+        }
+    }
+    *v = fitted;
+    return true;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -212,15 +247,14 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (none && p->value != NULL && strcmp(p->value, "none") == 0) {
         return true;
     }
+    if ((p->types & OP_FOOTPRINT) != 0) {
+        return settle_footprint(el, call, p, v, at);
+    }
     unsigned have = types_of(el, *v);
     bool record = v->kind == VAL_RECORD && el_member(*v, "x") != NULL;
     if ((p->types & OP_PER_AXIS) != 0 && (v->kind == VAL_LIST || v->kind == VAL_NUMBER || record) &&
         !el_is_truth(el, *v)) {
         return per_axis(el, call, p, v, at);
-    }
-    if ((p->types & OP_FOOTPRINT) != 0 && v->kind == VAL_LIST) {
-        *v = el_literal_footprint(el, *v, at);
-        return !el_is_bad(*v);
     }
     if ((have & p->types) == 0) {
         wrong_kind(el, call, p, *v, at);
@@ -298,7 +332,7 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
             return -1;
         }
     } else if (i < op->n_params && op->param[i].rest) {
-        i = call->n < op->n_params ? op->n_params : call->n;
+        i = call->n;
     } else if (i >= op->n_params) {
         Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
         diag_help(el->diags, d, "%s(%s)", op->name, op->signature);
@@ -327,7 +361,9 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
 {
     bool fine = true;
     int next = 0;
+    /* Values of a "..." parameter follow those of the others. */
     call->n = call->op->n_params;
+    call->n -= call->n > 0 && call->op->param[call->n - 1].rest;
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
         int i = parameter_of(el, call, arg, &next);
         if (i < 0) {

@@ -409,7 +409,7 @@ static Val member(Elab *el, const AstExpr *e)
     if (el_is_bad(v)) {
         return v;
     }
-    if (v.kind != VAL_RECORD) {
+    if (v.kind != VAL_RECORD && v.kind != VAL_FOOTPRINT) {
         Diag *d = el_error(el, NO_MEMBERS, e->word, el_describe(el, v), e->name);
         if (ops_find(el->ops, e->name) != NULL) {
             diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));

@@ -195,28 +195,25 @@ static void add_bracket(Format *f, const Token *token) {
 
 /* ---- line ends and comments ---- */
 
-/* The first token after the line ends and comments that begin at `at`; comments: one of them. */
-static int after_newlines(const Format *f, int at, bool *comments) {
-    *comments = false;
-    while (f->raw->at[at].kind == T_NEWLINE || f->raw->at[at].kind == T_COMMENT) {
-        *comments = *comments || f->raw->at[at].kind == T_COMMENT;
+/* Whether what comes after the line end at `at` is written on the same line: `{`, `else`. */
+static bool joins(const Format *f, int at) {
+    if (!f->started || f->line.code.n == 0 || f->brackets > 0 || !f->raw->at[at].soft) {
+        return false;
+    }
+    while (f->raw->at[at].kind == T_NEWLINE) {
         at++;
     }
-    return f->raw->at[at].kind;
+    int next = f->raw->at[at].kind;
+    return next == T_OPEN_BRACE || next == T_ELSE || (f->last == T_ELSE && next == T_IF);
 }
 
 static void add_newline(Format *f, int at) {
-    const Token *token = &f->raw->at[at];
-    bool comments;
-    int next = after_newlines(f, at, &comments);
-    bool joins =
-        token->soft && !comments && (next == T_OPEN_BRACE || next == T_ELSE) && f->brackets == 0;
-    if (f->started && f->line.code.n > 0 && joins) {
+    if (joins(f, at)) {
         return;
     }
     f->line.blank_before = f->line.blank_before || !f->started;
     end_line(f);
-    f->continued = token->soft;
+    f->continued = f->raw->at[at].soft && f->last != T_CLOSE_BRACE;
 }
 
 static void add_comment(Format *f, const Token *token) {
@@ -400,7 +397,7 @@ static void put_expr(const AstExpr *e, int level, Str *out);
 
 /* The shortest decimal that is read back as the same number. */
 static void put_number(const AstExpr *e, Str *out) {
-    char text[400];
+    char text[40];
     if (isinf(e->num) || isnan(e->num)) {
         str_add(out, isnan(e->num) ? "nan" : "inf");
         return;
@@ -408,10 +405,12 @@ static void put_number(const AstExpr *e, Str *out) {
     if (e->is_int) {
         str_addf(out, "%.0f", e->num);
     } else {
+        bool plain = fabs(e->num) >= 1e-4 && fabs(e->num) < 1e15; /* no power of ten */
         int digits = 1;
         do {
             snprintf(text, sizeof text, "%.*g", digits, e->num);
-        } while (strtod(text, NULL) != e->num && digits++ < 17);
+        } while ((strtod(text, NULL) != e->num || (plain && strchr(text, 'e') != NULL)) &&
+                 digits++ < 17);
         str_addf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
     }
     if (e->unit != NULL) {
@@ -486,8 +485,7 @@ static void put_postfix(const AstExpr *e, Str *out) {
 }
 
 /* With the escapes that the scanner knows. */
-static void put_string(const char *text, Str *out)
-{
+static void put_string(const char *text, Str *out) {
     str_add(out, "\"");
     for (const char *p = text; *p != '\0'; p++) {
         if (*p == '"' || *p == '\\') {

@@ -480,7 +480,7 @@ static inline PxPair px_atan_of_ratio(float n, float d)
     float p = px_fma(z, -0x1.f2efa4p-5f, 0x1.b226ccp-4f);
     p = px_fma(z, p, -0x1.23b9dp-3f);
     p = px_fma(z, p, 0x1.9991e4p-3f);
-    p = px_fma(z, p, -0x1.55554p-2f);
+    p = px_fma(z, p, -0x1.55554ap-2f);
     float lo = px_fma(t * z, p, px_fma(-z, tl, tl));
     if (!steep) {
         return px_sum(t, lo);

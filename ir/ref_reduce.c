@@ -10,7 +10,8 @@
  * scikit-image 0.19 computed in f64 throughout.  That version itself goes through f32 in two places:
  * yen's probabilities and isodata's counts; there the results agree unless two bins are equally good
  * to 7 digits.  Later versions round counts to f32 for otsu too, which changes it for more than 2^24
- * pixels in a bin.
+ * pixels in a bin.  minimum smooths there by running sums, whose rounding errors decide between the
+ * bins of an empty valley; here it is the first of them.
  */
 #include "ref.h"
 

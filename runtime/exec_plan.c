@@ -494,6 +494,9 @@ bool exec_plan_text(ExecPlan *plan, const ExecTarget *target, int kernel, bool r
         fprintf(out, "#define PX %d\n#define LX %d\n", target->px, target->lx);
     }
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
+    if (plan->program->library) {
+        fputs(plan->program->library, out);
+    }
     fputs(k->source, out);
     ok = (fclose(out) == 0 || no_memory(err)) && ok;
     if (!ok) {

@@ -19,7 +19,7 @@
 
 static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits};
 
-enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 32, PATH_BYTES = 4096 };
+enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = 4096 };
 
 /* What people try to open instead; the hint saves them a search. */
 static const struct Stranger {

@@ -266,10 +266,10 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
         }
     }
     for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {
-        int status = 0;
+        int status = 0, any = 0;
         first[1] = at->row + i + 1;
         fits_read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1),
-                        in->find_nulls ? null : NULL, (char *)to + (size_t)i * pitch, NULL,
+                        in->find_nulls ? null : NULL, (char *)to + (size_t)i * pitch, &any,
                         &status);
         if (status != 0) {
             return fits_failure(status, "its pixels are damaged or cut off", err);

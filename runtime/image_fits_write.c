@@ -185,7 +185,7 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
     ok = ok && add_number(out, "BITPIX", bits_of(out->elem), "bits of a pixel");
     ok = ok && add_number(out, "NAXIS", out->axes, "number of axes");
     for (int i = 0; ok && i < out->axes; i++) {
-        char key[16];
+        char key[32];
         snprintf(key, sizeof key, "NAXIS%d", i + 1);
         ok = add_number(out, key, out->extent[i], "extent of the axis");
     }

@@ -39,7 +39,7 @@ static void unpack(const uint8_t *row, int bits, size_t step, size_t first, size
     for (size_t i = 0; i < n; i++) {
         size_t bit = (i * step + first) * (size_t)bits;
         unsigned shift = 8u - (unsigned)bits - (unsigned)(bit & 7);
-        to[i] = (uint8_t)(row[bit >> 3] >> shift & mask);
+        to[i] = (uint8_t)((unsigned)row[bit >> 3] >> shift & mask);
     }
 }
 

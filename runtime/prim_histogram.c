@@ -30,7 +30,7 @@ static bool run_histogram(PrimCall *call)
     uint64_t local = dev_info(call->dev)->local;
     int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : FEW_LOCAL_WORDS;
     char defines[96];
-    snprintf(defines, sizeof defines, "#define INTEGER %d\n#define LOCAL_WORDS %d\n",
+    snprintf(defines, sizeof defines, "#define HISTOGRAM_INTEGER %d\n#define HISTOGRAM_LOCAL_WORDS %d\n",
              call->arg[1] != 0, words);
     const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
     DevProgram *program = NULL;
@@ -41,7 +41,7 @@ static bool run_histogram(PrimCall *call)
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
                            dev_int(bins), dev_mem(counts)};
     return visit_launch(call, &(VisitLaunch){.program = program,
-                                             .kernel = "histogram",
+                                             .kernel = "histogram_count",
                                              .reads = true,
                                              .groups = visit_groups(call, false),
                                              .group = visit_group(call),
@@ -67,7 +67,7 @@ static bool run_threshold(PrimCall *call)
     size_t group = visit_group(call);
     char defines[128];
     snprintf(defines, sizeof defines,
-             "/* %s */\n#define METHOD %d\n#define INTEGER %d\n#define GROUP %d\n",
+             "/* %s */\n#define THRESHOLD_METHOD %d\n#define THRESHOLD_INTEGER %d\n#define THRESHOLD_GROUP %d\n",
              METHODS[method], method, call->arg[1] != 0, group > 1 ? LANES : 1);
     const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
     DevProgram *program = NULL;
@@ -75,7 +75,7 @@ static bool run_threshold(PrimCall *call)
     const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length),
                            dev_mem(call->scratch), dev_mem(call->values), dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
-                                             .kernel = "threshold",
+                                             .kernel = "threshold_find",
                                              .reads = true,
                                              .groups = 1,
                                              .group = group,

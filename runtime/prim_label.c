@@ -18,7 +18,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -29,21 +28,6 @@ enum {
 };
 
 extern const char kernel_text_scan[], kernel_text_label[], kernel_text_label_equal[];
-
-/* `defines` and kernels/scan.cl in front of `text`. */
-static bool build(const PrimCall *call, const char *defines, const char *text, size_t scan_group,
-                  DevProgram **program)
-{
-    size_t size = strlen(defines) + strlen(kernel_text_scan) + 64;
-    char *head = malloc(size);
-    if (head == NULL) {
-        return err_set(call->err, CODE_MEMORY, "%s: no memory for the kernel's text", call->name);
-    }
-    snprintf(head, size, "%s#define SCAN_GROUP %zu\n%s", defines, scan_group, kernel_text_scan);
-    bool ok = visit_program(call, head, false, text, program);
-    free(head);
-    return ok;
-}
 
 static size_t scan_group(const PrimCall *call)
 {
@@ -112,7 +96,7 @@ static Tiling tiling(const PrimCall *call)
     if (visit_is_cpu(call)) {
         t.x = 16;
     }
-    if (call->in[0].d > 1) {
+    if (call->d > 1) {
         t.x /= 2;
         t.y = t.z = 8;
     }
@@ -138,12 +122,13 @@ static bool label_program(Labelling *l, int node_bits)
     bool ballot = strstr(dev_info(call->dev)->platform, "NVIDIA") != NULL;
     char defines[400];
     snprintf(defines, sizeof defines,
-             "#define CPU_SHAPE %d\n#define LABEL_BALLOT %d\n#define LABEL_WIDE %d\n"
-             "#define CONNECTIVITY %d\n#define THREE_D %d\n"
-             "#define TILE_X %d\n#define TILE_Y %d\n#define TILE_Z %d\n",
-             visit_is_cpu(call), ballot, node_bits == 64, (int)call->arg[0], call->d > 1, l->t.x,
+             "#define SCAN_GROUP %zu\n#define LABEL_CPU %d\n#define LABEL_BALLOT %d\n"
+             "#define LABEL_WIDE %d\n#define LABEL_CONNECTIVITY %d\n#define LABEL_3D %d\n"
+             "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
+             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, (int)call->arg[0], call->d > 1, l->t.x,
              l->t.y, l->t.z);
-    return build(call, defines, kernel_text_label, scan_group(call), &l->program);
+    const char *const texts[] = {kernel_text_scan, kernel_text_label, NULL};
+    return visit_program(call, defines, texts, &l->program);
 }
 
 /* Launches a kernel whose arguments are the image's shape and then `more`. */
@@ -209,16 +194,11 @@ static int equal_node_bits(const PrimCall *call)
     return count_numbers(call) < UINT32_MAX ? 32 : 64;
 }
 
-/* Words of roots, places and sums, in elements of 8 bytes so that wide nodes may follow. */
-static size_t equal_rank_bytes(const PrimCall *call)
-{
-    size_t words = divided_up(count_numbers(call), 32);
-    return divided_up(2 * words + divided_up(words, EQUAL_BLOCK), 2) * 2 * sizeof(uint32_t);
-}
-
 size_t prim_label_equal_scratch(const PrimCall *call, int node_bits)
 {
-    return equal_rank_bytes(call) + (node_bits == 64 ? count_numbers(call) * sizeof(uint64_t) : 0);
+    size_t numbers = count_numbers(call), words = divided_up(numbers, 32);
+    size_t nodes = node_bits == 64 ? numbers * sizeof(uint64_t) : 0;
+    return nodes + (2 * words + divided_up(words, EQUAL_BLOCK)) * sizeof(uint32_t);
 }
 
 static size_t equal_scratch(const PrimCall *call)
@@ -226,4 +206,77 @@ static size_t equal_scratch(const PrimCall *call)
     return prim_label_equal_scratch(call, equal_node_bits(call));
 }
 
-const Primitive prim_label_equal = {"label_equal", equal_scratch, NULL};
+typedef struct Equal {
+    PrimCall *call;
+    DevProgram *program;
+    DevArg parents;
+    size_t numbers, pixel_groups;
+} Equal;
+
+static bool equal_program(Equal *e, int node_bits)
+{
+    const PrimCall *call = e->call;
+    PrimCall no_reader = *call;
+    no_reader.reader = "";
+    char defines[300];
+    snprintf(defines, sizeof defines,
+             "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n"
+             "#define THREE_D %d\n#define PIXEL %s\n#define RANK_GROUP %d\n",
+             scan_group(call),
+             node_bits == 64, (int)call->arg[0], call->d > 1, elem_cl_name(call->in[0].elem),
+             visit_is_cpu(call) ? 1 : EQUAL_BLOCK);
+    const char *const texts[] = {kernel_text_scan, kernel_text_label_equal, NULL};
+    return visit_program(&no_reader, defines, texts, &e->program);
+}
+
+static bool equal_launch(const Equal *e, const char *kernel, size_t groups, size_t group,
+                         const DevArg *args, int n_args)
+{
+    return visit_launch(e->call, &(VisitLaunch){.program = e->program,
+                                                .kernel = kernel,
+                                                .groups = groups,
+                                                .group = group,
+                                                .args = args,
+                                                .n_args = n_args});
+}
+
+/* Points pixels to their roots, each kernel with a work-item a pixel. */
+static bool equal_unite(const Equal *e)
+{
+    const PrimCall *call = e->call;
+    int pitch = call->out[0].pitch, lanes = bits_for(pitch < ITEMS ? pitch : ITEMS);
+    size_t across = divided_up((size_t)pitch, (size_t)1 << lanes);
+    size_t rows = (size_t)call->planes * (size_t)call->h;
+    size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
+    const DevArg args[] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
+                           dev_int(call->planes),      dev_int(pitch),   dev_int(call->in[0].pitch),
+                           dev_int(lanes), dev_mem(call->in[0].mem), e->parents};
+    TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 9));
+    TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 9));
+    const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};
+    return equal_launch(e, "equal_flatten", e->pixel_groups, ITEMS, flatten, 2);
+}
+
+bool prim_label_equal_run(PrimCall *call, int node_bits)
+{
+    size_t numbers = count_numbers(call), words = divided_up(numbers, 32);
+    size_t rank_at = node_bits == 64 ? 2 * numbers : 0, blocks = divided_up(words, EQUAL_BLOCK);
+    Equal e = {.call = call,
+               .parents = dev_mem(node_bits == 64 ? call->scratch : call->out[0].mem),
+               .numbers = numbers,
+               .pixel_groups = divided_up(numbers, ITEMS)};
+    TRY(equal_program(&e, node_bits));
+    TRY(equal_unite(&e));
+    const DevArg args[] = {dev_ulong(numbers), e.parents, dev_mem(call->scratch),
+                           dev_ulong(rank_at), dev_mem(call->out[0].mem)};
+    TRY(equal_launch(&e, "equal_rank", blocks, visit_is_cpu(call) ? 1 : EQUAL_BLOCK, args, 4));
+    TRY(scan(call, e.program, rank_at + 2 * words, blocks));
+    return equal_launch(&e, "equal_write", e.pixel_groups, ITEMS, args, 5);
+}
+
+static bool equal_run(PrimCall *call)
+{
+    return prim_label_equal_run(call, equal_node_bits(call));
+}
+
+const Primitive prim_label_equal = {"label_equal", equal_scratch, equal_run};

@@ -99,7 +99,7 @@ static bool run(PrimCall *call)
 {
     TRY(visit_check_count(call));
     char defines[64];
-    snprintf(defines, sizeof defines, "#define HEADER_WORDS %d\n", HEADER_WORDS);
+    snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n", HEADER_WORDS);
     DevProgram *program = NULL;
     const char *texts[] = {kernel_text_visit, kernel_text_rank, NULL};
     TRY(visit_program(call, defines, texts, &program));

@@ -29,7 +29,7 @@ static size_t scratch_bytes(const PrimCall *call)
 static bool run(PrimCall *call)
 {
     char defines[32];
-    snprintf(defines, sizeof defines, "#define WANTED %d\n", (int)call->arg[0]);
+    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n", (int)call->arg[0]);
     DevProgram *program = NULL;
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
     TRY(visit_program(call, defines, texts, &program));

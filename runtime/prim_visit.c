@@ -85,8 +85,9 @@ bool visit_program(const PrimCall *call, const char *defines, const char *const 
                    DevProgram **program)
 {
     enum { MOST_PARTS = 8 };
+    assert(call->reader != NULL);
     char shape[64];
-    snprintf(shape, sizeof shape, "#define CPU_SHAPE %d\n#define TILE_W %d\n", visit_is_cpu(call),
+    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n#define VISIT_TILE_W %d\n", visit_is_cpu(call),
              tile_width(call));
     const char *parts[MOST_PARTS] = {"#pragma OPENCL FP_CONTRACT OFF\n", shape, defines,
                                      call->reader};

@@ -201,6 +201,7 @@ typedef struct ProgTable {
 typedef struct Program {
     const char *name, *version, *hash; /* hash of source and compiler, 32 hex digits */
     const char *source;                /* the .pipe text */
+    const char *library;               /* OpenCL C in front of every kernel; may be NULL */
     const HostNode *host;
     int n_host;
     const ProgInput *inputs;

@@ -15,17 +15,17 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 
-#if CPU_SHAPE
-#define COUNT_ONE(word) ((word)++)
-#define MOST_COPIES 1
+#if VISIT_CPU_SHAPE
+#define HISTOGRAM_COUNT_ONE(word) ((word)++)
+#define HISTOGRAM_MOST_COPIES 1
 #else
-#define COUNT_ONE(word) atomic_inc(&(word))
-#define MOST_COPIES 32
+#define HISTOGRAM_COUNT_ONE(word) atomic_inc(&(word))
+#define HISTOGRAM_MOST_COPIES 32
 #endif
 
 /* How far a guess and the true place of an edge can be apart, in bins: 4 roundings of the guess and
  * one of the edge, taken twice. */
-INLINE float doubt_of(const Range *r)
+RANGE_INLINE float histogram_doubt_of(const RangeBins *r)
 {
     const float largest = fmax(fabs(r->lo), fabs(r->hi));
     const float doubt = 0x1p-24f * (8.0f * (float)r->bins + 2.0f * largest * r->norm);
@@ -33,12 +33,12 @@ INLINE float doubt_of(const Range *r)
 }
 
 /* The bin of a pixel; -1 when it has none. */
-INLINE int bin_of(const Range *r, float doubt, float v)
+RANGE_INLINE int histogram_bin_of(const RangeBins *r, float doubt, float v)
 {
     if (!(v >= r->lo && v <= r->hi)) {
         return -1;
     }
-#if INTEGER
+#if HISTOGRAM_INTEGER
     const float offset = v - r->lo;
     return offset < (float)r->bins ? (int)offset : -1;
 #else
@@ -56,66 +56,71 @@ INLINE int bin_of(const Range *r, float doubt, float v)
 #endif
 }
 
-GROUP_KERNEL void histogram(READ_PARAMS, int w, int h, uint tiles, int bins, global uint *counts)
+VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bins,
+                                  global uint *own_counts)
 {
-    local uint words[LOCAL_WORDS];
-    const int item = (int)get_local_id(0);
-    const double lo = (double)read_2(READ_ARGS, 0, 0, 0), hi = (double)read_3(READ_ARGS, 0, 0, 0);
-    Range range = range_of(lo, hi, bins);
-    int used = bins;
-#if INTEGER
-    range.lo = (float)lo;
-    range.hi = (float)hi;
-    range.usable = lo <= hi && isfinite(lo) && isfinite(hi);
-    used = range.usable && hi - lo + 1 < bins ? (int)(hi - lo) + 1 : bins;
+    local uint own_words[HISTOGRAM_LOCAL_WORDS];
+    const int own_item = (int)get_local_id(0);
+    const double own_lo = (double)read_2(READ_ARGS, 0, 0, 0),
+                 own_hi = (double)read_3(READ_ARGS, 0, 0, 0);
+    RangeBins own_range = range_of(own_lo, own_hi, own_bins);
+    int own_used = own_bins;
+#if HISTOGRAM_INTEGER
+    own_range.lo = (float)own_lo;
+    own_range.hi = (float)own_hi;
+    own_range.usable = own_lo <= own_hi && isfinite(own_lo) && isfinite(own_hi);
+    own_used =
+        own_range.usable && own_hi - own_lo + 1 < own_bins ? (int)(own_hi - own_lo) + 1 : own_bins;
 #endif
-    const float doubt = doubt_of(&range);
-    const uint my_tiles = range.usable ? tiles : 0;
-    const int near_bins = min(used, LOCAL_WORDS);
-    int shift = 0;
-    while ((2 << shift) <= MOST_COPIES && (near_bins << (shift + 1)) <= LOCAL_WORDS) {
-        shift++;
+    const float own_doubt = histogram_doubt_of(&own_range);
+    const uint own_my_tiles = own_range.usable ? own_tiles : 0;
+    const int own_near_bins = min(own_used, HISTOGRAM_LOCAL_WORDS);
+    int own_shift = 0;
+    while ((2 << own_shift) <= HISTOGRAM_MOST_COPIES &&
+           (own_near_bins << (own_shift + 1)) <= HISTOGRAM_LOCAL_WORDS) {
+        own_shift++;
     }
-    const int copies = 1 << shift, copy = item & (copies - 1);
+    const int own_copies = 1 << own_shift, own_copy = own_item & (own_copies - 1);
 
-    for (int i = item; i < near_bins << shift; i += GROUP) {
-        words[i] = 0;
+    for (int own_i = own_item; own_i < own_near_bins << own_shift; own_i += VISIT_GROUP) {
+        own_words[own_i] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    int far_bin = 0;
-    uint far_run = 0;
-    for (uint tile = (uint)get_group_id(0); tile < my_tiles; tile += (uint)get_num_groups(0)) {
-        const Place place = visit_place(tile, w, h);
-        for (int batch = 0; batch < BATCHES; batch++) {
-            float v[BATCH];
-            VISIT_BATCH(v, place, batch);
+    int own_far_bin = 0;
+    uint own_far_run = 0;
+    for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
+         own_tile += (uint)get_num_groups(0)) {
+        const VisitPlace own_place = visit_place(own_tile, own_w, own_h);
+        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
+            float own_v[VISIT_COUNT];
+            visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);
 #pragma unroll
-            for (int k = 0; k < BATCH; k++) {
-                const int bin = bin_of(&range, doubt, v[k]);
-                if (bin >= 0 && bin < near_bins) {
-                    COUNT_ONE(words[bin << shift | copy]);
-                } else if (bin >= 0) {
-                    if (bin != far_bin && far_run > 0) {
-                        atomic_add(counts + far_bin, far_run);
-                        far_run = 0;
+            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                const int own_bin = histogram_bin_of(&own_range, own_doubt, own_v[own_k]);
+                if (own_bin >= 0 && own_bin < own_near_bins) {
+                    HISTOGRAM_COUNT_ONE(own_words[own_bin << own_shift | own_copy]);
+                } else if (own_bin >= 0) {
+                    if (own_bin != own_far_bin && own_far_run > 0) {
+                        atomic_add(own_counts + own_far_bin, own_far_run);
+                        own_far_run = 0;
                     }
-                    far_bin = bin;
-                    far_run++;
+                    own_far_bin = own_bin;
+                    own_far_run++;
                 }
             }
         }
     }
-    if (far_run > 0) {
-        atomic_add(counts + far_bin, far_run);
+    if (own_far_run > 0) {
+        atomic_add(own_counts + own_far_bin, own_far_run);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int bin = item; bin < near_bins; bin += GROUP) {
-        uint total = 0;
-        for (int i = 0; i < copies; i++) {
-            total += words[bin << shift | ((i + item) & (copies - 1))];
+    for (int own_bin = own_item; own_bin < own_near_bins; own_bin += VISIT_GROUP) {
+        uint own_total = 0;
+        for (int own_i = 0; own_i < own_copies; own_i++) {
+            own_total += own_words[own_bin << own_shift | ((own_i + own_item) & (own_copies - 1))];
         }
-        if (total > 0) {
-            atomic_add(counts + bin, total);
+        if (own_total > 0) {
+            atomic_add(own_counts + own_bin, own_total);
         }
     }
 }

@@ -22,20 +22,20 @@
  * Two runs in neighbouring rows need to be united once, which is where the later one of them begins;
  * links that others already imply are left out (label_links).
  *
- * The host defines CPU_SHAPE, LABEL_BALLOT, LABEL_WIDE (nodes of 64 bits), CONNECTIVITY, THREE_D and
- * TILE_X (words), TILE_Y, TILE_Z.  Names that meet a reader's begin with own_ or label_.
+ * The host defines LABEL_CPU, LABEL_BALLOT, LABEL_WIDE (nodes of 64 bits), LABEL_CONNECTIVITY, LABEL_3D and
+ * LABEL_TILE_X (words), LABEL_TILE_Y, LABEL_TILE_Z.  Names that meet a reader's begin with own_ or label_.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define LABEL_INLINE static inline __attribute__((always_inline))
 #define LABEL_RUNS 16                            /* most runs in a word */
-#define LABEL_WORDS (TILE_X * TILE_Y * TILE_Z)   /* in a tile; on GPUs the work-items of a group */
+#define LABEL_TILE_WORDS (LABEL_TILE_X * LABEL_TILE_Y * LABEL_TILE_Z)   /* in a tile; on GPUs the work-items of a group */
 #define LABEL_BLOCK 1024                         /* words that share a sum */
-#if CPU_SHAPE
+#if LABEL_CPU
 #define LABEL_GROUP 1
 #define LABEL_COUNTERS 1
 #else
-#define LABEL_GROUP LABEL_WORDS
+#define LABEL_GROUP LABEL_TILE_WORDS
 #define LABEL_COUNTERS 256
 #endif
 #define LABEL_KERNEL kernel __attribute__((reqd_work_group_size(LABEL_GROUP, 1, 1)))
@@ -131,8 +131,8 @@ LABEL_INLINE size_t label_place(LabelShape s, LabelSpot at, uint *apart)
     *apart = 1;
     return row / 2 + (size_t)at.word * LABEL_RUNS;
 #else
-    const int first = at.word & ~(TILE_X - 1);
-    *apart = (uint)min(TILE_X, s.words - first);
+    const int first = at.word & ~(LABEL_TILE_X - 1);
+    *apart = (uint)min(LABEL_TILE_X, s.words - first);
     return row + (size_t)(first * 32 + (at.word - first));
 #endif
 }
@@ -182,9 +182,9 @@ LABEL_INLINE LabelLinks label_links(LabelRow row, uint part, LabelRow other, int
 }
 
 /* The rows before a row that can hold neighbours: y - 1; then in plane z - 1: y, y - 1, y + 1. */
-#if !THREE_D
+#if !LABEL_3D
 #define LABEL_BACK 1
-#elif CONNECTIVITY == 1
+#elif LABEL_CONNECTIVITY == 1
 #define LABEL_BACK 2
 #else
 #define LABEL_BACK 4
@@ -202,7 +202,7 @@ LABEL_INLINE int label_back_z(int back)
 
 LABEL_INLINE int label_reach(int back)
 {
-    return CONNECTIVITY == 1 || (CONNECTIVITY == 2 && back >= 2) ? 0 : 1;
+    return LABEL_CONNECTIVITY == 1 || (LABEL_CONNECTIVITY == 2 && back >= 2) ? 0 : 1;
 }
 
 /* The pixels whose links to row `back` matter.  A pixel that is set in plane z - 1, too, is linked
@@ -228,19 +228,19 @@ typedef struct LabelTile {
 
 LABEL_INLINE LabelTile label_tile(LabelShape s)
 {
-    const uint tiles_x = ((uint)s.words + TILE_X - 1) / TILE_X;
-    const uint tiles_y = ((uint)s.h + TILE_Y - 1) / TILE_Y;
-    const uint tiles_z = ((uint)s.d + TILE_Z - 1) / TILE_Z;
+    const uint tiles_x = ((uint)s.words + LABEL_TILE_X - 1) / LABEL_TILE_X;
+    const uint tiles_y = ((uint)s.h + LABEL_TILE_Y - 1) / LABEL_TILE_Y;
+    const uint tiles_z = ((uint)s.d + LABEL_TILE_Z - 1) / LABEL_TILE_Z;
     const uint number = (uint)get_group_id(0);
     const uint row = number / tiles_x, layer = row / tiles_y;
-    const int z = (int)(layer % tiles_z) * TILE_Z;
+    const int z = (int)(layer % tiles_z) * LABEL_TILE_Z;
     LabelTile tile;
-    tile.first.word = (int)(number - row * tiles_x) * TILE_X;
-    tile.first.y = (int)(row - layer * tiles_y) * TILE_Y;
+    tile.first.word = (int)(number - row * tiles_x) * LABEL_TILE_X;
+    tile.first.y = (int)(row - layer * tiles_y) * LABEL_TILE_Y;
     tile.first.plane = (int)(layer / tiles_z) * s.d + z;
-    tile.across = min(TILE_X, s.words - tile.first.word);
-    tile.down = min(TILE_Y, s.h - tile.first.y);
-    tile.deep = min(TILE_Z, s.d - z);
+    tile.across = min(LABEL_TILE_X, s.words - tile.first.word);
+    tile.down = min(LABEL_TILE_Y, s.h - tile.first.y);
+    tile.deep = min(LABEL_TILE_Z, s.d - z);
     return tile;
 }
 
@@ -248,9 +248,9 @@ LABEL_INLINE LabelTile label_tile(LabelShape s)
 LABEL_INLINE LabelSpot label_in_tile(LabelTile tile, int number)
 {
     LabelSpot at = tile.first;
-    at.word += number % TILE_X;
-    at.y += number / TILE_X % TILE_Y;
-    at.plane += number / (TILE_X * TILE_Y);
+    at.word += number % LABEL_TILE_X;
+    at.y += number / LABEL_TILE_X % LABEL_TILE_Y;
+    at.plane += number / (LABEL_TILE_X * LABEL_TILE_Y);
     return at;
 }
 
@@ -262,11 +262,11 @@ LABEL_INLINE bool label_in_image(LabelTile tile, LabelSpot at)
 
 LABEL_INLINE bool label_is_inside(LabelTile tile, LabelSpot at)
 {
-    return (uint)(at.word - tile.first.word) < TILE_X && (uint)(at.y - tile.first.y) < TILE_Y &&
-           (uint)(at.plane - tile.first.plane) < TILE_Z;
+    return (uint)(at.word - tile.first.word) < LABEL_TILE_X && (uint)(at.y - tile.first.y) < LABEL_TILE_Y &&
+           (uint)(at.plane - tile.first.plane) < LABEL_TILE_Z;
 }
 
-#if CPU_SHAPE
+#if LABEL_CPU
 
 /* ---- label_tiles for CPUs: a work-item solves a tile from its first row to the last ------------ */
 
@@ -396,20 +396,20 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
 {
     const LabelShape own_shape = LABEL_SHAPE;
     const LabelTile own_tile = label_tile(own_shape);
-    for (int own_i = 0; own_i < LABEL_WORDS; own_i++) {
+    for (int own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
             own_scratch[label_index(own_shape, own_at)] =
                 label_pack(READ_ARGS, own_shape, own_at);
         }
     }
-    for (int own_i = 0; own_i < LABEL_WORDS; own_i++) {
+    for (int own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
             label_add_word(own_shape, own_tile, own_at, own_scratch, own_parents);
         }
     }
-    for (int own_i = 0; own_i < LABEL_WORDS; own_i++) {
+    for (int own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
             const uint own_index = label_index(own_shape, own_at);
@@ -466,7 +466,7 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
 
 #else
 
-#define LABEL_PACK_LOCAL (LABEL_WORDS * 32)
+#define LABEL_PACK_LOCAL (LABEL_TILE_WORDS * 32)
 
 /* The same without warps: neighbouring work-items compute neighbouring pixels into local memory. */
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_tile,
@@ -475,7 +475,7 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
     const int own_item = (int)get_local_id(0);
 #pragma unroll 8
     for (int own_i = 0; own_i < 32; own_i++) {
-        const int own_at = own_i * LABEL_WORDS + own_item;
+        const int own_at = own_i * LABEL_TILE_WORDS + own_item;
         own_flags[own_at] =
             label_pixel(READ_ARGS, own_shape, own_tile, own_at / 32, own_at % 32);
     }
@@ -492,7 +492,7 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
 /* Nodes of a tile are numbered word * 16 + run; all first runs lie together, to spread over banks. */
 LABEL_INLINE uint label_local(uint node)
 {
-    return (node & (LABEL_RUNS - 1)) * LABEL_WORDS + node / LABEL_RUNS;
+    return (node & (LABEL_RUNS - 1)) * LABEL_TILE_WORDS + node / LABEL_RUNS;
 }
 
 LABEL_INLINE uint label_find_local(volatile local uint *parents, uint node)
@@ -530,11 +530,11 @@ LABEL_INLINE LabelRow label_back_row(LabelItem item, int back, const local uint 
 {
     const int y = item.y + label_back_y(back), z = item.z + label_back_z(back);
     LabelRow row = {0, 0, 0};
-    *number = (z * TILE_Y + y) * TILE_X + item.x;
-    if (y >= 0 && y < TILE_Y && z >= 0) {
+    *number = (z * LABEL_TILE_Y + y) * LABEL_TILE_X + item.x;
+    if (y >= 0 && y < LABEL_TILE_Y && z >= 0) {
         row.word = words[*number];
         row.before = item.x > 0 ? words[*number - 1] : 0;
-        row.after = item.x + 1 < TILE_X ? words[*number + 1] : 0;
+        row.after = item.x + 1 < LABEL_TILE_X ? words[*number + 1] : 0;
     }
     return row;
 }
@@ -645,15 +645,15 @@ LABEL_INLINE void label_solve(LabelShape s, LabelTile tile, uint word, local uin
 {
     LabelItem item;
     item.number = (int)get_local_id(0);
-    item.x = item.number % TILE_X;
-    item.y = item.number / TILE_X % TILE_Y;
-    item.z = item.number / (TILE_X * TILE_Y);
+    item.x = item.number % LABEL_TILE_X;
+    item.y = item.number / LABEL_TILE_X % LABEL_TILE_Y;
+    item.z = item.number / (LABEL_TILE_X * LABEL_TILE_Y);
     item.word = word;
     words[item.number] = word;
     barrier(CLK_LOCAL_MEM_FENCE);
     LabelRow row = {0, word, 0};
     row.before = item.x > 0 ? words[item.number - 1] : 0;
-    row.after = item.x + 1 < TILE_X ? words[item.number + 1] : 0;
+    row.after = item.x + 1 < LABEL_TILE_X ? words[item.number + 1] : 0;
     const LabelRest rest = label_first_parents(item, row, words, local_parents);
     barrier(CLK_LOCAL_MEM_FENCE);
     label_unite_rest(item, row, rest, words, local_parents);
@@ -671,8 +671,8 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
                               global LabelNode *own_parents)
 {
     local uchar own_flags[LABEL_PACK_LOCAL];
-    local uint own_words[LABEL_WORDS];
-    local uint own_local[LABEL_WORDS * LABEL_RUNS];
+    local uint own_words[LABEL_TILE_WORDS];
+    local uint own_local[LABEL_TILE_WORDS * LABEL_RUNS];
     const LabelShape own_shape = LABEL_SHAPE;
     const LabelTile own_tile = label_tile(own_shape);
     const uint own_word = label_pack(READ_ARGS, own_shape, own_tile, own_flags);
@@ -758,8 +758,8 @@ LABEL_INLINE void label_seam_row(LabelShape s, LabelSpot at, global const uint *
         up = back == 0 ? there.word : up;
         below = back == 1 ? there.word : below;
         const int z = at.plane % s.d;
-        const bool same = other.y / TILE_Y == at.y / TILE_Y &&
-                          (z + label_back_z(back)) / TILE_Z == z / TILE_Z;
+        const bool same = other.y / LABEL_TILE_Y == at.y / LABEL_TILE_Y &&
+                          (z + label_back_z(back)) / LABEL_TILE_Z == z / LABEL_TILE_Z;
         LabelLinks links =
             label_links(row, label_part(back, row.word, up, below), there, label_reach(back));
         if (is_row && !same) {
@@ -768,12 +768,12 @@ LABEL_INLINE void label_seam_row(LabelShape s, LabelSpot at, global const uint *
                 label_unite(s, parents, at, label_run_at(starts, bit), other,
                             label_run_at(label_starts(there.word), bit));
             }
-            if (links.before && at.word % TILE_X != 0) {
+            if (links.before && at.word % LABEL_TILE_X != 0) {
                 other.word--;
                 label_unite(s, parents, at, 0, other, label_last_run(there.before));
                 other.word++;
             }
-            if (links.after && (at.word + 1) % TILE_X != 0) {
+            if (links.after && (at.word + 1) % LABEL_TILE_X != 0) {
                 other.word++;
                 label_unite(s, parents, at, label_last_run(row.word), other, 0);
             }
@@ -831,19 +831,19 @@ kernel void label_seams(LABEL_PARAMS, uint rows, uint columns, global const uint
     if (item < rows) {
         const uint row = (uint)item / (uint)s.words;
         at.word = (int)((uint)item - row * (uint)s.words);
-#if THREE_D
+#if LABEL_3D
         at.plane = (int)(row / (uint)s.h);
         at.y = (int)(row % (uint)s.h);
 #else
-        const uint seams = ((uint)s.h + TILE_Y - 1) / TILE_Y - 1;
+        const uint seams = ((uint)s.h + LABEL_TILE_Y - 1) / LABEL_TILE_Y - 1;
         at.plane = (int)(row / seams);
-        at.y = (int)(row % seams + 1) * TILE_Y;
+        at.y = (int)(row % seams + 1) * LABEL_TILE_Y;
 #endif
         label_seam_row(s, at, mask, parents);
     } else if (item - rows < columns) {
         const uint number = (uint)(item - rows), all = (uint)s.planes * (uint)s.h;
         const uint row = number % all;
-        at.word = (int)(number / all) * TILE_X + TILE_X - 1;
+        at.word = (int)(number / all) * LABEL_TILE_X + LABEL_TILE_X - 1;
         at.plane = (int)(row / (uint)s.h);
         at.y = (int)(row % (uint)s.h);
         label_seam_column(s, at, mask, parents);
@@ -949,13 +949,13 @@ LABEL_INLINE size_t label_pixel_at(LabelShape s, LabelSpot at, int x)
     return ((size_t)at.plane * (size_t)s.h + (size_t)at.y) * (size_t)s.pitch + (size_t)x;
 }
 
-#if CPU_SHAPE
+#if LABEL_CPU
 
 /* Rows are written from the last one to the first: parents always lie in earlier ones or the same. */
 LABEL_INLINE void label_write_row(LabelShape s, LabelTile tile, LabelSpot at,
                                   global uint *scratch, global uint *labels)
 {
-    uint numbers[TILE_X * LABEL_RUNS], words[TILE_X];
+    uint numbers[LABEL_TILE_X * LABEL_RUNS], words[LABEL_TILE_X];
     for (int i = 0; i < tile.across; i++, at.word++) {
         const uint word = scratch[label_index(s, at)];
         const uint runs = (uint)popcount(label_starts(word));
@@ -995,7 +995,7 @@ LABEL_KERNEL void label_write(LABEL_PARAMS, global uint *scratch, global uint *l
 
 LABEL_KERNEL void label_write(LABEL_PARAMS, global uint *scratch, global uint *labels)
 {
-    local uint numbers[LABEL_WORDS * LABEL_RUNS], words[LABEL_WORDS];
+    local uint numbers[LABEL_TILE_WORDS * LABEL_RUNS], words[LABEL_TILE_WORDS];
     const LabelShape s = LABEL_SHAPE;
     const LabelTile tile = label_tile(s);
     const int item = (int)get_local_id(0);
@@ -1008,18 +1008,18 @@ LABEL_KERNEL void label_write(LABEL_PARAMS, global uint *scratch, global uint *l
         uint apart;
         const size_t place = label_place(s, own, &apart);
         for (uint run = 0; run < runs; run++) {
-            numbers[run * LABEL_WORDS + (uint)item] =
+            numbers[run * LABEL_TILE_WORDS + (uint)item] =
                 label_of_run(s, tile, parents[place + run * apart], parents, scratch);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (int i = 0; i < 8; i++) {
-        const int quad_number = i * LABEL_WORDS + item, number = quad_number / 8;
+        const int quad_number = i * LABEL_TILE_WORDS + item, number = quad_number / 8;
         const LabelSpot at = label_in_tile(tile, number);
         const int x = at.word * 32 + quad_number % 8 * 4;
         if (label_in_image(tile, at) && x < s.pitch) {
             LABEL_QUAD(quad, words[number], (uint)(quad_number % 8 * 4), numbers, (uint)number,
-                       LABEL_WORDS);
+                       LABEL_TILE_WORDS);
             *(global uint4 *)(labels + label_pixel_at(s, at, x)) = quad;
         }
     }

@@ -12,7 +12,7 @@
  *   scan_sums     adds the counts up
  *   equal_write   writes the numbers; a work-item reads its own pixel alone
  *
- * Parents lie in the label image or, with LABEL_WIDE, as 64 bits in scratch.  The host defines
+ * Parents lie in the label image or, with LABEL_WIDE, as 64 bits in front of scratch.  The host defines
  * LABEL_WIDE, CONNECTIVITY, THREE_D, PIXEL (the type of the image) and RANK_GROUP.
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -172,11 +172,12 @@ kernel void equal_flatten(ulong numbers, volatile global Node *parents)
     }
 }
 
-/* Scratch: a bit for each pixel that is a root; the roots before each word in its block; sums. */
+/* From scratch[rank_at]: a bit for each pixel that is a root; the roots before each word in its block; sums. */
 kernel __attribute__((reqd_work_group_size(RANK_GROUP, 1, 1)))
-void equal_rank(ulong numbers, global const Node *parents, global uint *scratch)
+void equal_rank(ulong numbers, global const Node *parents, global uint *scratch, ulong rank_at)
 {
     local uint sums[RANK_GROUP];
+    global uint *const rank = scratch + rank_at;
     const uint words = (uint)((numbers + 31) / 32), each = RANK_BLOCK / RANK_GROUP;
     const uint group = (uint)get_group_id(0), item = (uint)get_local_id(0);
     const uint first = group * RANK_BLOCK + item * each;
@@ -189,22 +190,23 @@ void equal_rank(ulong numbers, global const Node *parents, global uint *scratch)
                 roots |= 1u << bit;
             }
         }
-        scratch[i] = roots;
+        rank[i] = roots;
         own += (uint)popcount(roots);
     }
     uint before = scan_group(sums, own, &all);
     for (uint i = first; i < first + each && i < words; i++) {
-        scratch[words + i] = before;
-        before += (uint)popcount(scratch[i]);
+        rank[words + i] = before;
+        before += (uint)popcount(rank[i]);
     }
     if (item == 0) {
-        scratch[2 * (size_t)words + group] = all;
+        rank[2 * (size_t)words + group] = all;
     }
 }
 
 kernel void equal_write(ulong numbers, global const Node *parents, global const uint *scratch,
-                        global uint *labels)
+                        ulong rank_at, global uint *labels)
 {
+    global const uint *const rank = scratch + rank_at;
     const uint words = (uint)((numbers + 31) / 32);
     const size_t number = get_global_id(0);
     if (number < numbers) {
@@ -212,8 +214,8 @@ kernel void equal_write(ulong numbers, global const Node *parents, global const 
         uint label = 0;
         if (root != NO_NODE) {
             const uint word = (uint)(root / 32), bit = 1u << (uint)(root % 32);
-            label = scratch[2 * (size_t)words + word / RANK_BLOCK] + scratch[words + word] +
-                    (uint)popcount(scratch[word] & (bit - 1)) + 1;
+            label = rank[2 * (size_t)words + word / RANK_BLOCK] + rank[words + word] +
+                    (uint)popcount(rank[word] & (bit - 1)) + 1;
         }
         labels[number] = label;
     }

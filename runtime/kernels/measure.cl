@@ -17,7 +17,7 @@
  * wanted): SUM_k, SUM_DIGITS_k, SQUARE_k, SQUARE_DIGITS_k, BY_X_k, BY_Y_k, BY_Z_k, BY_DIGITS_k;
  * RANGE_k (index of its minima, -1: not wanted).
  */
-enum { COUNT, SUM_X, SUM_Y, SUM_Z };
+enum { AT_COUNT, AT_X, AT_Y, AT_Z };
 
 typedef struct Tally {
     long sum[3], by_y[3], square[4];
@@ -27,24 +27,6 @@ typedef struct Tally {
 typedef struct Window {
     int base, base2;
 } Window;
-
-/* Order-preserving: as unsigned numbers these compare like the floats; NaN is above all. */
-INLINE uint order_key(float v)
-{
-    const uint bits = as_uint(v + 0.0f);
-    return isnan(v) ? 0xffffffff : bits ^ (bits >> 31 ? 0xffffffff : 0x80000000);
-}
-
-/* v = +-m * 2^(e - 150) */
-INLINE uint mantissa(uint bits)
-{
-    return (bits & 0x7fffff) | (bits & 0x7f800000 ? 0x800000 : 0);
-}
-
-INLINE int exponent(uint bits)
-{
-    return max((int)(bits >> 23 & 255), 1);
-}
 
 INLINE void add_digits(long *digit, const int digits, ulong value, int at, long sign)
 {
@@ -135,8 +117,6 @@ INLINE void put_by_y(long *out, const int digits, const Tally *t, const int clas
     }
 }
 
-#define WANTS_SUM(k) (SUM_DIGITS_##k + SQUARE_DIGITS_##k + BY_DIGITS_##k > 0)
-
 #define START_IMAGE(k) tally_start(&tally_##k);
 #define DECLARE_IMAGE(k)                                                                           \
     Tally tally_##k;                                                                               \
@@ -162,15 +142,15 @@ INLINE void put_by_y(long *out, const int digits, const Tally *t, const int clas
         long sum[SUMS];                                                                            \
         uint low[LOWS];                                                                            \
         const long n_ = last - begin + 1;                                                          \
-        sum[COUNT] = n_;                                                                           \
-        sum[SUM_X] = n_ * x;                                                                       \
-        sum[SUM_Y] = n_ * (begin + last) / 2;                                                      \
+        sum[AT_COUNT] = n_;                                                                           \
+        sum[AT_X] = n_ * x;                                                                       \
+        sum[AT_Y] = n_ * (begin + last) / 2;                                                      \
         low[0] = (uint)x;                                                                          \
         low[1] = (uint)begin;                                                                      \
         low[2 + SPACE] = ~(uint)x;                                                                 \
         low[3 + SPACE] = ~(uint)last;                                                              \
         if (SPACE) {                                                                               \
-            sum[SUM_Z * SPACE] = n_ * z;                                                           \
+            sum[AT_Z * SPACE] = n_ * z;                                                           \
             low[2 * SPACE] = (uint)z;                                                              \
             low[5 * SPACE] = ~(uint)z;                                                             \
         }                                                                                          \
@@ -221,49 +201,4 @@ GROUP_KERNEL void measure_sums(READ_PARAMS, const int w, const int h, const int 
     FLUSH()
     barrier(CLK_LOCAL_MEM_FENCE);
     tally_write(table, SLOT_BITS, SUMS, LOWS, totals);
-}
-
-#define DECLARE_SPREAD(k) int top_##k = -1000, low_##k = 1000, odd_##k = 0;
-#define ADD_SPREAD(k)                                                                              \
-    {                                                                                              \
-        const float v = (float)read_##k(READ_ARGS, x, y, plane);                                   \
-        const uint m = mantissa(as_uint(v));                                                       \
-        const int e = exponent(as_uint(v)) - 150;                                                  \
-        odd_##k |= !isfinite(v);                                                                   \
-        if (m != 0 && isfinite(v)) {                                                               \
-            top_##k = max(top_##k, e + 32 - (int)clz(m));                                          \
-            low_##k = min(low_##k, e + 31 - (int)clz(m & (0 - m)));                                \
-        }                                                                                          \
-    }
-#define JOIN_SPREAD(k)                                                                             \
-    atomic_max(&group_spread[3 * (k) - 3], top_##k);                                               \
-    atomic_min(&group_spread[3 * (k) - 2], low_##k);                                               \
-    atomic_or(&group_spread[3 * (k) - 1], odd_##k);
-#define WRITE_SPREAD(k)                                                                            \
-    atomic_max(&spread[3 * (k) - 3], group_spread[3 * (k) - 3]);                                   \
-    atomic_min(&spread[3 * (k) - 2], group_spread[3 * (k) - 2]);                                   \
-    atomic_or(&spread[3 * (k) - 1], group_spread[3 * (k) - 1]);
-
-/* Of the labelled pixels of each image: all are below 2^top and multiples of 2^low, or not finite. */
-GROUP_KERNEL void measure_range(READ_PARAMS, const int w, const int h, const int rows,
-                                global int *spread)
-{
-    local int group_spread[3 * IMAGES];
-    const int x = (int)get_global_id(0), plane = (int)get_group_id(2);
-    const int y0 = (int)get_group_id(1) * rows, y1 = x < w ? min(y0 + rows, h) : y0;
-    for (int i = get_local_id(0); i < 3 * IMAGES; i += GROUP) {
-        group_spread[i] = i % 3 == 0 ? -1000 : i % 3 == 1 ? 1000 : 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_IMAGES(DECLARE_SPREAD)
-    for (int y = y0; y < y1; y++) {
-        if (read_0(READ_ARGS, x, y, plane) != 0) {
-            FOR_IMAGES(ADD_SPREAD)
-        }
-    }
-    FOR_IMAGES(JOIN_SPREAD)
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        FOR_IMAGES(WRITE_SPREAD)
-    }
 }

@@ -6,7 +6,7 @@
  * lowest bit in the neighbourhood's code counts it.  Neighbours belong to the object when they
  * have the same label, so touching objects do not disturb each other.
  *
- * The host defines SPACE, SUMS, SLOT_BITS and where the sums begin (-1: not wanted): PERIMETER,
+ * The host defines SPACE, OUTLINE (how many sums), OUTLINE_BITS and where the sums begin (-1: not wanted): PERIMETER,
  * CROFTON, EULER.
  */
 typedef struct Counts {
@@ -112,7 +112,7 @@ constant uchar BIT[8] = {1, 4, 2, 8, 16, 64, 32, 128};
 
 #define FLUSH()                                                                                    \
     if (current != 0) {                                                                            \
-        long sum[SUMS];                                                                            \
+        long sum[OUTLINE];                                                                            \
         for (int i = 0; i < 3 && PERIMETER >= 0; i++) {                                            \
             sum[PERIMETER + i] = counts.perimeter[i];                                              \
         }                                                                                          \
@@ -122,20 +122,20 @@ constant uchar BIT[8] = {1, 4, 2, 8, 16, 64, 32, 128};
         if (EULER >= 0) {                                                                          \
             sum[EULER] = counts.euler;                                                             \
         }                                                                                          \
-        tally_run(table, SLOT_BITS, SUMS, 0, totals, current, sum, &none);                         \
+        tally_run(table, OUTLINE_BITS, OUTLINE, 0, totals, current, sum, &none);                         \
     }
 
 GROUP_KERNEL void measure_outline(READ_PARAMS, const int w, const int h, const int d,
-                                  const int rows, const uint first, const uint n,
+                                  const int rows, const uint first, const uint n, const uint lane,
                                   global ulong *sums)
 {
-    local uint table[TALLY_WORDS(SLOT_BITS, SUMS, 0)];
-    const Totals totals = {sums, 0, n};
+    local uint table[TALLY_WORDS(OUTLINE_BITS, OUTLINE, 0)];
+    const Totals totals = {sums + (size_t)lane * n, 0, n};
     const uint none = 0;
     const int x = (int)get_global_id(0), plane = (int)get_group_id(2), z = plane % d;
     const int y0 = (int)get_group_id(1) * rows, y1 = x < w ? min(y0 + rows, h) : y0;
     const Counts zero = {{0, 0, 0}, {0, 0, 0, 0, 0}, 0};
-    tally_clear(table, SLOT_BITS, SUMS, 0);
+    tally_clear(table, OUTLINE_BITS, OUTLINE, 0);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     uint current = 0;
@@ -154,5 +154,5 @@ GROUP_KERNEL void measure_outline(READ_PARAMS, const int w, const int h, const i
     }
     FLUSH()
     barrier(CLK_LOCAL_MEM_FENCE);
-    tally_write(table, SLOT_BITS, SUMS, 0, totals);
+    tally_write(table, OUTLINE_BITS, OUTLINE, 0, totals);
 }

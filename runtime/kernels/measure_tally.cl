@@ -112,3 +112,21 @@ INLINE void tally_write(local const uint *table, const int bits, const int sums,
         }
     }
 }
+
+/* Order-preserving: as unsigned numbers these compare like the floats; NaN is above all. */
+INLINE uint order_key(float v)
+{
+    const uint bits = as_uint(v + 0.0f);
+    return isnan(v) ? 0xffffffff : bits ^ (bits >> 31 ? 0xffffffff : 0x80000000);
+}
+
+/* v = +-m * 2^(e - 150) */
+INLINE uint mantissa(uint bits)
+{
+    return (bits & 0x7fffff) | (bits & 0x7f800000 ? 0x800000 : 0);
+}
+
+INLINE int exponent(uint bits)
+{
+    return max((int)(bits >> 23 & 255), 1);
+}

@@ -5,20 +5,20 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-#ifndef INLINE
-#define INLINE static inline __attribute__((always_inline))
+#ifndef RANGE_INLINE
+#define RANGE_INLINE static inline __attribute__((always_inline))
 #endif
 
-typedef struct Range {
+typedef struct RangeBins {
     float lo, hi, norm; /* norm: bins per unit */
     double step;        /* from edge to edge */
     int bins;
-    bool usable;        /* finite, not inverted */
-} Range;
+    bool usable; /* finite, not inverted */
+} RangeBins;
 
-INLINE Range range_of(double lo, double hi, int bins)
+RANGE_INLINE RangeBins range_of(double lo, double hi, int bins)
 {
-    Range r;
+    RangeBins r;
     r.lo = (float)lo;
     r.hi = (float)hi;
     r.bins = bins;
@@ -33,7 +33,7 @@ INLINE Range range_of(double lo, double hi, int bins)
     return r;
 }
 
-INLINE float range_edge(const Range *r, int i)
+RANGE_INLINE float range_edge(const RangeBins *r, int i)
 {
     return i == r->bins ? r->hi : (float)((double)i * r->step + (double)r->lo);
 }

@@ -20,81 +20,81 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 
-#define BINS 2048
-#define BIN_BITS 11
-#define BINS_AN_ITEM (BINS / GROUP)
-#define PASSES 3
-#define ROOM 2048           /* copies that a group holds back before it writes them */
-#define HELD (ROOM + TILE_W * TILE_H)
-#define NO_BIN BINS
+#define RANK_BINS 2048
+#define RANK_BIN_BITS 11
+#define RANK_BINS_AN_ITEM (RANK_BINS / VISIT_GROUP)
+#define RANK_PASSES 3
+#define RANK_ROOM 2048 /* copies that a group holds back before it writes them */
+#define RANK_HELD (RANK_ROOM + VISIT_TILE_W * VISIT_TILE_H)
+#define RANK_NO_BIN RANK_BINS
 
 /* Scratch, in words. */
-#define SAMPLE_SIZE 16384
-#define AT_LOW 0            /* the bracket, as f32 */
-#define AT_HIGH 1
-#define AT_BELOW 2          /* counts of pixels: less than low, */
-#define AT_EQUAL_LOW 3
-#define AT_EQUAL_HIGH 4     /* (not counted when low equals high) */
-#define AT_COUNT 5          /* all */
-#define AT_COPIES 6         /* strictly between, whether or not there was room for a copy */
-#define AT_STATES 16        /* one State for each pass and the last */
-#define AT_NEXT (AT_STATES + (PASSES + 1) * STATE_WORDS)
-#define AT_BINS (AT_NEXT + 16)
-#define AT_SAMPLE (AT_BINS + PASSES * BINS)
-#define AT_KEPT HEADER_WORDS
+#define RANK_SAMPLE_SIZE 16384
+#define RANK_AT_LOW 0 /* the bracket, as f32 */
+#define RANK_AT_HIGH 1
+#define RANK_AT_BELOW 2 /* counts of pixels: less than low, */
+#define RANK_AT_EQUAL_LOW 3
+#define RANK_AT_EQUAL_HIGH 4 /* (not counted when low equals high) */
+#define RANK_AT_COUNT 5      /* all */
+#define RANK_AT_COPIES 6     /* strictly between, whether or not there was room for a copy */
+#define RANK_AT_STATES 16    /* one State for each pass and the last */
+#define RANK_AT_NEXT (RANK_AT_STATES + (RANK_PASSES + 1) * RANK_STATE_WORDS)
+#define RANK_AT_BINS (RANK_AT_NEXT + 16)
+#define RANK_AT_SAMPLE (RANK_AT_BINS + RANK_PASSES * RANK_BINS)
+#define RANK_AT_KEPT RANK_HEADER_WORDS
 
 /* Where to look for rank k (a range of keys) and for rank k + 1. */
-enum { NOWHERE, COPIES, IMAGE };          /* SOURCE */
-enum { SAME_RANGE, KNOWN, NOT_BELOW };    /* NEXT_HOW */
+enum { RANK_NOWHERE, RANK_COPIES, RANK_IMAGE };       /* SOURCE */
+enum { RANK_SAME_RANGE, RANK_KNOWN, RANK_NOT_BELOW }; /* NEXT_HOW */
 enum {
-    SOURCE,   /* what the pass reads */
-    FOUND,    /* 1: KEY is the answer for rank k */
-    KEY,      /* else: the first key of its range, */
-    SPAN,     /* the range's last key less the first, */
-    SHIFT,    /* bits of a key that a bin leaves open, */
-    RANK,     /* and the rank within the range */
-    NEXT_HOW, /* rank k + 1: in the same range; NEXT itself; the smallest key >= NEXT */
-    NEXT,
-    STATE_WORDS
+    RANK_SOURCE,   /* what the pass reads */
+    RANK_FOUND,    /* 1: KEY is the answer for rank k */
+    RANK_KEY,      /* else: the first key of its range, */
+    RANK_SPAN,     /* the range's last key less the first, */
+    RANK_SHIFT,    /* bits of a key that a bin leaves open, */
+    RANK_RANK,     /* and the rank within the range */
+    RANK_NEXT_HOW, /* rank k + 1: in the same range; NEXT itself; the smallest key >= NEXT */
+    RANK_NEXT,
+    RANK_STATE_WORDS
 };
-typedef char header_has_room[AT_SAMPLE + SAMPLE_SIZE <= HEADER_WORDS ? 1 : -1];
+typedef char rank_header_has_room[RANK_AT_SAMPLE + RANK_SAMPLE_SIZE <= RANK_HEADER_WORDS ? 1 : -1];
 
 /* -0 counts as 0. */
-INLINE uint key_of(float value)
+VISIT_INLINE uint rank_key_of(float value)
 {
     const uint bits = as_uint(value + 0.0f);
     return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
-INLINE float value_of(uint key)
+VISIT_INLINE float rank_value_of(uint key)
 {
     return as_float(key >> 31 ? key ^ 0x80000000u : ~key);
 }
 
 /* found[0] = the bin that holds `rank` (NO_BIN: none), found[1] = how many are in the bins before;
  * found[2] and found[3] the same of rank `next`. */
-INLINE void find_ranks(const local uint *bins, local uint *sums, uint rank, uint next,
-                       local uint *found)
+VISIT_INLINE void rank_find_ranks(const local uint *bins, local uint *sums, uint rank, uint next,
+                                  local uint *found)
 {
     const int item = (int)get_local_id(0);
     uint own = 0;
-    for (int i = 0; i < BINS_AN_ITEM; i++) {
-        own += bins[item * BINS_AN_ITEM + i];
+    for (int i = 0; i < RANK_BINS_AN_ITEM; i++) {
+        own += bins[item * RANK_BINS_AN_ITEM + i];
     }
     sums[item] = own;
     if (item == 0) {
-        found[0] = found[2] = NO_BIN;
+        found[0] = found[2] = RANK_NO_BIN;
         found[1] = found[3] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = 1; step < GROUP; step *= 2) {
+    for (int step = 1; step < VISIT_GROUP; step *= 2) {
         const uint left = item >= step ? sums[item - step] : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         sums[item] += left;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     uint before = sums[item] - own;
-    for (int i = item * BINS_AN_ITEM; i < (item + 1) * BINS_AN_ITEM; i++) {
+    for (int i = item * RANK_BINS_AN_ITEM; i < (item + 1) * RANK_BINS_AN_ITEM; i++) {
         if (rank >= before && rank - before < bins[i]) {
             found[0] = (uint)i;
             found[1] = before;
@@ -108,9 +108,9 @@ INLINE void find_ranks(const local uint *bins, local uint *sums, uint rank, uint
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-INLINE void clear_bins(local uint *bins)
+VISIT_INLINE void rank_clear_bins(local uint *bins)
 {
-    for (int i = (int)get_local_id(0); i < BINS; i += GROUP) {
+    for (int i = (int)get_local_id(0); i < RANK_BINS; i += VISIT_GROUP) {
         bins[i] = 0;
     }
 }
@@ -119,47 +119,50 @@ INLINE void clear_bins(local uint *bins)
 
 /* The key of number i of the sample, 0 when that pixel is left out: one pixel of each stretch of
  * the image, at a place in it that no pattern of the image follows. */
-INLINE uint sample_key(READ_PARAMS, uint i, int w, int h, int planes)
+VISIT_INLINE uint rank_sample_key(READ_PARAMS, uint own_i, int own_w, int own_h, int own_planes)
 {
-    const ulong pixels = (ulong)w * (ulong)h * (ulong)planes;
-    const uint from = (uint)(pixels * i / SAMPLE_SIZE);
-    const uint stretch = (uint)(pixels * (i + 1) / SAMPLE_SIZE) - from;
-    uint hash = i * 0x9e3779b9u;
-    hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
-    hash = (hash ^ (hash >> 13)) * 0xc2b2ae35u;
-    hash ^= hash >> 16;
-    float value = NAN;
-    if (stretch > 0) {
-        const uint at = from + mul_hi(hash, stretch);
-        const uint row = at / (uint)w;
-        value = visit_pixel(READ_ARGS, (int)(at % (uint)w), (int)(row % (uint)h),
-                            (int)(row / (uint)h), w, h);
+    const ulong own_pixels = (ulong)own_w * (ulong)own_h * (ulong)own_planes;
+    const uint own_from = (uint)(own_pixels * own_i / RANK_SAMPLE_SIZE);
+    const uint own_stretch = (uint)(own_pixels * (own_i + 1) / RANK_SAMPLE_SIZE) - own_from;
+    uint own_hash = own_i * 0x9e3779b9u;
+    own_hash = (own_hash ^ (own_hash >> 16)) * 0x85ebca6bu;
+    own_hash = (own_hash ^ (own_hash >> 13)) * 0xc2b2ae35u;
+    own_hash ^= own_hash >> 16;
+    float own_value = NAN;
+    if (own_stretch > 0) {
+        const uint own_at = own_from + mul_hi(own_hash, own_stretch);
+        const uint own_row = own_at / (uint)own_w;
+        own_value =
+            visit_pixel(READ_ARGS, (int)(own_at % (uint)own_w), (int)(own_row % (uint)own_h),
+                        (int)(own_row / (uint)own_h), own_w, own_h);
     }
-    return isnan(value) ? 0 : key_of(value);
+    return isnan(own_value) ? 0 : rank_key_of(own_value);
 }
 
 /* Also clears what the launches after it add to. */
-GROUP_KERNEL void rank_sample(READ_PARAMS, int w, int h, int planes, global uint *scratch)
+VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
+                              global uint *own_scratch)
 {
-    const int step = (int)get_global_size(0);
-    for (int i = (int)get_global_id(0); i < AT_SAMPLE; i += step) {
-        scratch[i] = i >= AT_NEXT && i < AT_BINS ? 0xffffffffu : 0;
+    const int own_step = (int)get_global_size(0);
+    for (int own_i = (int)get_global_id(0); own_i < RANK_AT_SAMPLE; own_i += own_step) {
+        own_scratch[own_i] = own_i >= RANK_AT_NEXT && own_i < RANK_AT_BINS ? 0xffffffffu : 0;
     }
-    for (int i = (int)get_global_id(0); i < SAMPLE_SIZE; i += step) {
-        scratch[AT_SAMPLE + i] = sample_key(READ_ARGS, (uint)i, w, h, planes);
+    for (int own_i = (int)get_global_id(0); own_i < RANK_SAMPLE_SIZE; own_i += own_step) {
+        own_scratch[RANK_AT_SAMPLE + own_i] =
+            rank_sample_key(READ_ARGS, (uint)own_i, own_w, own_h, own_planes);
     }
 }
 
 /* One group.  The ends of the bracket are values of the sample, found to 22 bits by two rounds of
  * counting; the third takes the smallest and the largest that have these bits. */
-GROUP_KERNEL void rank_bracket(double percent, global uint *scratch)
+VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
 {
-    local uint bins[2][BINS], sums[GROUP], found[4], found_high[4], ends[2], count;
+    local uint bins[2][RANK_BINS], sums[VISIT_GROUP], found[4], found_high[4], ends[2], count;
     const int item = (int)get_local_id(0);
-    const global uint *sample = scratch + AT_SAMPLE;
+    const global uint *sample = scratch + RANK_AT_SAMPLE;
 
-    clear_bins(bins[0]);
-    clear_bins(bins[1]);
+    rank_clear_bins(bins[0]);
+    rank_clear_bins(bins[1]);
     if (item == 0) {
         ends[0] = 0xffffffffu;
         ends[1] = 0;
@@ -167,7 +170,7 @@ GROUP_KERNEL void rank_bracket(double percent, global uint *scratch)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own = 0;
-    for (int i = item; i < SAMPLE_SIZE; i += GROUP) {
+    for (int i = item; i < RANK_SAMPLE_SIZE; i += VISIT_GROUP) {
         const uint key = sample[i];
         if (key != 0) {
             atomic_inc(&bins[0][key >> 21]);
@@ -184,28 +187,28 @@ GROUP_KERNEL void rank_bracket(double percent, global uint *scratch)
     const bool open_below = !(first >= 0), open_above = !(last <= n - 1);
     const uint rank_low = open_below ? 0 : (uint)first;
     const uint rank_high = open_above ? count - 1 : (uint)last;
-    find_ranks(bins[0], sums, rank_low, rank_high, found);
+    rank_find_ranks(bins[0], sums, rank_low, rank_high, found);
     const uint top_low = found[0], left_low = rank_low - found[1];
     const uint top_high = found[2], left_high = rank_high - found[3];
-    clear_bins(bins[0]);
+    rank_clear_bins(bins[0]);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    for (int i = item; i < SAMPLE_SIZE; i += GROUP) {
+    for (int i = item; i < RANK_SAMPLE_SIZE; i += VISIT_GROUP) {
         const uint key = sample[i];
         if (key != 0 && key >> 21 == top_low) {
-            atomic_inc(&bins[0][(key >> 10) & (BINS - 1)]);
+            atomic_inc(&bins[0][(key >> 10) & (RANK_BINS - 1)]);
         }
         if (key != 0 && key >> 21 == top_high) {
-            atomic_inc(&bins[1][(key >> 10) & (BINS - 1)]);
+            atomic_inc(&bins[1][(key >> 10) & (RANK_BINS - 1)]);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    find_ranks(bins[0], sums, left_low, left_low, found);
-    find_ranks(bins[1], sums, left_high, left_high, found_high);
+    rank_find_ranks(bins[0], sums, left_low, left_low, found);
+    rank_find_ranks(bins[1], sums, left_high, left_high, found_high);
 
-    const uint prefix_low = top_low << BIN_BITS | found[0];
-    const uint prefix_high = top_high << BIN_BITS | found_high[0];
-    for (int i = item; i < SAMPLE_SIZE; i += GROUP) {
+    const uint prefix_low = top_low << RANK_BIN_BITS | found[0];
+    const uint prefix_high = top_high << RANK_BIN_BITS | found_high[0];
+    for (int i = item; i < RANK_SAMPLE_SIZE; i += VISIT_GROUP) {
         const uint key = sample[i];
         if (key != 0 && key >> 10 == prefix_low) {
             atomic_min(&ends[0], key);
@@ -216,28 +219,28 @@ GROUP_KERNEL void rank_bracket(double percent, global uint *scratch)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        scratch[AT_LOW] = as_uint(open_below ? -INFINITY : value_of(ends[0]));
-        scratch[AT_HIGH] = as_uint(open_above ? INFINITY : value_of(ends[1]));
+        scratch[RANK_AT_LOW] = as_uint(open_below ? -INFINITY : rank_value_of(ends[0]));
+        scratch[RANK_AT_HIGH] = as_uint(open_above ? INFINITY : rank_value_of(ends[1]));
     }
 }
 
 /* ---- the reading ----------------------------------------------------------------------------- */
 
 /* Writes the held copies out when there are more than `room`; all of the group call it. */
-INLINE void write_copies(local float *held, local uint *used, local uint *to, uint room,
-                         uint capacity, global uint *scratch)
+VISIT_INLINE void rank_write_copies(local float *held, local uint *used, local uint *to, uint room,
+                                    uint capacity, global uint *scratch)
 {
     const uint item = (uint)get_local_id(0);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint n = *used > room ? *used : 0;
     if (n > 0 && item == 0) {
-        *to = atomic_add(scratch + AT_COPIES, n);
+        *to = atomic_add(scratch + RANK_AT_COPIES, n);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < n; i += GROUP) {
+    for (uint i = item; i < n; i += VISIT_GROUP) {
         const uint at = *to + i;
         if (at < capacity) {
-            scratch[AT_KEPT + at] = as_uint(held[i]);
+            scratch[RANK_AT_KEPT + at] = as_uint(held[i]);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -247,185 +250,190 @@ INLINE void write_copies(local float *held, local uint *used, local uint *to, ui
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-GROUP_KERNEL void rank_count(READ_PARAMS, int w, int h, uint tiles, uint capacity,
-                             global uint *scratch)
+VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
+                             global uint *own_scratch)
 {
-    local float held[HELD];
-    local uint used, to, totals[4];
-    const uint item = (uint)get_local_id(0);
-    const float low = as_float(scratch[AT_LOW]), high = as_float(scratch[AT_HIGH]);
-    uint below = 0, equal_low = 0, equal_high = 0, count = 0;
+    local float own_held[RANK_HELD];
+    local uint own_used, own_to, own_totals[4];
+    const uint own_item = (uint)get_local_id(0);
+    const float own_low = as_float(own_scratch[RANK_AT_LOW]),
+                own_high = as_float(own_scratch[RANK_AT_HIGH]);
+    uint own_below = 0, own_equal_low = 0, own_equal_high = 0, own_count = 0;
 
-    if (item == 0) {
-        used = totals[0] = totals[1] = totals[2] = totals[3] = 0;
+    if (own_item == 0) {
+        own_used = own_totals[0] = own_totals[1] = own_totals[2] = own_totals[3] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
-        const Place place = visit_place(tile, w, h);
-        for (int batch = 0; batch < BATCHES; batch++) {
-            float v[BATCH];
-            uint closed = 0, between = 0;
-            VISIT_BATCH(v, place, batch);
+    for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
+         own_tile += (uint)get_num_groups(0)) {
+        const VisitPlace own_place = visit_place(own_tile, own_w, own_h);
+        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
+            float own_v[VISIT_COUNT];
+            uint own_closed = 0, own_between = 0;
+            visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);
 #pragma unroll
-            for (int k = 0; k < BATCH; k++) {
-                count += !isnan(v[k]);
-                below += v[k] < low;
-                closed |= (uint)(v[k] >= low && v[k] <= high) << k;
-                between |= (uint)(v[k] > low && v[k] < high) << k;
+            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                own_count += !isnan(own_v[own_k]);
+                own_below += own_v[own_k] < own_low;
+                own_closed |= (uint)(own_v[own_k] >= own_low && own_v[own_k] <= own_high) << own_k;
+                own_between |= (uint)(own_v[own_k] > own_low && own_v[own_k] < own_high) << own_k;
             }
-            if (closed != between) {
+            if (own_closed != own_between) {
 #pragma unroll
-                for (int k = 0; k < BATCH; k++) {
-                    equal_low += v[k] == low;
-                    equal_high += v[k] == high && v[k] > low;
+                for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                    own_equal_low += own_v[own_k] == own_low;
+                    own_equal_high += own_v[own_k] == own_high && own_v[own_k] > own_low;
                 }
             }
-            if (between != 0) {
-                uint at = atomic_add(&used, popcount(between));
+            if (own_between != 0) {
+                uint own_at = atomic_add(&own_used, popcount(own_between));
 #pragma unroll
-                for (int k = 0; k < BATCH; k++) {
-                    if (between >> k & 1) {
-                        held[at] = v[k];
-                        at++;
+                for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                    if (own_between >> own_k & 1) {
+                        own_held[own_at] = own_v[own_k];
+                        own_at++;
                     }
                 }
             }
         }
-        write_copies(held, &used, &to, ROOM, capacity, scratch);
+        rank_write_copies(own_held, &own_used, &own_to, RANK_ROOM, own_capacity, own_scratch);
     }
-    write_copies(held, &used, &to, 0, capacity, scratch);
+    rank_write_copies(own_held, &own_used, &own_to, 0, own_capacity, own_scratch);
 
-    atomic_add(&totals[0], below);
-    atomic_add(&totals[1], equal_low);
-    atomic_add(&totals[2], equal_high);
-    atomic_add(&totals[3], count);
+    atomic_add(&own_totals[0], own_below);
+    atomic_add(&own_totals[1], own_equal_low);
+    atomic_add(&own_totals[2], own_equal_high);
+    atomic_add(&own_totals[3], own_count);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < 4; i += GROUP) {
-        atomic_add(scratch + AT_BELOW + i, totals[i]);
+    for (uint own_i = own_item; own_i < 4; own_i += VISIT_GROUP) {
+        atomic_add(own_scratch + RANK_AT_BELOW + own_i, own_totals[own_i]);
     }
 }
 
 /* ---- narrowing ------------------------------------------------------------------------------- */
 
-INLINE double position_of(double percent, uint count)
+VISIT_INLINE double rank_position_of(double percent, uint count)
 {
     return percent / 100 * ((double)count - 1);
 }
 
 /* A range of keys to count in bins. */
-INLINE void set_range(local uint *state, uint source, uint first, uint last, uint rank)
+VISIT_INLINE void rank_set_range(local uint *state, uint source, uint first, uint last, uint rank)
 {
     const uint bits = 32 - clz(last - first);
-    state[SOURCE] = source;
-    state[FOUND] = 0;
-    state[KEY] = first;
-    state[SPAN] = last - first;
-    state[SHIFT] = bits > BIN_BITS ? bits - BIN_BITS : 0;
-    state[RANK] = rank;
+    state[RANK_SOURCE] = source;
+    state[RANK_FOUND] = 0;
+    state[RANK_KEY] = first;
+    state[RANK_SPAN] = last - first;
+    state[RANK_SHIFT] = bits > RANK_BIN_BITS ? bits - RANK_BIN_BITS : 0;
+    state[RANK_RANK] = rank;
 }
 
 /* The state for the first pass, from what rank_count has found. */
-INLINE void state_from_counts(const global uint *scratch, uint capacity, double percent,
-                              local uint *state)
+VISIT_INLINE void rank_state_from_counts(const global uint *scratch, uint capacity, double percent,
+                                         local uint *state)
 {
-    const uint low = key_of(as_float(scratch[AT_LOW])), high = key_of(as_float(scratch[AT_HIGH]));
-    const uint count = scratch[AT_COUNT], copies = scratch[AT_COPIES];
-    const uint to_low = scratch[AT_BELOW], to_between = to_low + scratch[AT_EQUAL_LOW];
-    const uint to_high = to_between + copies, to_above = to_high + scratch[AT_EQUAL_HIGH];
-    const uint source = copies <= capacity ? COPIES : IMAGE;
+    const uint low = rank_key_of(as_float(scratch[RANK_AT_LOW])),
+               high = rank_key_of(as_float(scratch[RANK_AT_HIGH]));
+    const uint count = scratch[RANK_AT_COUNT], copies = scratch[RANK_AT_COPIES];
+    const uint to_low = scratch[RANK_AT_BELOW], to_between = to_low + scratch[RANK_AT_EQUAL_LOW];
+    const uint to_high = to_between + copies, to_above = to_high + scratch[RANK_AT_EQUAL_HIGH];
+    const uint source = copies <= capacity ? RANK_COPIES : RANK_IMAGE;
 
-    for (int i = 0; i < STATE_WORDS; i++) {
+    for (int i = 0; i < RANK_STATE_WORDS; i++) {
         state[i] = 0;
     }
-    state[SOURCE] = NOWHERE;
-    state[FOUND] = 1;
-    state[NEXT_HOW] = KNOWN;
+    state[RANK_SOURCE] = RANK_NOWHERE;
+    state[RANK_FOUND] = 1;
+    state[RANK_NEXT_HOW] = RANK_KNOWN;
     if (count > 0) {
-        const uint k = (uint)position_of(percent, count);
+        const uint k = (uint)rank_position_of(percent, count);
         const uint next = min(k + 1, count - 1);
         if (k < to_low) {
-            set_range(state, IMAGE, 1, low - 1, k);
+            rank_set_range(state, RANK_IMAGE, 1, low - 1, k);
         } else if (k < to_between) {
-            state[KEY] = low;
+            state[RANK_KEY] = low;
         } else if (k < to_high) {
-            set_range(state, source, low + 1, high - 1, k - to_between);
+            rank_set_range(state, source, low + 1, high - 1, k - to_between);
         } else if (k < to_above) {
-            state[KEY] = high;
+            state[RANK_KEY] = high;
         } else {
-            set_range(state, IMAGE, high + 1, 0xffffffffu, k - to_above);
+            rank_set_range(state, RANK_IMAGE, high + 1, 0xffffffffu, k - to_above);
         }
         /* The ends of a bracket are pixels or infinite, so a range's neighbour is known. */
         if (next < to_low) {
-            state[NEXT_HOW] = SAME_RANGE;
+            state[RANK_NEXT_HOW] = RANK_SAME_RANGE;
         } else if (next < to_between) {
-            state[NEXT] = low;
+            state[RANK_NEXT] = low;
         } else if (next < to_high) {
-            state[NEXT_HOW] = k < to_between ? NOT_BELOW : SAME_RANGE;
-            state[NEXT] = low + 1;
-            state[SOURCE] = source;
+            state[RANK_NEXT_HOW] = k < to_between ? RANK_NOT_BELOW : RANK_SAME_RANGE;
+            state[RANK_NEXT] = low + 1;
+            state[RANK_SOURCE] = source;
         } else if (next < to_above) {
-            state[NEXT] = high;
+            state[RANK_NEXT] = high;
         } else {
-            state[NEXT_HOW] = k < to_above ? NOT_BELOW : SAME_RANGE;
-            state[NEXT] = high + 1;
-            state[SOURCE] = IMAGE;
+            state[RANK_NEXT_HOW] = k < to_above ? RANK_NOT_BELOW : RANK_SAME_RANGE;
+            state[RANK_NEXT] = high + 1;
+            state[RANK_SOURCE] = RANK_IMAGE;
         }
     }
 }
 
 /* The state after a pass: from the one before and the bins in which k and k + 1 were found. */
-INLINE void narrow_state(const local uint *found, uint smallest, local uint *state)
+VISIT_INLINE void rank_narrow_state(const local uint *found, uint smallest, local uint *state)
 {
-    const uint first = state[KEY], shift = state[SHIFT], source = state[SOURCE];
-    if (state[NEXT_HOW] == NOT_BELOW) {
-        state[NEXT_HOW] = KNOWN;
-        state[NEXT] = smallest;
+    const uint first = state[RANK_KEY], shift = state[RANK_SHIFT], source = state[RANK_SOURCE];
+    if (state[RANK_NEXT_HOW] == RANK_NOT_BELOW) {
+        state[RANK_NEXT_HOW] = RANK_KNOWN;
+        state[RANK_NEXT] = smallest;
     }
-    state[SOURCE] = NOWHERE;
-    if (!state[FOUND]) {
+    state[RANK_SOURCE] = RANK_NOWHERE;
+    if (!state[RANK_FOUND]) {
         const uint begin = first + (found[0] << shift);
-        const uint left = first + state[SPAN] - begin, wide = (1u << shift) - 1;
-        set_range(state, source, begin, begin + min(left, wide), state[RANK] - found[1]);
-        if (state[NEXT_HOW] == SAME_RANGE && found[2] != found[0]) {
+        const uint left = first + state[RANK_SPAN] - begin, wide = (1u << shift) - 1;
+        rank_set_range(state, source, begin, begin + min(left, wide), state[RANK_RANK] - found[1]);
+        if (state[RANK_NEXT_HOW] == RANK_SAME_RANGE && found[2] != found[0]) {
             /* No rank after k in its range: k is the last of all. */
-            state[NEXT_HOW] = found[2] == NO_BIN ? KNOWN : shift == 0 ? KNOWN : NOT_BELOW;
-            state[NEXT] = first + (found[2] << shift);
+            state[RANK_NEXT_HOW] = found[2] == RANK_NO_BIN ? RANK_KNOWN
+                                   : shift == 0            ? RANK_KNOWN
+                                                           : RANK_NOT_BELOW;
+            state[RANK_NEXT] = first + (found[2] << shift);
         }
-        state[FOUND] = shift == 0;
-        if (shift == 0 && state[NEXT_HOW] == SAME_RANGE) {
-            state[NEXT_HOW] = KNOWN;
-            state[NEXT] = begin;
+        state[RANK_FOUND] = shift == 0;
+        if (shift == 0 && state[RANK_NEXT_HOW] == RANK_SAME_RANGE) {
+            state[RANK_NEXT_HOW] = RANK_KNOWN;
+            state[RANK_NEXT] = begin;
         }
-        state[SOURCE] = shift == 0 ? NOWHERE : source;
+        state[RANK_SOURCE] = shift == 0 ? RANK_NOWHERE : source;
     }
 }
 
 /* Makes the state for `pass` (0: after rank_count) in local memory; every group makes the same, the
  * first one keeps it for the next launch. */
-INLINE void make_state(int pass, uint capacity, double percent, global uint *scratch,
-                       local uint *bins, local uint *sums, local uint *found,
-                       local uint *state)
+VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, global uint *scratch,
+                                  local uint *bins, local uint *sums, local uint *found,
+                                  local uint *state)
 {
     const int item = (int)get_local_id(0);
     if (pass == 0 && item == 0) {
-        state_from_counts(scratch, capacity, percent, state);
+        rank_state_from_counts(scratch, capacity, percent, state);
     }
-    for (int i = item; pass > 0 && i < STATE_WORDS; i += GROUP) {
-        state[i] = scratch[AT_STATES + (pass - 1) * STATE_WORDS + i];
+    for (int i = item; pass > 0 && i < RANK_STATE_WORDS; i += VISIT_GROUP) {
+        state[i] = scratch[RANK_AT_STATES + (pass - 1) * RANK_STATE_WORDS + i];
     }
-    for (int i = item; i < BINS; i += GROUP) {
-        bins[i] = pass > 0 ? scratch[AT_BINS + (pass - 1) * BINS + i] : 0;
+    for (int i = item; i < RANK_BINS; i += VISIT_GROUP) {
+        bins[i] = pass > 0 ? scratch[RANK_AT_BINS + (pass - 1) * RANK_BINS + i] : 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint rank = state[RANK];
-    find_ranks(bins, sums, rank, rank + 1, found);
+    const uint rank = state[RANK_RANK];
+    rank_find_ranks(bins, sums, rank, rank + 1, found);
     if (pass > 0 && item == 0) {
-        narrow_state(found, scratch[AT_NEXT + pass - 1], state);
+        rank_narrow_state(found, scratch[RANK_AT_NEXT + pass - 1], state);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_group_id(0) == 0) {
-        for (int i = item; i < STATE_WORDS; i += GROUP) {
-            scratch[AT_STATES + pass * STATE_WORDS + i] = state[i];
+        for (int i = item; i < RANK_STATE_WORDS; i += VISIT_GROUP) {
+            scratch[RANK_AT_STATES + pass * RANK_STATE_WORDS + i] = state[i];
         }
     }
 }
@@ -433,87 +441,92 @@ INLINE void make_state(int pass, uint capacity, double percent, global uint *scr
 /* ---- the passes ------------------------------------------------------------------------------ */
 
 /* What a pass does with one value. */
-#define TALLY(v)                                                                                   \
+#define RANK_TALLY(v)                                                                              \
     do {                                                                                           \
-        const uint key_ = key_of(v);                                                               \
-        const uint offset_ = key_ - first;                                                         \
-        if (!isnan(v) && counts && offset_ <= span) {                                              \
-            atomic_inc(&bins[offset_ >> shift]);                                                   \
+        const uint key_ = rank_key_of(v);                                                          \
+        const uint offset_ = key_ - own_first;                                                     \
+        if (!isnan(v) && own_counts && offset_ <= own_span) {                                      \
+            atomic_inc(&own_bins[offset_ >> own_shift]);                                           \
         }                                                                                          \
-        if (!isnan(v) && key_ >= bound) {                                                          \
-            smallest = min(smallest, key_);                                                        \
+        if (!isnan(v) && key_ >= own_bound) {                                                      \
+            own_smallest = min(own_smallest, key_);                                                \
         }                                                                                          \
     } while (0)
 
-GROUP_KERNEL void rank_refine(READ_PARAMS, int w, int h, uint tiles, uint capacity, double percent,
-                              int pass, global uint *scratch)
+VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
+                              double own_percent, int own_pass, global uint *own_scratch)
 {
-    local uint bins[BINS], sums[GROUP], found[4], state[STATE_WORDS], next;
-    const uint item = (uint)get_local_id(0);
-    make_state(pass, capacity, percent, scratch, bins, sums, found, state);
-    const uint first = state[KEY], span = state[SPAN], shift = state[SHIFT];
-    const bool counts = !state[FOUND];
-    const uint bound = state[NEXT_HOW] == NOT_BELOW ? state[NEXT] : 0xffffffffu;
-    const uint copies = state[SOURCE] == COPIES ? scratch[AT_COPIES] : 0;
-    const uint my_tiles = state[SOURCE] == IMAGE ? tiles : 0;
-    uint smallest = 0xffffffffu;
+    local uint own_bins[RANK_BINS], own_sums[VISIT_GROUP], own_found[4],
+        own_state[RANK_STATE_WORDS], own_next;
+    const uint own_item = (uint)get_local_id(0);
+    rank_make_state(own_pass, own_capacity, own_percent, own_scratch, own_bins, own_sums, own_found,
+                    own_state);
+    const uint own_first = own_state[RANK_KEY], own_span = own_state[RANK_SPAN],
+               own_shift = own_state[RANK_SHIFT];
+    const bool own_counts = !own_state[RANK_FOUND];
+    const uint own_bound =
+        own_state[RANK_NEXT_HOW] == RANK_NOT_BELOW ? own_state[RANK_NEXT] : 0xffffffffu;
+    const uint own_copies = own_state[RANK_SOURCE] == RANK_COPIES ? own_scratch[RANK_AT_COPIES] : 0;
+    const uint own_my_tiles = own_state[RANK_SOURCE] == RANK_IMAGE ? own_tiles : 0;
+    uint own_smallest = 0xffffffffu;
 
-    clear_bins(bins);
-    if (item == 0) {
-        next = 0xffffffffu;
+    rank_clear_bins(own_bins);
+    if (own_item == 0) {
+        own_next = 0xffffffffu;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint from = (uint)get_group_id(0) * GROUP * BATCH; from < copies;
-         from += (uint)get_num_groups(0) * GROUP * BATCH) {
-        float v[BATCH];
+    for (uint own_from = (uint)get_group_id(0) * VISIT_GROUP * VISIT_COUNT; own_from < own_copies;
+         own_from += (uint)get_num_groups(0) * VISIT_GROUP * VISIT_COUNT) {
+        float own_v[VISIT_COUNT];
 #pragma unroll
-        for (int k = 0; k < BATCH; k++) {
-            const uint i = from + (uint)k * GROUP + item;
-            v[k] = i < copies ? as_float(scratch[AT_KEPT + i]) : NAN;
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            const uint own_i = own_from + (uint)own_k * VISIT_GROUP + own_item;
+            own_v[own_k] = own_i < own_copies ? as_float(own_scratch[RANK_AT_KEPT + own_i]) : NAN;
         }
 #pragma unroll
-        for (int k = 0; k < BATCH; k++) {
-            TALLY(v[k]);
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            RANK_TALLY(own_v[own_k]);
         }
     }
-    for (uint tile = (uint)get_group_id(0); tile < my_tiles; tile += (uint)get_num_groups(0)) {
-        const Place place = visit_place(tile, w, h);
-        for (int batch = 0; batch < BATCHES; batch++) {
-            float v[BATCH];
-            VISIT_BATCH(v, place, batch);
+    for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
+         own_tile += (uint)get_num_groups(0)) {
+        const VisitPlace own_place = visit_place(own_tile, own_w, own_h);
+        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
+            float own_v[VISIT_COUNT];
+            visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);
 #pragma unroll
-            for (int k = 0; k < BATCH; k++) {
-                TALLY(v[k]);
+            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                RANK_TALLY(own_v[own_k]);
             }
         }
     }
-    atomic_min(&next, smallest);
+    atomic_min(&own_next, own_smallest);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = (int)item; i < BINS; i += GROUP) {
-        if (bins[i] != 0) {
-            atomic_add(scratch + AT_BINS + pass * BINS + i, bins[i]);
+    for (int own_i = (int)own_item; own_i < RANK_BINS; own_i += VISIT_GROUP) {
+        if (own_bins[own_i] != 0) {
+            atomic_add(own_scratch + RANK_AT_BINS + own_pass * RANK_BINS + own_i, own_bins[own_i]);
         }
     }
-    if (item == 0) {
-        atomic_min(scratch + AT_NEXT + pass, next);
+    if (own_item == 0) {
+        atomic_min(own_scratch + RANK_AT_NEXT + own_pass, own_next);
     }
 }
 
-/* One group.  numpy's interpolation, from the nearer end. */
-GROUP_KERNEL void rank_finish(double percent, uint capacity, global uint *scratch,
+/* One group.  numpy's interpolation, from the nearer end.  One NaN, whatever the device's is. */
+VISIT_KERNEL void rank_finish(double percent, uint capacity, global uint *scratch,
                               global double *values, int value)
 {
-    local uint bins[BINS], sums[GROUP], found[4], state[STATE_WORDS];
-    make_state(PASSES, capacity, percent, scratch, bins, sums, found, state);
+    local uint bins[RANK_BINS], sums[VISIT_GROUP], found[4], state[RANK_STATE_WORDS];
+    rank_make_state(RANK_PASSES, capacity, percent, scratch, bins, sums, found, state);
     if (get_local_id(0) == 0) {
         double result = NAN;
-        const uint count = scratch[AT_COUNT];
+        const uint count = scratch[RANK_AT_COUNT];
         if (count > 0) {
-            const double at = position_of(percent, count), part = at - floor(at);
-            const double a = value_of(state[KEY]), b = value_of(state[NEXT]);
+            const double at = rank_position_of(percent, count), part = at - floor(at);
+            const double a = rank_value_of(state[RANK_KEY]), b = rank_value_of(state[RANK_NEXT]);
             const double step = (b - a) * (part < 0.5 ? part : 1 - part);
             result = part == 0 || a == b ? a : part < 0.5 ? a + step : b - step;
         }
-        values[value] = isnan(result) ? (double)NAN : result;
+        values[value] = as_double(isnan(result) ? 0x7ff8000000000000UL : as_ulong(result));
     }
 }

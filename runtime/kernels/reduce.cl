@@ -10,188 +10,196 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 
-#define LANES 256
-#define BLOCK_ROWS 64
-#define AHEAD BATCH
+#define REDUCE_LANES 256
+#define REDUCE_BLOCK_ROWS 64
 
-enum { SUM, COUNT, SQUARES, LOW, HIGH, QUANTITIES };
+enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
 
-INLINE bool is_wanted(int quantity)
+VISIT_INLINE bool reduce_is_wanted(int quantity)
 {
-    return quantity == LOW || quantity == HIGH ? (WANTED & 4) != 0
-           : quantity == SQUARES               ? (WANTED & 2) != 0
-                                               : (WANTED & 1) != 0;
+    return quantity == REDUCE_LOW || quantity == REDUCE_HIGH ? (REDUCE_WANTED & 4) != 0
+           : quantity == REDUCE_SQUARES                      ? (REDUCE_WANTED & 2) != 0
+                                                             : (REDUCE_WANTED & 1) != 0;
 }
 
-INLINE double nothing(int quantity)
+VISIT_INLINE double reduce_nothing(int quantity)
 {
-    return quantity == LOW ? INFINITY : quantity == HIGH ? -INFINITY : 0.0;
+    return quantity == REDUCE_LOW ? INFINITY : quantity == REDUCE_HIGH ? -INFINITY : 0.0;
 }
 
-INLINE double combined(int quantity, double a, double b)
+VISIT_INLINE double reduce_combined(int quantity, double a, double b)
 {
-    return quantity == LOW ? (b < a ? b : a) : quantity == HIGH ? (b > a ? b : a) : a + b;
+    return quantity == REDUCE_LOW    ? (b < a ? b : a)
+           : quantity == REDUCE_HIGH ? (b > a ? b : a)
+                                     : a + b;
 }
 
 /* Adds the upper half of the lanes to the lower half until one is left. */
-INLINE void tree(int quantity, int step, local double *lanes)
+VISIT_INLINE void reduce_tree(int quantity, int step, local double *lanes)
 {
-    for (int t = (int)get_local_id(0); t < step; t += GROUP) {
-        lanes[t] = combined(quantity, lanes[t], lanes[t + step]);
+    for (int t = (int)get_local_id(0); t < step; t += VISIT_GROUP) {
+        lanes[t] = reduce_combined(quantity, lanes[t], lanes[t + step]);
     }
 }
 
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
-#define ADD_PIXEL(v, sum, count, squares, low, high)                                               \
+#define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
     do {                                                                                           \
         const bool there_ = !isnan(v);                                                             \
-        if (WANTED & 3) {                                                                          \
+        if (REDUCE_WANTED & 3) {                                                                   \
             const double x_ = (double)(there_ ? (v) : 0.0f);                                       \
-            if (WANTED & 1) {                                                                      \
+            if (REDUCE_WANTED & 1) {                                                               \
                 sum += x_;                                                                         \
                 count += there_;                                                                   \
             }                                                                                      \
-            if (WANTED & 2) {                                                                      \
+            if (REDUCE_WANTED & 2) {                                                               \
                 const double square_ = x_ * x_;                                                    \
                 squares += square_;                                                                \
             }                                                                                      \
         }                                                                                          \
-        if (WANTED & 4) {                                                                          \
+        if (REDUCE_WANTED & 4) {                                                                   \
             low = (v) < low ? (v) : low;                                                           \
             high = (v) > high ? (v) : high;                                                        \
         }                                                                                          \
     } while (0)
 
-#if CPU_SHAPE
+#if VISIT_CPU_SHAPE
 
 /* The sums of a block's columns. */
-INLINE void block_columns(READ_PARAMS, int w, int h, int x0, int y0, int plane,
-                          local double (*lanes)[LANES])
+VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
+                                       int own_plane, local double (*own_lanes)[REDUCE_LANES])
 {
-    double sum[LANES], squares[LANES];
-    float low[LANES], high[LANES];
-    int count[LANES];
-    for (int c = 0; c < LANES; c++) {
-        sum[c] = squares[c] = 0;
-        count[c] = 0;
-        low[c] = INFINITY;
-        high[c] = -INFINITY;
+    double own_sum[REDUCE_LANES], own_squares[REDUCE_LANES];
+    float own_low[REDUCE_LANES], own_high[REDUCE_LANES];
+    int own_count[REDUCE_LANES];
+    for (int own_c = 0; own_c < REDUCE_LANES; own_c++) {
+        own_sum[own_c] = own_squares[own_c] = 0;
+        own_count[own_c] = 0;
+        own_low[own_c] = INFINITY;
+        own_high[own_c] = -INFINITY;
     }
-    const int width = min(LANES, w - x0), bottom = min(h, y0 + BLOCK_ROWS);
-    for (int y = y0; y < bottom; y++) {
-        for (int c = 0; c < width; c++) {
-            const float v = visit_pixel(READ_ARGS, x0 + c, y, plane, w, h);
-            ADD_PIXEL(v, sum[c], count[c], squares[c], low[c], high[c]);
+    const int own_width = min(REDUCE_LANES, own_w - own_x0),
+              own_bottom = min(own_h, own_y0 + REDUCE_BLOCK_ROWS);
+    for (int own_y = own_y0; own_y < own_bottom; own_y++) {
+        for (int own_c = 0; own_c < own_width; own_c++) {
+            const float own_v =
+                visit_pixel(READ_ARGS, own_x0 + own_c, own_y, own_plane, own_w, own_h);
+            REDUCE_ADD_PIXEL(own_v, own_sum[own_c], own_count[own_c], own_squares[own_c],
+                             own_low[own_c], own_high[own_c]);
         }
     }
-    for (int c = 0; c < LANES; c++) {
-        lanes[SUM][c] = sum[c];
-        lanes[COUNT][c] = count[c];
-        lanes[SQUARES][c] = squares[c];
-        lanes[LOW][c] = low[c];
-        lanes[HIGH][c] = high[c];
+    for (int own_c = 0; own_c < REDUCE_LANES; own_c++) {
+        own_lanes[REDUCE_SUM][own_c] = own_sum[own_c];
+        own_lanes[REDUCE_COUNT][own_c] = own_count[own_c];
+        own_lanes[REDUCE_SQUARES][own_c] = own_squares[own_c];
+        own_lanes[REDUCE_LOW][own_c] = own_low[own_c];
+        own_lanes[REDUCE_HIGH][own_c] = own_high[own_c];
     }
 }
 
 #else
 
 /* The sums of a block's columns: each work-item takes one, AHEAD rows at a time. */
-INLINE void block_columns(READ_PARAMS, int w, int h, int x0, int y0, int plane,
-                          local double (*lanes)[LANES])
+VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
+                                       int own_plane, local double (*own_lanes)[REDUCE_LANES])
 {
-    const int c = (int)get_local_id(0);
-    double sum = 0, squares = 0;
-    float low = INFINITY, high = -INFINITY;
-    int count = 0;
-    for (int y = y0; y < y0 + BLOCK_ROWS; y += AHEAD) {
-        float v[AHEAD];
+    const int own_c = (int)get_local_id(0);
+    double own_sum = 0, own_squares = 0;
+    float own_low = INFINITY, own_high = -INFINITY;
+    int own_count = 0;
+    for (int own_y = own_y0; own_y < own_y0 + REDUCE_BLOCK_ROWS; own_y += VISIT_COUNT) {
+        float own_v[VISIT_COUNT];
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            v[k] = visit_pixel(READ_ARGS, x0 + c, y + k, plane, w, h);
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            own_v[own_k] =
+                visit_pixel(READ_ARGS, own_x0 + own_c, own_y + own_k, own_plane, own_w, own_h);
         }
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            ADD_PIXEL(v[k], sum, count, squares, low, high);
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            REDUCE_ADD_PIXEL(own_v[own_k], own_sum, own_count, own_squares, own_low, own_high);
         }
     }
-    if (WANTED & 1) {
-        lanes[SUM][c] = sum;
-        lanes[COUNT][c] = count;
+    if (REDUCE_WANTED & 1) {
+        own_lanes[REDUCE_SUM][own_c] = own_sum;
+        own_lanes[REDUCE_COUNT][own_c] = own_count;
     }
-    if (WANTED & 2) {
-        lanes[SQUARES][c] = squares;
+    if (REDUCE_WANTED & 2) {
+        own_lanes[REDUCE_SQUARES][own_c] = own_squares;
     }
-    if (WANTED & 4) {
-        lanes[LOW][c] = low;
-        lanes[HIGH][c] = high;
+    if (REDUCE_WANTED & 4) {
+        own_lanes[REDUCE_LOW][own_c] = own_low;
+        own_lanes[REDUCE_HIGH][own_c] = own_high;
     }
 }
 
 #endif
 
 /* Group g takes block g; partial[quantity * blocks + block]. */
-GROUP_KERNEL void reduce_blocks(READ_PARAMS, int w, int h, uint blocks, global double *partial)
+VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks,
+                                global double *own_partial)
 {
-    local double lanes[QUANTITIES][LANES];
-    const uint block = (uint)get_group_id(0);
-    const uint across = ((uint)w + LANES - 1) / LANES;
-    const uint down = ((uint)h + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    const uint row = block / across;
-    const int x0 = (int)((block - row * across) * LANES), y0 = (int)(row % down * BLOCK_ROWS);
-    const int plane = (int)(row / down), item = (int)get_local_id(0);
+    local double own_lanes[REDUCE_QUANTITIES][REDUCE_LANES];
+    const uint own_block = (uint)get_group_id(0);
+    const uint own_across = ((uint)own_w + REDUCE_LANES - 1) / REDUCE_LANES;
+    const uint own_down = ((uint)own_h + REDUCE_BLOCK_ROWS - 1) / REDUCE_BLOCK_ROWS;
+    const uint own_row = own_block / own_across;
+    const int own_x0 = (int)((own_block - own_row * own_across) * REDUCE_LANES),
+              own_y0 = (int)(own_row % own_down * REDUCE_BLOCK_ROWS);
+    const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
 
-    block_columns(READ_ARGS, w, h, x0, y0, plane, lanes);
+    reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = LANES / 2; step > 0; step /= 2) {
+    for (int own_step = REDUCE_LANES / 2; own_step > 0; own_step /= 2) {
 #pragma unroll
-        for (int q = 0; q < QUANTITIES; q++) {
-            if (is_wanted(q)) {
-                tree(q, step, lanes[q]);
+        for (int own_q = 0; own_q < REDUCE_QUANTITIES; own_q++) {
+            if (reduce_is_wanted(own_q)) {
+                reduce_tree(own_q, own_step, own_lanes[own_q]);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    for (int q = item; q < QUANTITIES; q += GROUP) {
-        if (is_wanted(q)) {
-            partial[(size_t)q * blocks + block] = lanes[q][0];
+    for (int own_q = own_item; own_q < REDUCE_QUANTITIES; own_q += VISIT_GROUP) {
+        if (reduce_is_wanted(own_q)) {
+            own_partial[(size_t)own_q * own_blocks + own_block] = own_lanes[own_q][0];
         }
     }
 }
 
 /* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree. */
-GROUP_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
+VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
                                 int value)
 {
-    local double lanes[LANES];
+    local double lanes[REDUCE_LANES];
     const int q = (int)get_group_id(0), item = (int)get_local_id(0);
-    const size_t n = is_wanted(q) ? blocks : 0;
+    const size_t n = reduce_is_wanted(q) ? blocks : 0;
     partial += (size_t)q * n;
-    for (int t = item; t < LANES; t += GROUP) {
-        double all = nothing(q);
+    for (int t = item; t < REDUCE_LANES; t += VISIT_GROUP) {
+        double all = reduce_nothing(q);
         size_t i = (size_t)t;
-        for (; i + (AHEAD - 1) * LANES < n; i += AHEAD * LANES) {
-            double part[AHEAD];
+        for (; i + (VISIT_COUNT - 1) * REDUCE_LANES < n; i += VISIT_COUNT * REDUCE_LANES) {
+            double part[VISIT_COUNT];
 #pragma unroll
-            for (int k = 0; k < AHEAD; k++) {
-                part[k] = partial[i + (size_t)k * LANES];
+            for (int k = 0; k < VISIT_COUNT; k++) {
+                part[k] = partial[i + (size_t)k * REDUCE_LANES];
             }
 #pragma unroll
-            for (int k = 0; k < AHEAD; k++) {
-                all = combined(q, all, part[k]);
+            for (int k = 0; k < VISIT_COUNT; k++) {
+                all = reduce_combined(q, all, part[k]);
             }
         }
-        for (; i < n; i += LANES) {
-            all = combined(q, all, partial[i]);
+        for (; i < n; i += REDUCE_LANES) {
+            all = reduce_combined(q, all, partial[i]);
         }
         lanes[t] = all;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = LANES / 2; step > 0; step /= 2) {
-        tree(q, step, lanes);
+    for (int step = REDUCE_LANES / 2; step > 0; step /= 2) {
+        reduce_tree(q, step, lanes);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     /* One zero and one NaN, whatever the device makes of signs. */
     if (item == 0 && n > 0) {
-        values[value + q] = isnan(lanes[0]) ? (double)NAN : lanes[0] + 0.0;
+        values[value + q] =
+            as_double(isnan(lanes[0]) ? 0x7ff8000000000000UL : as_ulong(lanes[0] + 0.0));
     }
 }

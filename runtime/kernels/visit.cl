@@ -15,61 +15,68 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-#define BATCH 16
-#if CPU_SHAPE
-#define GROUP 1
-#define BATCHES (TILE_W / BATCH)
-#define TILE_H 1
-#define STEP_X 1
-#define STEP_Y 0
+#define VISIT_COUNT 16
+#if VISIT_CPU_SHAPE
+#define VISIT_GROUP 1
+#define VISIT_BATCHES (VISIT_TILE_W / VISIT_COUNT)
+#define VISIT_TILE_H 1
+#define VISIT_STEP_X 1
+#define VISIT_STEP_Y 0
 #else
-#define GROUP 256
-#define BATCHES 1
-#define TILE_H (BATCH * GROUP / TILE_W)
-#define STEP_X 0
-#define STEP_Y (GROUP / TILE_W)
+#define VISIT_GROUP 256
+#define VISIT_BATCHES 1
+#define VISIT_TILE_H (VISIT_COUNT * VISIT_GROUP / VISIT_TILE_W)
+#define VISIT_STEP_X 0
+#define VISIT_STEP_Y (VISIT_GROUP / VISIT_TILE_W)
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
-#define GROUP_KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#define VISIT_INLINE static inline __attribute__((always_inline))
+#define VISIT_KERNEL kernel __attribute__((reqd_work_group_size(VISIT_GROUP, 1, 1)))
 
 /* Where a work-item begins in a tile. */
-typedef struct Place {
+typedef struct VisitPlace {
     int x, y, plane;
-} Place;
+} VisitPlace;
 
-INLINE Place visit_place(uint tile, int w, int h)
+VISIT_INLINE VisitPlace visit_place(uint tile, int w, int h)
 {
-    const uint across = ((uint)w + TILE_W - 1) / TILE_W, down = ((uint)h + TILE_H - 1) / TILE_H;
+    const uint across = ((uint)w + VISIT_TILE_W - 1) / VISIT_TILE_W,
+               down = ((uint)h + VISIT_TILE_H - 1) / VISIT_TILE_H;
     const uint row = tile / across;
     const uint item = get_local_id(0);
-    Place place;
-    place.x = (int)((tile - row * across) * TILE_W);
-    place.y = (int)(row % down * TILE_H);
+    VisitPlace place;
+    place.x = (int)((tile - row * across) * VISIT_TILE_W);
+    place.y = (int)(row % down * VISIT_TILE_H);
     place.plane = (int)(row / down);
-#if !CPU_SHAPE
-    place.x += (int)(item % TILE_W);
-    place.y += (int)(item / TILE_W);
+#if !VISIT_CPU_SHAPE
+    place.x += (int)(item % VISIT_TILE_W);
+    place.y += (int)(item / VISIT_TILE_W);
 #endif
     return place;
 }
 
 /* A pixel as f32; NaN where it is left out: outside the image, not selected, or not a number. */
-INLINE float visit_pixel(READ_PARAMS, int x, int y, int plane, int w, int h)
+VISIT_INLINE float visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane, int own_w,
+                               int own_h)
 {
-    float value = NAN;
-    if (x < w && y < h) {
-        value = (float)read_0(READ_ARGS, x, y, plane);
+    float own_value = NAN;
+    if (own_x < own_w && own_y < own_h) {
+        own_value = (float)read_0(READ_ARGS, own_x, own_y, own_plane);
 #ifdef READ_HAS_1
-        value = read_1(READ_ARGS, x, y, plane) ? value : NAN;
+        own_value = read_1(READ_ARGS, own_x, own_y, own_plane) ? own_value : NAN;
 #endif
     }
-    return value;
+    return own_value;
 }
 
-#define VISIT_BATCH(value, place, batch)                                                           \
-    _Pragma("unroll") for (int k_ = 0; k_ < BATCH; k_++)                                           \
-    {                                                                                              \
-        value[k_] = visit_pixel(READ_ARGS, (place).x + ((batch) * BATCH + k_) * STEP_X,            \
-                                (place).y + k_ * STEP_Y, (place).plane, w, h);                     \
+/* The pixels of a batch of the work-item at `own_place`. */
+VISIT_INLINE void visit_read(READ_PARAMS, VisitPlace own_place, int own_batch, int own_w, int own_h,
+                             float *own_values)
+{
+#pragma unroll
+    for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+        own_values[own_k] =
+            visit_pixel(READ_ARGS, own_place.x + (own_batch * VISIT_COUNT + own_k) * VISIT_STEP_X,
+                        own_place.y + own_k * VISIT_STEP_Y, own_place.plane, own_w, own_h);
     }
+}

@@ -1,0 +1,74 @@
+/* show: every stage of the compilation as text. */
+#include "driver.h"
+
+#include "../ir/print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct View {
+    const char *option;
+    Stage stage;
+} VIEWS[] = {{"--ast", STAGE_PARSE},        {"--ir", STAGE_GRAPH},
+             {"--passes", STAGE_SCHEDULE},  {"--graph", STAGE_SCHEDULE},
+             {"--kernels", STAGE_PROGRAM},  {"--c", STAGE_PROGRAM}};
+enum { N_VIEWS = sizeof VIEWS / sizeof *VIEWS };
+
+static void show(Compilation *c, const char *option, Str *out)
+{
+    if (strcmp(option, "--ast") == 0) {
+        ast_print(c->file, out);
+    } else if (strcmp(option, "--ir") == 0) {
+        ir_print(c->graph, out);
+    } else if (strcmp(option, "--passes") == 0) {
+        str_add(out, c->printed.at);
+    } else if (strcmp(option, "--graph") == 0) {
+        ir_print_dot(c->graph, out);
+    } else if (strcmp(option, "--kernels") == 0) {
+        cg_show_kernels(c->program, out);
+    } else {
+        cg_emit_c(c->program, "program", out);
+    }
+}
+
+int cmd_show(int argc, char **argv)
+{
+    CompileOptions options;
+    const char *view = NULL, *path = NULL;
+    Stage stage = STAGE_PARSE;
+    if (!take_compile_options(&argc, argv, &options)) {
+        return CODE_USAGE;
+    }
+    for (int i = 1; i < argc; i++) {
+        bool found = false;
+        for (int v = 0; v < N_VIEWS; v++) {
+            if (strcmp(VIEWS[v].option, argv[i]) == 0) {
+                view = VIEWS[v].option;
+                stage = VIEWS[v].stage;
+                found = true;
+            }
+        }
+        if (!found && argv[i][0] == '-') {
+            return usage_error("show: '%s' is none of --ast, --ir, --passes, --graph, --kernels "
+                               "and --c", argv[i]);
+        }
+        path = found ? path : argv[i];
+    }
+    if (path == NULL || view == NULL) {
+        return usage_error("pipec show FILE.pipe --ast|--ir|--passes|--graph|--kernels|--c");
+    }
+    if (strcmp(view, "--passes") == 0 && options.after == NULL) {
+        options.after = "all";
+    }
+    Compilation c;
+    int code = CODE_USAGE;
+    if (compile(&c, path, &options, stage)) {
+        Str out;
+        str_init(&out, &c.arena);
+        show(&c, view, &out);
+        fputs(out.at, stdout);
+        code = CODE_OK;
+    }
+    compile_free(&c);
+    return code;
+}

@@ -1,0 +1,183 @@
+/* compile: from a path to a program, stage by stage, and the options that steer it. */
+#include "driver.h"
+
+#include "../base/file.h"
+#include "../frontend/elaborate.h"
+#include "../ir/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void print_diagnostics(Compilation *c)
+{
+    Str text;
+    str_init(&text, &c->arena);
+    if (c->options.json) {
+        diags_render_json(&c->diags, &text);
+        fputs(text.at, stdout);
+    } else {
+        diags_render(&c->diags, &text, isatty(STDERR_FILENO) != 0, 20);
+        fputs(text.at, stderr);
+    }
+}
+
+/* "cells" of "plate/cells.pipe". */
+static const char *stem_of(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return arena_strndup(arena, name, dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+static void print_after(const IrGraph *g, const char *pass, void *user)
+{
+    Compilation *c = user;
+    const char *wanted = c->options.after;
+    if (wanted != NULL && (strcmp(wanted, "all") == 0 || strcmp(wanted, pass) == 0)) {
+        str_addf(&c->printed, "# after %s\n", pass);
+        ir_print(g, &c->printed);
+        str_add(&c->printed, "\n");
+    }
+}
+
+/* 32 hex digits of the source, the compiler's version and the options that shape the program. */
+static const char *hash_of(Compilation *c)
+{
+    uint64_t h[2] = {14695981039346656037u, 1099511628211u};
+    const char *part[] = {c->source.text, PIPEC_VERSION, c->options.passes};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        for (const char *p = part[i]; p != NULL && *p != '\0'; p++) {
+            h[0] = (h[0] ^ (unsigned char)*p) * 1099511628211u;
+            h[1] = (h[1] ^ (unsigned char)*p) * 0x9e3779b97f4a7c15u;
+            h[1] ^= h[1] >> 29;
+        }
+    }
+    h[0] ^= (uint64_t)c->options.fuse;
+    return arena_printf(&c->arena, "%016llx%016llx", (unsigned long long)h[0],
+                        (unsigned long long)h[1]);
+}
+
+static bool compile_stages(Compilation *c, Stage stage)
+{
+    c->file = fe_parse(&c->arena, &c->source, &c->diags);
+    if (stage == STAGE_PARSE) {
+        return c->diags.errors == 0;
+    }
+    c->graph = fe_elaborate(&c->arena, c->file, &c->diags);
+    if (c->diags.errors > 0 || c->graph == NULL) {
+        return false;
+    }
+    c->graph->name = stem_of(&c->arena, c->source.path);
+    if (stage == STAGE_GRAPH) {
+        return true;
+    }
+    PassContext cx = {.fuse = c->options.fuse,
+                      .only = c->options.passes,
+                      .verify = c->options.verify,
+                      .after = print_after,
+                      .user = c};
+    c->schedule = pass_run_all(c->graph, &cx);
+    if (stage == STAGE_PROGRAM) {
+        c->program = cg_program(c->graph, c->schedule, hash_of(c));
+    }
+    return true;
+}
+
+bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage)
+{
+    memset(c, 0, sizeof *c);
+    arena_init(&c->arena);
+    str_init(&c->printed, &c->arena);
+    c->options = *options;
+    diags_init(&c->diags, &c->arena);
+    Err err = {0};
+    char *text = NULL;
+    size_t size;
+    if (!file_read(path, &text, &size, &err)) {
+        complain(&err);
+        return false;
+    }
+    c->source = (Source){arena_strdup(&c->arena, path), arena_strndup(&c->arena, text, size)};
+    free(text);
+    bool ok = compile_stages(c, stage);
+    if (c->diags.first != NULL || options->json) {
+        print_diagnostics(c);
+    }
+    return ok;
+}
+
+void compile_free(Compilation *c)
+{
+    arena_free(&c->arena);
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* The value of --name=value, or NULL. */
+static const char *value_of(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(arg, name, n) == 0 && arg[n] == '=' ? arg + n + 1 : NULL;
+}
+
+static bool set_fuse(CompileOptions *options, const char *value)
+{
+    static const char *const NAMES[] = {"none", "pointwise", "all"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(NAMES[i], value) == 0) {
+            options->fuse = (PassFuse)i;
+            return true;
+        }
+    }
+    usage_error("--fuse=%s: use none, pointwise or all", value);
+    return false;
+}
+
+static bool known_passes(const char *list)
+{
+    for (const char *p = list; *p != '\0';) {
+        size_t n = strcspn(p, ",");
+        bool found = n == 0;
+        for (int i = 0; i < PASS_COUNT; i++) {
+            found = found || (strlen(PASSES[i].name) == n && strncmp(p, PASSES[i].name, n) == 0);
+        }
+        if (!found) {
+            usage_error("--passes: there is no pass '%.*s'; `pipec help passes` lists them", (int)n,
+                        p);
+            return false;
+        }
+        p += n + (p[n] == ',');
+    }
+    return true;
+}
+
+bool take_compile_options(int *argc, char **argv, CompileOptions *options)
+{
+    *options = (CompileOptions){.fuse = FUSE_ALL};
+    int n = 0;
+    bool ok = true;
+    for (int i = 0; i < *argc; i++) {
+        const char *fuse = value_of(argv[i], "--fuse"), *passes = value_of(argv[i], "--passes");
+        const char *after = value_of(argv[i], "--print-after");
+        if (fuse != NULL) {
+            ok = set_fuse(options, fuse) && ok;
+        } else if (passes != NULL) {
+            ok = known_passes(passes) && ok;
+            options->passes = passes;
+        } else if (after != NULL) {
+            options->after = after;
+        } else if (strcmp(argv[i], "--verify") == 0) {
+            options->verify = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            options->json = true;
+        } else {
+            argv[n++] = argv[i];
+        }
+    }
+    *argc = n;
+    argv[n] = NULL;
+    return ok;
+}

@@ -1,0 +1,64 @@
+/*
+ * driver: the commands of `pipec`.  Each command is one function of its own file; pipec.c lists
+ * them.  Only here are messages printed and exit codes chosen.
+ */
+#ifndef DRIVER_DRIVER_H
+#define DRIVER_DRIVER_H
+
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../codegen/codegen.h"
+#include "../frontend/ast.h"
+#include "../frontend/diag.h"
+#include "../ir/schedule.h"
+#include "../passes/pass.h"
+
+/* What the options before and after a command say about compiling. */
+typedef struct CompileOptions {
+    PassFuse fuse;
+    const char *passes;   /* --passes=a,b */
+    bool verify;          /* --verify */
+    bool json;            /* --json */
+    const char *after;    /* --print-after=NAME or all */
+} CompileOptions;
+
+/* One compilation; everything lives in the arena. */
+typedef struct Compilation {
+    Arena arena;
+    Source source;
+    Diags diags;
+    AstFile *file;
+    IrGraph *graph;
+    const IrSchedule *schedule;
+    const Program *program;
+    CompileOptions options;
+    Str printed;          /* of --print-after */
+} Compilation;
+
+/* How far to compile. */
+typedef enum Stage { STAGE_PARSE, STAGE_GRAPH, STAGE_SCHEDULE, STAGE_PROGRAM } Stage;
+
+/* Reads and compiles `path` up to a stage.  Complaints about the program are printed to stderr
+ * (with --json to stdout); returns false after errors.  compile_free always. */
+bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage);
+void compile_free(Compilation *c);
+
+/* Takes the options of CompileOptions out of argv[1..]; the rest stays, argc is reduced.  False
+ * with a message on stderr when a value makes no sense. */
+bool take_compile_options(int *argc, char **argv, CompileOptions *options);
+/* Prints "pipec: text" and returns the code. */
+int complain(const Err *err);
+int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+int cmd_build(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_devices(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_fmt(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_ops(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+
+#endif

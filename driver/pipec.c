@@ -1,0 +1,113 @@
+/* pipec: the command line; one row a command. */
+#include "driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct Command {
+    const char *name, *usage, *what;
+    int (*run)(int argc, char **argv);
+} COMMANDS[] = {
+    {"build", "build FILE.pipe -o NAME [--library]", "make an executable (or NAME.c and NAME.h)",
+     cmd_build},
+    {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]", "compile and run at once", cmd_run},
+    {"check", "check FILE.pipe [--json]", "only report what is wrong", cmd_check},
+    {"fmt", "fmt [--check] FILE.pipe...", "bring files into the one format", cmd_fmt},
+    {"show", "show FILE.pipe --ast|--ir|--graph|--kernels|--c", "print a stage of the compilation",
+     cmd_show},
+    {"explain", "explain FILE.pipe", "say for each edge how it was fused, or why not", cmd_explain},
+    {"plan", "plan FILE.pipe --shape 20000x30000:u16 [--memory 8GiB]",
+     "kernels, buffers over time and peak memory, without a device", cmd_plan},
+    {"devices", "devices", "list the devices", cmd_devices},
+    {"ops", "ops [NAME] [--source]", "list the operators, or explain one", cmd_ops},
+    {"help", "help [COMMAND | CODE]", "explain a command, or an error such as P0207", cmd_help},
+};
+enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
+
+int usage_error(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fputs("pipec: ", stderr);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    return CODE_USAGE;
+}
+
+int complain(const Err *err)
+{
+    fprintf(stderr, "pipec: %s\n", err->text);
+    return err->code;
+}
+
+static void print_usage(void)
+{
+    puts("pipec: compiles image-analysis pipelines to fused OpenCL programs\n");
+    for (int i = 0; i < N_COMMANDS; i++) {
+        printf("  pipec %-58s %s\n", COMMANDS[i].usage, COMMANDS[i].what);
+    }
+    puts("\ncompiling can be steered with --fuse=none|pointwise|all, --passes=a,b, --verify and\n"
+         "--print-after=PASS|all; no output changes by it");
+}
+
+static int list_passes(void)
+{
+    for (int i = 0; i < PASS_COUNT; i++) {
+        printf("%-8s %s\n", PASSES[i].name, PASSES[i].what);
+    }
+    return CODE_OK;
+}
+
+int cmd_help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage();
+        return CODE_OK;
+    }
+    if (strcmp(argv[1], "passes") == 0) {
+        return list_passes();
+    }
+    const char *page = diag_page(argv[1]);
+    if (page != NULL) {
+        puts(page);
+        return CODE_OK;
+    }
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(COMMANDS[i].name, argv[1]) == 0) {
+            printf("pipec %s\n    %s\n", COMMANDS[i].usage, COMMANDS[i].what);
+            return CODE_OK;
+        }
+    }
+    return usage_error("'%s' is neither a command nor the code of an error; `pipec help` lists the "
+                       "commands", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage();
+        return CODE_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("pipec " PIPEC_VERSION);
+        return CODE_OK;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage();
+        return CODE_OK;
+    }
+    const char *names[N_COMMANDS];
+    for (int i = 0; i < N_COMMANDS; i++) {
+        names[i] = COMMANDS[i].name;
+        if (strcmp(names[i], argv[1]) == 0) {
+            return COMMANDS[i].run(argc - 1, argv + 1);
+        }
+    }
+    const char *near = fe_nearest(argv[1], names, N_COMMANDS);
+    if (near != NULL) {
+        return usage_error("there is no command '%s'; did you mean '%s'?", argv[1], near);
+    }
+    return usage_error("there is no command '%s'; `pipec help` lists them", argv[1]);
+}

@@ -1,0 +1,177 @@
+/*
+ * compact: labels that are kept, renumbered from 1 in their old order.
+ *
+ * The ids to keep are marked in a bitmap; an id's new number is how many bits are set up to its own.
+ *
+ *   compact_mark   sets bits
+ *   compact_count  counts the bits before each word in its block, and of each block
+ *   scan_sums      adds the blocks up
+ *   compact_write  writes the numbers
+ *
+ * Ids that are too large for a bitmap go through this several times, from the first digits to the
+ * last: after a round a pixel holds the rank of its id's leading digits, followed by the digits that
+ * are left (`rest` bits), which fits into 32 bits again because ranks are small.  COMPACT_NONE is what has been
+ * dropped.
+ *
+ * Names that meet a reader's begin with own_ or compact_.  The host defines COMPACT_GROUP.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define COMPACT_INLINE static inline __attribute__((always_inline))
+#define COMPACT_BLOCK 1024 /* words that share a sum */
+#define COMPACT_PIXELS 4   /* of a work-item, side by side with those of its neighbours */
+#define COMPACT_NONE 0xffffffffu
+
+typedef struct CompactGrid {
+    int w, h, planes, pitch;
+    int lanes; /* log2 of the work-items of a group that lie in a row */
+    int rest;  /* bits of the ids that later rounds look at */
+    int round; /* 0: ids come from the reader */
+} CompactGrid;
+
+#define COMPACT_PARAMS                                                                             \
+    int own_w, int own_h, int own_planes, int own_pitch, int own_lanes, int own_rest, int own_round
+#define COMPACT_GRID                                                                               \
+    {                                                                                              \
+        own_w, own_h, own_planes, own_pitch, own_lanes, own_rest, own_round                        \
+    }
+
+/* From scratch: the bitmap, 16 bits for each of its words, a sum for each block of words. */
+typedef struct CompactBits {
+    global uint *bitmap;
+    global ushort *before;
+    global uint *sums;
+    uint words;
+} CompactBits;
+
+COMPACT_INLINE CompactBits compact_bits(global uint *scratch, uint words)
+{
+    CompactBits bits;
+    bits.bitmap = scratch;
+    bits.before = (global ushort *)(scratch + words);
+    bits.sums = scratch + words + words / 2;
+    bits.words = words;
+    return bits;
+}
+
+typedef struct CompactSpot {
+    int x, y, plane;
+} CompactSpot;
+
+/* The first pixel of a work-item; the next are 2^lanes to the right each. */
+COMPACT_INLINE CompactSpot compact_spot(CompactGrid g)
+{
+    const uint item = (uint)get_local_id(0), lane = item & (((uint)1 << g.lanes) - 1);
+    const uint span = (uint)COMPACT_PIXELS << g.lanes;
+    const uint tiles = ((uint)g.w + span - 1) / span;
+    const uint group = (uint)get_group_id(0), strip = group / tiles;
+    const uint row = strip * ((uint)get_local_size(0) >> g.lanes) + (item >> g.lanes);
+    CompactSpot at;
+    at.x = (int)((group - strip * tiles) * span + lane);
+    at.plane = (int)(row / (uint)g.h);
+    at.y = (int)(row % (uint)g.h);
+    return at;
+}
+
+COMPACT_INLINE size_t compact_pixel(CompactGrid g, CompactSpot at)
+{
+    return ((size_t)at.plane * (size_t)g.h + (size_t)at.y) * (size_t)g.pitch + (size_t)at.x;
+}
+
+COMPACT_INLINE bool compact_is_set(CompactBits bits, uint key)
+{
+    return key / 32 < bits.words && (bits.bitmap[key / 32] >> (key & 31) & 1) != 0;
+}
+
+/* Sets the bit of a key, unless it is set already or beyond the bitmap. */
+COMPACT_INLINE void compact_set(CompactBits bits, uint key)
+{
+    if (key / 32 < bits.words) {
+        atomic_or(&bits.bitmap[key / 32], 1u << (key & 31));
+    }
+}
+
+kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
+                         global const uint *own_out)
+{
+    const CompactGrid own_grid = COMPACT_GRID;
+    const CompactBits own_bits = compact_bits(own_scratch, own_words);
+    CompactSpot own_at = compact_spot(own_grid);
+    if (own_at.plane < own_planes) {
+        for (int own_i = 0; own_i < COMPACT_PIXELS && own_at.x < own_w; own_i++) {
+            const uint own_id = own_round == 0
+                                    ? (uint)read_0(READ_ARGS, own_at.x, own_at.y, own_at.plane)
+                                    : own_out[compact_pixel(own_grid, own_at)];
+            const uint own_key = own_id >> own_rest;
+            const bool own_is_id = own_round == 0 ? own_id != 0 : own_id != COMPACT_NONE;
+            /* What is set need not be looked at again, so most pixels cost no atomic operation. */
+            if (own_is_id && !compact_is_set(own_bits, own_key) &&
+                (own_round != 0 || read_1(READ_ARGS, own_at.x, own_at.y, own_at.plane))) {
+                compact_set(own_bits, own_key);
+            }
+            own_at.x += 1 << own_lanes;
+        }
+    }
+}
+
+kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1)))
+void compact_count(global uint *scratch, uint words)
+{
+    local uint sums[COMPACT_GROUP];
+    const CompactBits bits = compact_bits(scratch, words);
+    const uint each = COMPACT_BLOCK / COMPACT_GROUP;
+    const uint group = (uint)get_group_id(0), item = (uint)get_local_id(0);
+    const uint first = group * COMPACT_BLOCK + item * each;
+    uint own = 0, all;
+    for (uint i = first; i < first + each && i < words; i++) {
+        own += (uint)popcount(bits.bitmap[i]);
+    }
+    uint before = scan_group(sums, own, &all);
+    for (uint i = first; i < first + each && i < words; i++) {
+        bits.before[i] = (ushort)before;
+        before += (uint)popcount(bits.bitmap[i]);
+    }
+    if (item == 0) {
+        bits.sums[group] = all;
+    }
+}
+
+/* How many keys before this one are marked. */
+COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
+{
+    const uint word = key / 32, bit = 1u << (key & 31);
+    return bits.sums[word / COMPACT_BLOCK] + bits.before[word] +
+           (uint)popcount(bits.bitmap[word] & (bit - 1));
+}
+
+COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id, bool is_kept)
+{
+    const uint key = id >> g.rest;
+    if (!is_kept || !compact_is_set(bits, key)) {
+        return g.rest == 0 ? 0 : COMPACT_NONE;
+    }
+    const uint rank = compact_rank(bits, key);
+    return g.rest == 0 ? rank + 1 : rank << g.rest | (id & ((1u << g.rest) - 1));
+}
+
+kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
+                          global uint *own_out)
+{
+    const CompactGrid own_grid = COMPACT_GRID;
+    const CompactBits own_bits = compact_bits(own_scratch, own_words);
+    CompactSpot own_at = compact_spot(own_grid);
+    if (own_at.plane < own_planes) {
+        for (int own_i = 0; own_i < COMPACT_PIXELS && own_at.x < own_w; own_i++) {
+            const size_t own_pixel = compact_pixel(own_grid, own_at);
+            const uint own_id = own_round == 0
+                                    ? (uint)read_0(READ_ARGS, own_at.x, own_at.y, own_at.plane)
+                                    : own_out[own_pixel];
+            bool own_kept = own_round == 0 ? own_id != 0 : own_id != COMPACT_NONE;
+            if (own_round == 0 && own_rest != 0 && own_kept) {
+                own_kept = read_1(READ_ARGS, own_at.x, own_at.y, own_at.plane);
+            }
+            own_out[own_pixel] = compact_result(own_grid, own_bits, own_id, own_kept);
+            own_at.x += 1 << own_lanes;
+        }
+    }
+}

@@ -1,0 +1,263 @@
+/*
+ * measure_hull: convex hulls, their diameters, moments and medians of objects, from the tables that
+ * measure_rows.cl made.  Nothing here reads the image.
+ *
+ * The convex hull image of scikit-image holds the pixels whose centres lie in the hull of all
+ * pixel centres moved by half a pixel along each axis: the hull P of the centres, widened by the
+ * diamond |dx| + |dy| <= 1/2.  If L(y) is the left border of P (convex, with corners at whole y),
+ * the left border of the widened hull at y is the least of L(y) - 1/2, L(y - 1/2) and L(y + 1/2):
+ * in between it is linear.  All divisions are of integers and rounded exactly.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* The borders of one object's rows; the right one is mirrored, so that both are lower hulls. */
+typedef struct Side {
+    global int *x;
+    global int *corner;
+    int rows, sign;
+} Side;
+
+INLINE Side side_of(global int *ends, global int *corners, uint capacity, uint place, int rows,
+                    uint right)
+{
+    Side side;
+    side.x = ends + right * (size_t)capacity + place;
+    side.corner = corners + right * (size_t)capacity + place;
+    side.rows = rows;
+    side.sign = right ? -1 : 1;
+    return side;
+}
+
+INLINE bool row_is_empty(const Side *side, int row)
+{
+    const int x = side->x[row];
+    return x == INT_MAX || x < 0;
+}
+
+INLINE long border(const Side *side, int row)
+{
+    return side->sign * (long)side->x[row];
+}
+
+/* Andrew's monotone chain: rows where the border of the hull has corners; their number. */
+INLINE int find_corners(Side side)
+{
+    int n = 0;
+    for (int row = 0; row < side.rows; row++) {
+        if (row_is_empty(&side, row)) {
+            continue;
+        }
+        const long x = border(&side, row);
+        bool pops = true;
+        while (n > 1 && pops) {
+            const int r0 = side.corner[n - 2], r1 = side.corner[n - 1];
+            const long x0 = border(&side, r0), x1 = border(&side, r1);
+            pops = (x1 - x0) * (row - r0) >= (x - x0) * (r1 - r0);
+            n -= pops;
+        }
+        side.corner[n++] = row;
+    }
+    return n;
+}
+
+INLINE long ceil_div(long a, long b)
+{
+    return a / b + (a % b > 0);
+}
+
+/* Writes the widened hull's first (or last) pixel of each row over the rows; their sum. */
+INLINE long widen(Side side, int corners)
+{
+    int row = side.corner[0];
+    long x0 = border(&side, row), above = LONG_MAX, total = 0;
+    for (int i = 0; i < corners; i++) {
+        const int next = i + 1 < corners ? side.corner[i + 1] : row + 1;
+        const bool ends = i + 1 == corners;
+        const long x1 = ends ? x0 : border(&side, next), dx = x1 - x0, dy = next - row;
+        for (int y = 0; y < dy; y++) {
+            const long here = ceil_div(2 * (x0 * dy + dx * y) - dy, 2 * dy);
+            const long below = ends ? LONG_MAX : ceil_div(2 * x0 * dy + dx * (2 * y + 1), 2 * dy);
+            const long least = min(here, min(above, below));
+            side.x[row + y] = (int)(side.sign * least);
+            total += side.sign * least;
+            above = below;
+        }
+        x0 = x1;
+        row = next;
+    }
+    return total;
+}
+
+/* A work-item for each side of each object: together they sum last - first + 1 of all rows. */
+kernel void measure_hull(const uint n, const uint from, const uint to, const uint out,
+                         const uint capacity, global ulong *sums, global const uint *place,
+                         global const uint *heights, global int *ends, global int *corners)
+{
+    const uint object = from + (uint)(get_global_id(0) >> 1), right = get_global_id(0) & 1;
+    if (object < to && heights[object] != 0) {
+        const Side side =
+            side_of(ends, corners, capacity, place[object], (int)heights[object], right);
+        const int count = find_corners(side);
+        const long total = widen(side, count);
+        atom_add(sums + out * (size_t)n + object, (ulong)(right ? total + (long)heights[object] : -total));
+    }
+}
+
+#define FERET_GROUP 64
+
+/* The largest distance between the outlines' points: corners of the hull image's hull, half a
+ * pixel further out along one axis each. */
+kernel __attribute__((reqd_work_group_size(FERET_GROUP, 1, 1))) void
+measure_feret(const uint n, const uint from, const uint out, const uint capacity, const double sx,
+              const double sy, global ulong *sums, global const uint *place,
+              global const uint *heights, global int *ends, global int *corners)
+{
+    local int counts[2];
+    local double largest[FERET_GROUP];
+    const uint object = from + get_group_id(0), lane = get_local_id(0);
+    const int rows = (int)heights[object];
+    if (lane < 2) {
+        counts[lane] = find_corners(side_of(ends, corners, capacity, place[object], rows, lane));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    const int left = counts[0], all = left + counts[1];
+    const Side sides[2] = {side_of(ends, corners, capacity, place[object], rows, 0),
+                           side_of(ends, corners, capacity, place[object], rows, 1)};
+    double most = 0;
+    for (int i = (int)lane; i < all; i += FERET_GROUP) {
+        const int yi = i < left ? sides[0].corner[i] : sides[1].corner[i - left];
+        const int xi = i < left ? sides[0].x[yi] : sides[1].x[yi];
+        for (int j = 0; j <= i; j++) {
+            const int yj = j < left ? sides[0].corner[j] : sides[1].corner[j - left];
+            const int xj = j < left ? sides[0].x[yj] : sides[1].x[yj];
+            const double dx = abs(xi - xj), dy = abs(yi - yj);
+            const double ax = (dx + 1) * sx, ay = dy * sy, bx = dx * sx, by = (dy + 1) * sy;
+            most = fmax(most, fmax(ax * ax + ay * ay, bx * bx + by * by));
+        }
+    }
+    largest[lane] = most;
+    for (uint half = FERET_GROUP / 2; half > 0; half /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half) {
+            largest[lane] = fmax(largest[lane], largest[lane + half]);
+        }
+    }
+    if (lane == 0) {
+        sums[out * (size_t)n + object] = as_ulong(largest[0]);
+    }
+}
+
+#define LANES 32
+
+/* Moments about the anchor from the rows' power sums: a group an object (and power of z), a
+ * work-item every 32nd row.  As long as they are below 2^53 all sums are exact. */
+kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+measure_moments(const uint n, const uint from, const uint out, const uint capacity,
+                const uint space, global ulong *sums, global const uint *lows,
+                global const uint *place, global const uint *heights, global const ulong *powers)
+{
+    local double lanes[LANES][16];
+    const uint object = from + get_group_id(0), power = get_group_id(1), lane = get_local_id(0);
+    const size_t stride = n;
+    const int rows = (int)heights[object];
+    const ulong count = max(sums[object], (ulong)1);
+    const int y0 = (int)lows[stride + object], z0 = space ? (int)lows[2 * stride + object] : 0;
+    const int tall = max((int)~lows[(3 + space) * stride + object] - y0 + 1, 1);
+    const int ay = (int)((sums[2 * stride + object] + count / 2) / count);
+    const int az = space ? (int)((sums[3 * space * stride + object] + count / 2) / count) : 0;
+    double m[16];
+    for (int i = 0; i < 16; i++) {
+        m[i] = 0;
+    }
+    for (int row = (int)lane; row < rows; row += LANES) {
+        const double dy = y0 + row % tall - ay, dz = z0 + row / tall - az;
+        double scale = 1;
+        for (uint i = 0; i < power; i++) {
+            scale *= dz;
+        }
+        for (int q = 0; q < 4; q++) {
+            for (int p = 0; p < 4; p++) {
+                m[4 * q + p] += (double)(long)powers[p * (size_t)capacity + place[object] + row] * scale;
+            }
+            scale *= dy;
+        }
+    }
+    for (int i = 0; i < 16; i++) {
+        lanes[lane][i] = m[i];
+    }
+    for (uint half = LANES / 2; half > 0; half /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half) {
+            for (int i = 0; i < 16; i++) {
+                lanes[lane][i] += lanes[lane + half][i];
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < 16) {
+        sums[(out + 16 * power + lane) * stride + object] = as_ulong(lanes[0][lane]);
+    }
+}
+
+#define SELECT_GROUP 256
+
+/* The two middle keys of each object, (low << 32 | high): radix selection, 8 bits at a time from
+ * the top, then the smallest key above the lower middle one.  All ones when a pixel is NaN. */
+kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1))) void
+measure_select(const uint n, const uint out, global ulong *sums, global const ulong *cursor,
+               global const uint *keys)
+{
+    local uint histogram[256];
+    local uint chosen, next, not_above, largest;
+    local ulong rest;
+    const uint object = get_group_id(0), lane = get_local_id(0);
+    const ulong count = sums[object];
+    global const uint *key = keys + (cursor[object] - count); /* the cursor stands behind the last */
+    uint prefix = 0;
+    if (lane == 0) {
+        rest = count == 0 ? 0 : (count - 1) / 2;
+        next = 0xffffffff;
+        not_above = largest = 0;
+    }
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        for (int i = (int)lane; i < 256; i += SELECT_GROUP) {
+            histogram[i] = 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (ulong i = lane; i < count; i += SELECT_GROUP) {
+            const uint k = key[i];
+            if (shift == 24 || k >> (shift + 8) == prefix) {
+                atomic_inc(&histogram[k >> shift & 255]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0) {
+            uint digit = 0;
+            while (digit < 255 && rest >= histogram[digit]) {
+                rest -= histogram[digit++];
+            }
+            chosen = digit;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        prefix = prefix << 8 | chosen;
+    }
+    uint my_next = 0xffffffff, mine = 0, my_largest = 0;
+    for (ulong i = lane; i < count; i += SELECT_GROUP) {
+        const uint k = key[i];
+        my_next = k > prefix ? min(my_next, k) : my_next;
+        mine += k <= prefix;
+        my_largest = max(my_largest, k);
+    }
+    atomic_min(&next, my_next);
+    atomic_add(&not_above, mine);
+    atomic_max(&largest, my_largest);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0) {
+        const uint upper = not_above > count / 2 ? prefix : next;
+        sums[out * (size_t)n + object] = largest == 0xffffffff ? 0xffffffffffffffff : (ulong)prefix << 32 | upper;
+    }
+}

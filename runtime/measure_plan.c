@@ -1,0 +1,241 @@
+/* measure_plan: lanes, digits and the division of scratch memory. */
+#include "measure_plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    MOST_OBJECTS = 1 << 20,
+    MOST_ROWS = 1 << 22,
+    TABLE_BYTES = 256 << 20,
+    ALIGNMENT = 4096
+};
+
+static int bits_of(double n)
+{
+    int bits = 0;
+    while (n > 1) {
+        n /= 2;
+        bits++;
+    }
+    return bits;
+}
+
+/* Digits of 32 bits that hold sums of numbers of `bits` bits; the last one has 63. */
+static int digits_for(int bits, int at_least)
+{
+    int digits = bits > 63 ? 1 + (bits - 63 + 31) / 32 : 1;
+    return digits > at_least ? digits : at_least;
+}
+
+static int take(int *next, int n)
+{
+    int at = *next;
+    *next += n;
+    return at;
+}
+
+/* The class of an image, and its windows: see kernels/measure.cl. */
+static void choose_class(const MeasureSpread *spread, ImageLanes *image)
+{
+    image->kind = 2;
+    if (spread == NULL) {
+        return;
+    }
+    int top = spread->top, low = spread->low;
+    if (top <= low) { /* all labelled pixels are 0 */
+        top = 1;
+        low = 0;
+    }
+    int range = top - low;
+    if (low >= 0 && top <= 16) {
+        low = 0;
+        range = 16;
+    }
+    image->kind = range <= 16 ? 0 : range <= 48 ? 1 : 2;
+    image->base = range <= 96 ? low : top - 96;
+    image->base2 = range <= 64 ? 2 * low : 2 * top - 128;
+}
+
+static void lanes_of_image(unsigned needs, const MeasureSpread *spread, const PrimCall *call,
+                           MeasureLanes *lanes, ImageLanes *image)
+{
+    static const int BITS[3] = {16, 48, 96}, SQUARE_BITS[3] = {32, 128, 128};
+    static const int LEAST[3] = {1, 2, 3}, SQUARE_LEAST[3] = {1, 4, 4};
+    int side = call->w > call->h ? call->w : call->h;
+    side = call->d > side ? call->d : side;
+    choose_class(spread, image);
+    int pixels = bits_of((double)call->w * call->h * call->planes), kind = image->kind;
+    if (needs & MEASURE_SUM) {
+        image->sum_digits = digits_for(BITS[kind] + pixels, LEAST[kind]);
+    }
+    if (needs & MEASURE_SQUARE) {
+        image->square_digits = digits_for(SQUARE_BITS[kind] + pixels, SQUARE_LEAST[kind]);
+    }
+    if (needs & MEASURE_CENTER) {
+        image->by_digits = digits_for(BITS[kind] + bits_of(side) + pixels, LEAST[kind]);
+    }
+    image->sum = take(&lanes->sums, image->sum_digits);
+    image->square = take(&lanes->sums, image->square_digits);
+    for (int axis = 0; axis < 2 + lanes->space; axis++) {
+        image->by[axis] = take(&lanes->sums, image->by_digits);
+    }
+    bool sums = needs & MEASURE_WINDOWED;
+    bool range = (needs & MEASURE_RANGE) || (sums && (spread == NULL || spread->not_finite));
+    image->range = range ? take(&lanes->lows, 2) : -1;
+}
+
+static int take_if(bool wanted, int *next, int n)
+{
+    return wanted ? take(next, n) : -1;
+}
+
+void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,
+                   MeasureLanes *lanes)
+{
+    *lanes = (MeasureLanes){.space = list->dims == 3};
+    int moments = lanes->space ? 64 : 16;
+    lanes->sums = 3 + lanes->space;
+    lanes->lows = 4 + 2 * lanes->space;
+    for (int k = 0; k < list->images; k++) {
+        lanes_of_image(list->image_needs[k], spread != NULL ? &spread[k] : NULL, call, lanes,
+                       &lanes->image[k]);
+    }
+    lanes->outline = lanes->all = lanes->sums;
+    lanes->perimeter = take_if(list->needs & MEASURE_PERIMETER, &lanes->n_outline, 3);
+    lanes->crofton = take_if(list->needs & MEASURE_CROFTON, &lanes->n_outline, 5);
+    lanes->euler = take_if(list->needs & MEASURE_EULER, &lanes->n_outline, 1);
+    lanes->all += lanes->n_outline;
+    lanes->convex = take_if(list->needs & MEASURE_HULL, &lanes->all, 1);
+    lanes->feret = take_if(list->needs & MEASURE_FERET, &lanes->all, 1);
+    lanes->filled = take_if(list->needs & MEASURE_FILLED, &lanes->all, 1);
+    lanes->moments = take_if(list->needs & MEASURE_MOMENTS, &lanes->all, moments);
+    for (int k = 0; k < list->images; k++) {
+        ImageLanes *image = &lanes->image[k];
+        unsigned needs = list->image_needs[k];
+        image->weighted = take_if(needs & MEASURE_WEIGHTED, &lanes->all, moments);
+        image->median = take_if(needs & MEASURE_MEDIAN, &lanes->all, 1);
+    }
+}
+
+static size_t part(size_t *end, size_t bytes)
+{
+    size_t at = *end;
+    *end += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the stages after the first use in turn. */
+static size_t work_bytes(const MeasureList *list, const MeasureScratch *s, size_t pixels)
+{
+    size_t most = 0, row = 0;
+    bool median = false;
+    if (list->needs & (MEASURE_HULL | MEASURE_MOMENTS)) {
+        row = 2 * sizeof(int32_t);
+        row += list->needs & MEASURE_HULL ? 2 * sizeof(int32_t) : 0;
+        row += list->needs & MEASURE_MOMENTS ? 4 * sizeof(uint64_t) : 0;
+    }
+    for (int k = 0; k < list->images; k++) {
+        median = median || (list->image_needs[k] & MEASURE_MEDIAN);
+    }
+    most = larger(most, s->rows * row + 3 * (size_t)ALIGNMENT);
+    most = larger(most, median ? pixels * sizeof(uint32_t) : 0);
+    return larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
+}
+
+void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
+                     MeasureScratch *s)
+{
+    size_t pixels = (size_t)call->w * (size_t)call->h * (size_t)call->planes;
+    size_t lines = (size_t)call->h * (size_t)call->planes;
+    size_t object = (size_t)lanes->all * 8 + (size_t)lanes->lows * 4;
+    size_t objects = pixels / 16 + 64, rows = larger(lines, pixels / 16 + 64);
+    objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
+    objects = objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
+    rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, lines);
+    *s = (MeasureScratch){.objects = (uint32_t)objects, .rows = (uint32_t)rows};
+    s->words = lines * (((size_t)call->w + 31) / 32) + 64;
+    s->spread = part(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);
+    s->window = part(&s->all, 2 * sizeof(int32_t) * MEASURE_MAX_IMAGES);
+    s->table = part(&s->all, (size_t)lanes->all * 8 * objects);
+    s->lows = part(&s->all, (size_t)lanes->lows * 4 * objects);
+    s->place = part(&s->all, objects * sizeof(uint64_t));
+    s->heights = part(&s->all, objects * sizeof(uint32_t));
+    s->work = part(&s->all, work_bytes(list, s, pixels));
+}
+
+/* ---- defines --------------------------------------------------------------------------- */
+
+typedef struct Text {
+    char *at;
+    size_t left;
+} Text;
+
+static void add(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(Text *text, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text->at, text->left, format, ap);
+    va_end(ap);
+    size_t length = n < 0 ? 0 : (size_t)n < text->left ? (size_t)n : text->left - 1;
+    text->at += length;
+    text->left -= length;
+}
+
+/* The largest hash table, as a power of two, that leaves room for two groups. */
+static int slot_bits(int sums, int lows, uint64_t local)
+{
+    uint64_t most = local / 2 < 24576 ? local / 2 : 24576;
+    int bits = 8;
+    while (bits > 2 && (uint64_t)(1 + 2 * sums + lows) * 4 << bits > most) {
+        bits--;
+    }
+    return bits;
+}
+
+static void define_image(Text *text, int k, const ImageLanes *image)
+{
+    add(text,
+        "#define CLASS_%d %d\n#define SUM_%d %d\n#define SUM_DIGITS_%d %d\n#define SQUARE_%d %d\n"
+        "#define SQUARE_DIGITS_%d %d\n#define BY_X_%d %d\n#define BY_Y_%d %d\n#define BY_Z_%d %d\n"
+        "#define BY_DIGITS_%d %d\n#define RANGE_%d %d\n",
+        k, image->kind, k, image->sum, k, image->sum_digits, k, image->square, k,
+        image->square_digits, k, image->by[0], k, image->by[1], k, image->by[2], k,
+        image->by_digits, k, image->range);
+}
+
+void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,
+                     size_t size)
+{
+    Text text = {out, size};
+    int images = list->images;
+    add(&text, "#define SPACE %d\n#define SUMS %d\n#define LOWS %d\n#define SLOT_BITS %d\n",
+        lanes->space, lanes->sums, lanes->lows, slot_bits(lanes->sums, lanes->lows, local));
+    add(&text, "#define OUTLINE %d\n#define OUTLINE_BITS %d\n#define PERIMETER %d\n",
+        lanes->n_outline, slot_bits(lanes->n_outline, 0, local), lanes->perimeter);
+    add(&text, "#define CROFTON %d\n#define EULER %d\n#define MOMENTS %d\n", lanes->crofton,
+        lanes->euler, lanes->moments >= 0);
+    add(&text, "#define IMAGES %d\n#define FOR_IMAGES(DO)", images > 0 ? images : 1);
+    for (int k = 0; k < images; k++) {
+        if (list->image_needs[k] & MEASURE_READ) {
+            add(&text, " DO(%d)", k + 1);
+        }
+    }
+    add(&text, "\n");
+    for (int k = 0; k < images; k++) {
+        define_image(&text, k + 1, &lanes->image[k]);
+    }
+    if (lanes->euler >= 0 && lanes->space) {
+        add(&text, "constant char EULER_3D[256] = {");
+        for (int i = 0; i < 256; i++) {
+            add(&text, "%d,", MEASURE_EULER_3D[i]);
+        }
+        add(&text, "};\n");
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * measure_plan: which sums the measuring kernels make of an object, where they lie, and how the
+ * scratch memory of a measurement is divided.
+ *
+ * Sums are 64 bits wide and lie in lanes of one element an object; behind them come 32-bit
+ * minima.  See kernels/measure.cl for digits, classes and windows.
+ */
+#ifndef RUNTIME_MEASURE_PLAN_H
+#define RUNTIME_MEASURE_PLAN_H
+
+#include "../base/measures.h"
+#include "prim.h"
+
+/* What the first kernel reads an image for, and what of that needs windows. */
+enum {
+    MEASURE_WINDOWED = MEASURE_SUM | MEASURE_SQUARE | MEASURE_CENTER,
+    MEASURE_READ = MEASURE_WINDOWED | MEASURE_RANGE
+};
+
+/* How far the pixels of an image spread: below 2^top, multiples of 2^low. */
+typedef struct MeasureSpread {
+    int32_t top, low, not_finite;
+} MeasureSpread;
+
+typedef struct ImageLanes {
+    int kind;         /* CLASS */
+    int base, base2;
+    int sum, sum_digits, square, square_digits, by[3], by_digits;
+    int range;        /* first of two minima; -1 none */
+    int weighted, median; /* -1 none */
+} ImageLanes;
+
+typedef struct MeasureLanes {
+    int space;        /* 1 in 3-D */
+    int sums;         /* lanes of the first kernel: count, x, y, (z,) images */
+    int outline, n_outline; /* lanes of the outline kernel */
+    int perimeter, crofton, euler; /* counted from `outline`; -1 none */
+    int convex, feret, filled, moments; /* -1 none */
+    int all;          /* all 64-bit lanes */
+    int lows;         /* 32-bit lanes */
+    ImageLanes image[MEASURE_MAX_IMAGES];
+} MeasureLanes;
+
+/* spread NULL: as if pixels were anything. */
+void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,
+                   MeasureLanes *lanes);
+
+/* Bytes; offsets are aligned for any device. */
+typedef struct MeasureScratch {
+    size_t spread, window, table, lows, place, heights, work, all;
+    uint32_t objects;  /* at a time */
+    uint32_t rows;     /* of objects, at a time */
+    uint64_t words;    /* of holes' bit masks, at a time */
+} MeasureScratch;
+
+void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
+                     MeasureScratch *scratch);
+
+/* The host's defines for the kernels of measure.cl and measure_outline.cl. */
+void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,
+                     size_t size);
+
+#endif

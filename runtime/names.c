@@ -1,0 +1,287 @@
+/*
+ * names: templates of output names, and the check that no output overwrites another file of the
+ * run.  Two inputs a/x.tif and b/x.tif have one stem; without the check the second would silently
+ * replace the results of the first.
+ */
+#include "names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const char USUAL[] = "{stem}_{output}.{ext}";
+
+/* ---- fields ---------------------------------------------------------------------------- */
+
+/* Extensions of two parts; others end at the last point. */
+static const char *const DOUBLE[] = {".ome.tif", ".ome.tiff", ".ome.tf8", ".ome.btf",
+                                     ".fits.gz", ".fit.gz",   ".fits.fz", ".fts.gz"};
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static size_t put(char *to, size_t size, const char *text, size_t n)
+{
+    n = n < size ? n : size - 1;
+    memcpy(to, text, n);
+    to[n] = '\0';
+    return n;
+}
+
+static bool get_stem(const NameFields *fields, char *to, size_t size)
+{
+    const char *name = name_of(fields->input), *point = strrchr(name, '.');
+    size_t n = point == NULL || point == name ? strlen(name) : (size_t)(point - name);
+    for (size_t i = 0; i < sizeof DOUBLE / sizeof *DOUBLE; i++) {
+        size_t all = strlen(name), last = strlen(DOUBLE[i]);
+        if (all > last && strcasecmp(name + all - last, DOUBLE[i]) == 0) {
+            n = all - last;
+        }
+    }
+    put(to, size, name, n);
+    return true;
+}
+
+static bool get_name(const NameFields *fields, char *to, size_t size)
+{
+    put(to, size, name_of(fields->input), strlen(name_of(fields->input)));
+    return true;
+}
+
+static bool get_dir(const NameFields *fields, char *to, size_t size)
+{
+    size_t n = (size_t)(name_of(fields->input) - fields->input);
+    if (n == 0) {
+        put(to, size, ".", 1);
+    } else {
+        put(to, size, fields->input, n > 1 ? n - 1 : 1);
+    }
+    return true;
+}
+
+static bool get_output(const NameFields *fields, char *to, size_t size)
+{
+    const char *text = fields->output == NULL ? "" : fields->output;
+    put(to, size, text, strlen(text));
+    return fields->output != NULL;
+}
+
+static bool get_ext(const NameFields *fields, char *to, size_t size)
+{
+    const char *text = fields->ext == NULL ? "" : fields->ext;
+    put(to, size, text, strlen(text));
+    return fields->ext != NULL;
+}
+
+static bool get_index(const NameFields *fields, char *to, size_t size)
+{
+    snprintf(to, size, "%ld", fields->index);
+    return fields->index >= 0;
+}
+
+static const struct Field {
+    const char *name;
+    bool (*get)(const NameFields *fields, char *to, size_t size);
+} FIELDS[] = {
+    {"stem", get_stem},     {"name", get_name}, {"dir", get_dir},
+    {"output", get_output}, {"ext", get_ext},   {"index", get_index},
+};
+
+enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
+
+/* ---- templates ------------------------------------------------------------------------- */
+
+static const struct Field *field_called(const char *name, size_t n)
+{
+    for (int i = 0; i < N_FIELDS; i++) {
+        if (strlen(FIELDS[i].name) == n && memcmp(FIELDS[i].name, name, n) == 0) {
+            return &FIELDS[i];
+        }
+    }
+    return NULL;
+}
+
+static bool unknown_field(const char *text, const char *name, size_t n, Err *err)
+{
+    char known[128] = "";
+    size_t used = 0;
+    for (int i = 0; i < N_FIELDS; i++) {
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s{%s}", i > 0 ? " " : "",
+                                 FIELDS[i].name);
+    }
+    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the output name '%s'; known are %s",
+                   (int)n, name, text, known);
+}
+
+/* The next piece of a template: a field, or plain text of *n bytes.  False at a lone brace. */
+static bool next_piece(const char *at, const struct Field **field, const char **piece, size_t *n,
+                       size_t *taken, const char *text, Err *err)
+{
+    *field = NULL;
+    *piece = at;
+    *n = strcspn(at, "{}");
+    *taken = *n;
+    if (*n > 0) {
+        return true;
+    }
+    if (at[0] == at[1]) {
+        *n = 1;
+        *taken = 2;
+        return true;
+    }
+    size_t length = strcspn(at + 1, "{}");
+    if (at[0] == '}' || at[1 + length] != '}') {
+        return err_set(err, CODE_USAGE,
+                       "a brace without partner in the output name '%s'; write {{ or }} for a "
+                       "brace", text);
+    }
+    *taken = length + 2;
+    *field = field_called(at + 1, length);
+    return *field != NULL || unknown_field(text, at + 1, length, err);
+}
+
+bool names_template(const char *option, char *to, size_t size, Err *err)
+{
+    struct stat st;
+    const char *folder = option == NULL ? "" : option;
+    size_t n = strlen(folder);
+    bool is_folder = n == 0 || folder[n - 1] == '/' ||
+                     (stat(folder, &st) == 0 && S_ISDIR(st.st_mode));
+    const char *slash = n == 0 || folder[n - 1] == '/' ? "" : "/";
+    int length = is_folder ? snprintf(to, size, "%s%s%s", folder, slash, USUAL)
+                           : snprintf(to, size, "%s", folder);
+    if (length < 0 || (size_t)length >= size) {
+        return err_set(err, CODE_USAGE, "the output name '%.200s...' is too long", folder);
+    }
+    return names_check(to, err);
+}
+
+bool names_check(const char *text, Err *err)
+{
+    const struct Field *field;
+    const char *piece;
+    size_t n, taken;
+    for (const char *at = text; *at != '\0'; at += taken) {
+        TRY(next_piece(at, &field, &piece, &n, &taken, text, err));
+    }
+    return true;
+}
+
+bool names_expand(const char *text, const NameFields *fields, char *to, size_t size, Err *err)
+{
+    char value[4096];
+    size_t used = 0, taken;
+    for (const char *at = text; *at != '\0'; at += taken) {
+        const struct Field *field;
+        const char *piece;
+        size_t n;
+        TRY(next_piece(at, &field, &piece, &n, &taken, text, err));
+        if (field != NULL && !field->get(fields, value, sizeof value)) {
+            return err_set(err, CODE_USAGE, "the field {%s} has no value in the name '%s'",
+                           field->name, text);
+        }
+        if (field != NULL) {
+            piece = value;
+            n = strlen(value);
+        }
+        if (used + n >= size) {
+            return err_set(err, CODE_USAGE, "the output name '%s' becomes too long for '%s'", text,
+                           fields->input);
+        }
+        memcpy(to + used, piece, n);
+        used += n;
+    }
+    to[used] = '\0';
+    return true;
+}
+
+/* ---- clashes --------------------------------------------------------------------------- */
+
+/* A path with repeated slashes and "." parts taken out, in a copy that the caller frees. */
+static char *plain_path(const char *path)
+{
+    char *to = malloc(strlen(path) + 1);
+    size_t n = 0;
+    for (const char *at = path; to != NULL && *at != '\0';) {
+        size_t part = strcspn(at, "/");
+        bool skip = (part == 1 && at[0] == '.') || (part == 0 && at != path);
+        if (!skip) {
+            memcpy(to + n, at, part);
+            n += part;
+            if (at[part] == '/') {
+                to[n++] = '/';
+            }
+        }
+        at += part + (at[part] == '/');
+    }
+    if (to != NULL) {
+        to[n] = '\0';
+    }
+    return to;
+}
+
+typedef struct PlainUse {
+    char *path;
+    const NameUse *use; /* NULL: an input */
+    size_t rank;        /* 0: an input; else the place of the output, from 1 */
+} PlainUse;
+
+/* Equal paths stand together, inputs first, outputs in the order in which they were given. */
+static int compare(const void *a, const void *b)
+{
+    const PlainUse *p = a, *q = b;
+    int order = strcmp(p->path, q->path);
+    if (order != 0) {
+        return order;
+    }
+    return (p->rank > q->rank) - (p->rank < q->rank);
+}
+
+static bool clash(const PlainUse *first, const PlainUse *second, Err *err)
+{
+    if (first->use == NULL) {
+        return err_set(err, CODE_USAGE,
+                       "the output '%s' of '%s' would replace an input; choose another name or "
+                       "folder with -o", second->use->name, second->use->source);
+    }
+    if (strcmp(first->use->source, second->use->source) == 0) {
+        return err_set(err, CODE_USAGE,
+                       "two outputs of '%s' would both be written to '%s'; use {output} and {ext} "
+                       "in -o", second->use->source, second->use->name);
+    }
+    return err_set(err, CODE_USAGE,
+                   "'%s' and '%s' would both be written to '%s'; use {name}, {dir} or {index} in "
+                   "-o, for example -o 'out/{index}_{stem}_{output}.{ext}'",
+                   first->use->source, second->use->source, second->use->name);
+}
+
+bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
+                    Err *err)
+{
+    PlainUse *all = calloc(n + n_inputs + 1, sizeof *all);
+    bool ok = all != NULL || err_set(err, CODE_USAGE, "out of memory");
+    for (size_t i = 0; ok && i < n + n_inputs; i++) {
+        all[i].use = i < n ? &outputs[i] : NULL;
+        all[i].rank = i < n ? i + 1 : 0;
+        all[i].path = plain_path(i < n ? outputs[i].name : inputs[i - n]);
+        ok = all[i].path != NULL || err_set(err, CODE_USAGE, "out of memory");
+    }
+    if (ok) {
+        qsort(all, n + n_inputs, sizeof *all, compare);
+    }
+    for (size_t i = 1; ok && i < n + n_inputs; i++) {
+        if (all[i].use != NULL && strcmp(all[i - 1].path, all[i].path) == 0) {
+            ok = clash(&all[i - 1], &all[i], err);
+        }
+    }
+    for (size_t i = 0; all != NULL && i < n + n_inputs; i++) {
+        free(all[i].path);
+    }
+    free(all);
+    return ok;
+}

@@ -1,0 +1,154 @@
+/*
+ * prim_compact: drops labels and renumbers the others from 1, in their old order.
+ *
+ * Ids are at most the number of pixels where labels come from a pipeline (one round through a bitmap,
+ * see kernels/compact.cl).  For labels from elsewhere the caller sets arg[0] to 1: then any 32-bit ids
+ * will do, at the price of up to four more rounds for images of less than 2^30 pixels.  Without it, ids
+ * above the number of pixels are dropped.
+ *
+ * A label is kept when any of its pixels says so; with arg[0], where ids are longer than the bitmap's
+ * keys, each pixel for itself.  Pixels of the result are written after the same pixels of the
+ * inputs have been read.
+ *
+ * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (arg[0]: 3 bytes a pixel at most, 3 MiB at
+ * least) or 3 bytes for 16.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3 bitmap; 4 labels,
+ * 4 out.
+ */
+#include "prim_visit.h"
+
+#include <stdio.h>
+
+enum {
+    ITEMS = 256,
+    PIXELS = 4,         /* COMPACT_PIXELS of kernels/compact.cl */
+    BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
+    GPU_SCAN = 1024,
+    LEAST_KEY_BITS = 24 /* of arbitrary ids, so that small images need few rounds */
+};
+
+extern const char kernel_text_scan[], kernel_text_compact[];
+
+static size_t divided_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static size_t count_pixels(const PrimCall *call)
+{
+    return (size_t)call->w * (size_t)call->h * (size_t)call->planes;
+}
+
+static int bits_for(size_t n)
+{
+    int bits = 0;
+    while (bits < 63 && (size_t)1 << bits < n) {
+        bits++;
+    }
+    return bits;
+}
+
+/* Bits of a key of the bitmap in the first round; with arg[0], four times as many as pixels. */
+static int key_bits(const PrimCall *call)
+{
+    int bits = bits_for(count_pixels(call)) + 2;
+    return bits > 32 ? 32 : bits < LEAST_KEY_BITS ? LEAST_KEY_BITS : bits;
+}
+
+/* Words of the bitmap, an even number. */
+static size_t count_words(const PrimCall *call)
+{
+    size_t most = (size_t)1 << 32;
+    size_t keys = call->arg[0] != 0 ? (size_t)1 << key_bits(call) : count_pixels(call) + 1;
+    return divided_up(keys < most ? keys : most, 64) * 2;
+}
+
+static size_t scratch_bytes(const PrimCall *call)
+{
+    size_t words = count_words(call);
+    return (words + words / 2 + divided_up(words, BLOCK_WORDS)) * sizeof(uint32_t);
+}
+
+typedef struct Compact {
+    PrimCall *call;
+    DevProgram *program;
+    size_t words, scan_group;
+    bool cpu;
+} Compact;
+
+/* Launches a kernel that walks over the pixels. */
+static bool walk(const Compact *c, const char *kernel, int rest, int round)
+{
+    const PrimCall *call = c->call;
+    int columns = (call->w + PIXELS - 1) / PIXELS;
+    int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
+    size_t across = divided_up((size_t)call->w, (size_t)PIXELS << lanes);
+    size_t rows = (size_t)call->planes * (size_t)call->h;
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->planes),
+                           dev_int(call->out[0].pitch),
+                           dev_int(lanes),
+                           dev_int(rest),
+                           dev_int(round),
+                           dev_mem(call->scratch),
+                           dev_uint(c->words),
+                           dev_mem(call->out[0].mem)};
+    return visit_launch(call, &(VisitLaunch){.program = c->program,
+                                             .kernel = kernel,
+                                             .reads = true,
+                                             .groups = across * divided_up(rows, ITEMS >> lanes),
+                                             .group = ITEMS,
+                                             .args = args,
+                                             .n_args = 10});
+}
+
+/* Ranks the keys of the bitmap; the last round's total is the number of labels. */
+static bool rank_keys(const Compact *c, bool last)
+{
+    PrimCall *call = c->call;
+    size_t blocks = divided_up(c->words, BLOCK_WORDS);
+    const DevArg count[] = {dev_mem(call->scratch), dev_uint(c->words)};
+    TRY(visit_launch(call, &(VisitLaunch){.program = c->program,
+                                          .kernel = "compact_count",
+                                          .groups = blocks,
+                                          .group = c->cpu ? 1 : ITEMS,
+                                          .args = count,
+                                          .n_args = 2}));
+    bool wanted = last && call->value >= 0;
+    const DevArg scan[] = {dev_mem(call->scratch), dev_ulong(c->words + c->words / 2),
+                           dev_uint(blocks), dev_mem(wanted ? call->values : call->scratch),
+                           dev_int(wanted ? call->value : -1)};
+    return visit_launch(call, &(VisitLaunch){.program = c->program,
+                                             .kernel = "scan_sums",
+                                             .groups = 1,
+                                             .group = c->scan_group,
+                                             .args = scan,
+                                             .n_args = 5});
+}
+
+static bool run(PrimCall *call)
+{
+    size_t most = dev_info(call->dev)->max_group;
+    Compact c = {.call = call, .words = count_words(call), .cpu = visit_is_cpu(call)};
+    c.scan_group = c.cpu ? 1 : most < GPU_SCAN ? ITEMS : GPU_SCAN;
+    char defines[80];
+    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n",
+             c.scan_group, c.cpu ? 1 : ITEMS);
+    const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
+    TRY(visit_program(call, defines, texts, &c.program));
+    /* Ranks have as many bits as the number of pixels; the rest of a key is digits. */
+    int digits = key_bits(call) - bits_for(count_pixels(call));
+    int rest = call->arg[0] != 0 ? 32 - key_bits(call) : 0;
+    for (int round = 0;; round++) {
+        TRY(dev_fill(call->dev, call->scratch, 0, c.words * sizeof(uint32_t), 0, call->err));
+        TRY(walk(&c, "compact_mark", rest, round));
+        TRY(rank_keys(&c, rest == 0));
+        TRY(walk(&c, "compact_write", rest, round));
+        if (rest == 0) {
+            return true;
+        }
+        rest = rest > digits ? rest - digits : 0;
+    }
+}
+
+const Primitive prim_compact = {"compact", scratch_bytes, run};

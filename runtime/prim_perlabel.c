@@ -1,0 +1,122 @@
+/*
+ * prim_perlabel: for each label the exact sum, the smallest, the largest or the number of its values.
+ *
+ * Sums are those of ir/ref_label.c: integers in units that follow from the label's largest exponent, so
+ * a first reading of the image finds the exponents and a second one adds.  Everything is folded with
+ * integer atomics, runs of equal labels first in registers, then in local memory (see
+ * kernels/perlabel.cl).  NaN is left out.  Entries of labels that are not there: sum and count 0, min
+ * +inf, max -inf.  Elements beyond the count of labels are not written.  Counts are exact below 2^32.
+ *
+ * Sums take 16 bytes a label of scratch for at most 2^20 labels or an eighth of the capacity; images
+ * with more labels are read once more for each such range, others skip these launches on the device.
+ * Bytes moved per pixel on a GPU: labels and value in each reading; two readings for sums, else one.
+ */
+#include "prim_visit.h"
+
+#include <stdio.h>
+
+enum {
+    ITEMS = 256, /* PERLABEL_GROUP of kernels/perlabel.cl */
+    STRIP = 64,  /* PERLABEL_STRIP */
+    PIECES = 4,  /* PERLABEL_PIECES */
+    MIN_RANGE = 1 << 20,
+    MOST_RANGES = 8,
+    MOST_GROUPS = 2048 /* of the kernels that walk over labels */
+};
+
+enum { FOLD_SUM, FOLD_MIN, FOLD_MAX, FOLD_COUNT };
+
+extern const char kernel_text_perlabel[];
+
+/* Labels are u32, so there are no more entries than that. */
+static uint64_t capacity_of(const PrimCall *call)
+{
+    uint64_t length = (uint64_t)call->out[0].length;
+    return length < UINT32_MAX ? length : UINT32_MAX;
+}
+
+/* Labels whose sums are kept at a time. */
+static uint64_t range_of(const PrimCall *call)
+{
+    uint64_t capacity = capacity_of(call), range = (capacity + MOST_RANGES - 1) / MOST_RANGES;
+    range = range < MIN_RANGE ? MIN_RANGE : range;
+    return range < capacity ? range : capacity;
+}
+
+static size_t scratch_bytes(const PrimCall *call)
+{
+    bool sum = (int)call->arg[0] == FOLD_SUM;
+    return sum ? (size_t)range_of(call) * PIECES * sizeof(uint32_t) : 0;
+}
+
+typedef struct PerLabel {
+    PrimCall *call;
+    DevProgram *program;
+    bool counts; /* whole numbers are wanted as they are */
+} PerLabel;
+
+/* Launches a kernel for labels from `first` on; with `march` over the image, else over labels. */
+static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t first,
+                   uint64_t range)
+{
+    const PrimCall *call = p->call;
+    int lanes = 0;
+    while (lanes < 8 && 1 << lanes < call->w) {
+        lanes++;
+    }
+    size_t across = ((size_t)call->w + ((size_t)1 << lanes) - 1) >> lanes;
+    size_t strips = ((size_t)call->h + STRIP - 1) / STRIP * (size_t)call->planes;
+    size_t each = (size_t)ITEMS >> lanes;
+    size_t groups = ((size_t)range + ITEMS - 1) / ITEMS;
+    if (march) {
+        groups = across * ((strips + each - 1) / each);
+    } else if (groups > MOST_GROUPS) {
+        groups = MOST_GROUPS;
+    }
+    DevMem *table = call->out[0].mem;
+    bool counted = call->of_value >= 0;
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->planes),
+                           dev_int(lanes),
+                           dev_ulong(capacity_of(call)),
+                           dev_mem(counted ? call->values : table),
+                           dev_int(counted ? call->of_value : -1),
+                           dev_uint(first),
+                           dev_uint(range),
+                           dev_mem(table),
+                           dev_mem((int)call->arg[0] == FOLD_SUM ? call->scratch : table)};
+    return visit_launch(call, &(VisitLaunch){.program = p->program,
+                                             .kernel = kernel,
+                                             .reads = march,
+                                             .groups = groups,
+                                             .group = ITEMS,
+                                             .args = march ? args : args + 4,
+                                             .n_args = march ? 11 : 7});
+}
+
+static bool run(PrimCall *call)
+{
+    int fold = (int)call->arg[0];
+    PerLabel p = {.call = call, .counts = call->out[0].elem == ELEM_U32};
+    char defines[60];
+    snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", fold);
+    const char *const texts[] = {kernel_text_perlabel, NULL};
+    TRY(visit_program(call, defines, texts, &p.program));
+
+    uint64_t capacity = capacity_of(call), range = range_of(call);
+    if (fold != FOLD_SUM) {
+        TRY(launch(&p, "perlabel_start", false, 0, capacity));
+        TRY(launch(&p, "perlabel_run", true, 0, capacity));
+        return p.counts || launch(&p, "perlabel_finish", false, 0, capacity);
+    }
+    TRY(launch(&p, "perlabel_start", false, 0, range));
+    TRY(launch(&p, "perlabel_exponents", true, 0, capacity));
+    for (uint64_t first = 0; first < capacity; first += range) {
+        TRY(launch(&p, "perlabel_run", true, first, range));
+        TRY(launch(&p, "perlabel_finish", false, first, range));
+    }
+    return true;
+}
+
+const Primitive prim_perlabel = {"perlabel", scratch_bytes, run};

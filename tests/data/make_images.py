@@ -1,0 +1,392 @@
+#!/usr/bin/env python3
+"""Makes the small image files that tests/unit/test_image.c reads: every pixel type, layout and
+dialect that other programs write, with pixels given by one formula.
+
+    b = (x + 7 y + 31 z + 61 c + 101 t) mod 251
+
+and, by type: u8 b, i8 b - 125, u16 257 b, i16 257 (b - 125), u32 16843009 b, i32 16843009 (b - 125),
+f32 and f64 b / 4 - 20, n-bit b mod 2^n.  Needs numpy, tifffile with imagecodecs, astropy, imageio.
+"""
+import gzip
+import os
+import struct
+import sys
+import zlib
+
+import numpy as np
+import tifffile
+from astropy.io import fits
+
+OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "images")
+X, Y = 7, 5
+UUID = "00000000-0000-0000-0000-000000000001"  # a random one would change the file each time
+
+
+def base(x=X, y=Y, z=1, c=1, t=1):
+    """b as an array [t, c, z, y, x]."""
+    T, C, Z, Yy, Xx = np.meshgrid(*(np.arange(n) for n in (t, c, z, y, x)), indexing="ij")
+    return (Xx + 7 * Yy + 31 * Z + 61 * C + 101 * T) % 251
+
+
+def typed(b, kind):
+    b = b.astype(np.int64)
+    return {
+        "u8": lambda: b.astype(np.uint8),
+        "i8": lambda: (b - 125).astype(np.int8),
+        "u16": lambda: (b * 257).astype(np.uint16),
+        "i16": lambda: ((b - 125) * 257).astype(np.int16),
+        "u32": lambda: (b * 16843009).astype(np.uint32),
+        "i32": lambda: ((b - 125) * 16843009).astype(np.int32),
+        "f32": lambda: (b / 4 - 20).astype(np.float32),
+        "f64": lambda: (b / 4 - 20).astype(np.float64),
+        "f16": lambda: (b / 4 - 20).astype(np.float16),
+        "u64": lambda: b.astype(np.uint64),
+        "bool": lambda: (b % 2).astype(bool),
+    }[kind]()
+
+
+def plane(kind, **extents):
+    return typed(base(**extents), kind)[0, 0, 0]
+
+
+def path(name):
+    return os.path.join(OUT, name)
+
+
+def write(name, array, **options):
+    options.setdefault("photometric", "minisblack")
+    options.setdefault("software", False)
+    options.setdefault("metadata", None)
+    tifffile.imwrite(path(name), array, **options)
+
+
+def raw_tiff(name, tags, data, order="<"):
+    """A TIFF file by hand: tags are (tag, type, values); the data go first, at offset 8."""
+    body = bytearray(struct.pack(order + "2sHI", b"II" if order == "<" else b"MM", 42, 0) + data)
+    body += b"\0" * (len(body) % 2)
+    entries = []
+    for tag, kind, values in sorted(tags):
+        code, size = {1: ("B", 1), 2: ("s", 1), 3: ("H", 2), 4: ("I", 4)}[kind]
+        if kind == 2:
+            payload, count = values + b"\0", len(values) + 1
+        else:
+            payload, count = struct.pack(order + str(len(values)) + code, *values), len(values)
+        if len(payload) > 4:
+            body += b"\0" * (len(body) % 2)
+            where = len(body)
+            body += payload
+            payload = struct.pack(order + "I", where)
+        entries.append(struct.pack(order + "HHI", tag, kind, count) + payload.ljust(4, b"\0"))
+    body += b"\0" * (len(body) % 2)
+    at = len(body)
+    body += struct.pack(order + "H", len(entries)) + b"".join(entries) + struct.pack(order + "I", 0)
+    struct.pack_into(order + "I", body, 4, at)
+    with open(path(name), "wb") as f:
+        f.write(body)
+
+
+def packed(values, bits):
+    """Rows of small numbers, each row filled up to a byte."""
+    rows = []
+    for row in values:
+        text = "".join(format(int(v), "0%db" % bits) for v in row)
+        text += "0" * (-len(text) % 8)
+        rows.append(int(text, 2).to_bytes(len(text) // 8, "big"))
+    return b"".join(rows)
+
+
+def small_tags(x, y, bits, size, photometric=1, samples=1):
+    return [(256, 3, [x]), (257, 3, [y]), (258, 3, [bits] * samples), (259, 3, [1]),
+            (262, 3, [photometric]), (273, 4, [8]), (277, 3, [samples]), (278, 3, [y]),
+            (279, 4, [size])]
+
+
+def types():
+    for kind in "u8 i8 u16 i16 u32 i32 f32 f64 f16 u64 bool".split():
+        write("type_%s.tif" % kind, plane(kind))
+    for kind in "u16 i32 f32 f64".split():
+        write("big_%s.tif" % kind, plane(kind), byteorder=">")
+        write("bigtiff_%s.tif" % kind, plane(kind), bigtiff=True)
+    write("bigtiff_big_u16.tif", plane("u16"), bigtiff=True, byteorder=">")
+    write("rows_u16.tif", plane("u16", y=40), rowsperstrip=3)
+    for bits in (2, 4, 12):
+        b = base()[0, 0, 0] % 2**bits
+        data = packed(b, bits)
+        raw_tiff("bits_%d.tif" % bits, small_tags(X, Y, bits, len(data)), data)
+    data = packed(plane("u8") % 2, 1)
+    data = bytes(int(format(v, "08b")[::-1], 2) for v in data)
+    raw_tiff("fill_order.tif", small_tags(X, Y, 1, len(data)) + [(266, 3, [2])], data)
+
+
+def compressions():
+    for name in "lzw deflate packbits zstd lzma".split():
+        write("z_%s.tif" % name, plane("u16", x=37, y=29), compression=name, rowsperstrip=8)
+    write("z_adobe.tif", plane("u16", x=37, y=29), compression=32946, rowsperstrip=8)
+    write("z_big.tif", plane("u16", x=37, y=29), compression="deflate", byteorder=">")
+    write("z_predictor.tif", plane("u16", x=37, y=29), compression="lzw", predictor=2)
+    write("z_float.tif", plane("f32", x=37, y=29), compression="deflate", predictor=3)
+    write("z_bool.tif", plane("bool", x=37, y=29), compression="deflate")
+    flat = np.empty((32, 48, 3), np.uint8)
+    flat[:] = (200, 100, 50)
+    write("jpeg_gray.tif", flat[..., 1], compression="jpeg", rowsperstrip=16)
+    write("jpeg_colours.tif", flat, compression="jpeg", photometric="rgb", tile=(16, 16))
+    flat[:] = (124, 86, 182)  # the same in YCbCr, which tifffile does not compute
+    write("jpeg_ycbcr.tif", flat, compression="jpeg", photometric="ycbcr", subsampling=(2, 2),
+          rowsperstrip=16)
+
+
+def tiles():
+    write("tile_u8.tif", plane("u8", x=40, y=33), tile=(16, 16))
+    write("tile_u16.tif", plane("u16", x=40, y=33), tile=(16, 32), compression="deflate")
+    write("tile_bool.tif", plane("bool", x=40, y=33), tile=(16, 16), compression="deflate")
+    rgb = typed(base(x=40, y=33, c=3), "u8")[0, :, 0]
+    write("tile_rgb.tif", np.moveaxis(rgb, 0, -1), tile=(16, 16), photometric="rgb")
+    write("tile_planar.tif", rgb, tile=(16, 16), photometric="rgb", planarconfig="separate",
+          compression="deflate")
+
+
+def colours():
+    rgb = typed(base(c=3), "u8")[0, :, 0]
+    four = typed(base(c=4), "u8")[0, :, 0]
+    chunky = np.moveaxis(rgb, 0, -1)
+    write("rgb.tif", chunky, photometric="rgb")
+    write("rgb_deflate.tif", chunky, photometric="rgb", compression="deflate", rowsperstrip=2)
+    write("rgb_planar.tif", rgb, photometric="rgb", planarconfig="separate")
+    write("rgb_planar_lzw.tif", rgb, photometric="rgb", planarconfig="separate", compression="lzw",
+          rowsperstrip=2)
+    write("rgba.tif", np.moveaxis(four, 0, -1), photometric="rgb", extrasamples=["unassalpha"])
+    write("rgb_u16.tif", np.moveaxis(typed(base(c=3), "u16")[0, :, 0], 0, -1), photometric="rgb",
+          byteorder=">")
+    write("gray_alpha.tif", np.moveaxis(four[:2], 0, -1), extrasamples=["unassalpha"],
+          planarconfig="contig")
+    five = typed(base(c=5), "u16")[0, :, 0]
+    write("samples.tif", np.moveaxis(five, 0, -1), planarconfig="contig")
+    write("samples_planar.tif", five, planarconfig="separate")
+    index = plane("u8") % 16
+    ramp = np.arange(256, dtype=np.uint16)
+    colour = np.stack([ramp * 257, (255 - ramp) * 257, (ramp * 3 % 256) * 257]).astype(np.uint16)
+    gray = np.stack([(ramp * 5 % 256) * 257] * 3).astype(np.uint16)
+    write("palette.tif", index, photometric="palette", colormap=colour)
+    write("palette_gray.tif", index, photometric="palette", colormap=gray)
+    data = packed(index, 4)
+    small = [int(v) for v in colour[:, :16].ravel() >> 8]
+    raw_tiff("palette_4.tif", small_tags(X, Y, 4, len(data), 3) + [(320, 3, small)], data)
+    data = plane("u8").tobytes()
+    raw_tiff("palette_imagej.tif", small_tags(X, Y, 8, len(data), 3) +
+             [(320, 3, [int(v) for v in colour.ravel()]), (270, 2, b"ImageJ=1.53c\n")], data)
+    write("white_u8.tif", 255 - plane("u8"), photometric="miniswhite")
+    write("white_u16.tif", 65535 - plane("u16"), photometric="miniswhite", compression="deflate")
+    write("white_bool.tif", ~plane("bool"), photometric="miniswhite")
+    raw_tiff("white_imagej.tif", small_tags(X, Y, 8, len(data), 0) +
+             [(270, 2, b"ImageJ=1.53c\n")], data)
+    data = bytes(X * Y * 4)
+    raw_tiff("cmyk.tif", small_tags(X, Y, 8, len(data), 5, 4), data)
+
+
+def imagej():
+    all5 = base(z=4, c=2, t=3)
+    tzcyx = np.moveaxis(typed(all5, "u16"), 1, 2)
+    about = {"unit": "um", "spacing": 1.5, "finterval": 0.25}
+    write("imagej_tzc.tif", tzcyx, imagej=True, resolution=(1 / 0.2, 1 / 0.3),
+          metadata=dict(about, axes="TZCYX"))
+    write("imagej_z.tif", typed(base(z=4), "f32")[0, 0], imagej=True, resolution=(10, 10),
+          metadata={"unit": "\\u00B5m", "spacing": 0.5, "axes": "ZYX"})
+    write("imagej_t.tif", typed(base(t=3), "u8")[:, 0, 0], imagej=True,
+          metadata={"axes": "TYX"})
+    rgb = np.moveaxis(typed(base(z=3, c=3), "u8")[0], 0, -1)
+    write("imagej_rgb.tif", rgb, imagej=True, photometric="rgb", metadata={"axes": "ZYXS", "UUID": UUID})
+    write("imagej_inch.tif", plane("u8"), imagej=True, resolution=(72, 72), resolutionunit="inch")
+    write("imagej_cm.tif", plane("u8"), imagej=True, resolution=(100, 100), resolutionunit="centimeter")
+
+    # The scheme for stacks above 4 GB: one directory, all planes behind its pixels, big-endian.
+    data = np.ascontiguousarray(tzcyx).astype(">u2").tobytes()
+    size = X * Y * 2
+    text = b"ImageJ=1.53c\nimages=24\nchannels=2\nslices=4\nframes=3\nhyperstack=true\n"
+    tags = [(t, k, v) for t, k, v in small_tags(X, Y, 16, size)] + [(270, 2, text)]
+    raw_tiff("imagej_huge.tif", tags, data, ">")
+    rgb_data = np.ascontiguousarray(rgb).tobytes()
+    tags = small_tags(X, Y, 8, X * Y * 3, 2, 3) + [(270, 2, b"ImageJ=1.53c\nimages=3\nslices=3\n")]
+    raw_tiff("imagej_huge_rgb.tif", tags, rgb_data)
+    # A description that outlived its stack.
+    raw_tiff("imagej_copied.tif", small_tags(X, Y, 16, size) + [(270, 2, text)],
+             plane("u16").tobytes())
+    # More pages than the description says, and none of its keys.
+    write("stack_imagej_plain.tif", typed(base(z=3), "u8")[0, 0], description="ImageJ=1.53c\n")
+    write("stack_imagej_wrong.tif", typed(base(z=3), "u8")[0, 0],
+          description="ImageJ=1.53c\nimages=8\nslices=4\nframes=2\n")
+
+
+def stacks():
+    write("stack.tif", typed(base(z=3), "i16")[0, 0])
+    write("stack_deflate.tif", typed(base(z=3), "i16")[0, 0], compression="deflate")
+    shaped = {"software": False}
+    for name, extents, axes in (("shaped_z", (1, 1, 3), ""), ("shaped_cz", (1, 2, 3), ""),
+                                ("shaped_tcz", (2, 2, 3), ""), ("shaped_tz", (2, 1, 3), "TZYX"),
+                                ("shaped_zc", (1, 2, 3), "ZCYX")):
+        t, c, z = extents
+        array = typed(base(z=z, c=c, t=t), "u8")
+        if axes == "ZCYX":
+            array = np.moveaxis(array[0], 0, 1)
+        elif axes == "TZYX":
+            array = array[:, 0]
+        else:
+            array = array.reshape(tuple(n for n in extents if n > 1) + (Y, X))
+        metadata = {"axes": axes} if axes else {}
+        tifffile.imwrite(path(name + ".tif"), array, photometric="minisblack", metadata=metadata,
+                         **shaped)
+    with tifffile.TiffWriter(path("pyramid.tif")) as tif:
+        tif.write(plane("u8", x=16, y=12), photometric="minisblack", software=False, metadata=None)
+        tif.write(plane("u8", x=8, y=6), photometric="minisblack", software=False, metadata=None,
+                  subfiletype=1)
+    with tifffile.TiffWriter(path("subifd.tif")) as tif:
+        tif.write(plane("u8", x=16, y=12), photometric="minisblack", software=False, metadata=None,
+                  subifds=1)
+        tif.write(plane("u8", x=8, y=6), photometric="minisblack", software=False, metadata=None,
+                  subfiletype=1)
+        tif.write(typed(base(x=16, y=12, z=2), "u8")[0, 0, 1], photometric="minisblack",
+                  software=False, metadata=None)
+    tifffile.imwrite(path("truncated_shape.tif"), typed(base(z=3), "u16")[0, 0],
+                     photometric="minisblack", metadata={"truncate": True}, **shaped)
+
+
+OME = """<?xml version="1.0" encoding="UTF-8"?><!-- <Pixels SizeZ="9"> --><OME:OME
+ xmlns:OME="http://www.openmicroscopy.org/Schemas/OME/2016-06"><OME:Image ID="Image:0" Name="a &gt; b">
+<OME:Pixels ID='Pixels:0' DimensionOrder="%s" Type="uint8" SizeX="7" SizeY="5" SizeZ="%d" SizeC="%d"
+ SizeT="%d" PhysicalSizeX="200" PhysicalSizeXUnit="nm" PhysicalSizeY="0.3"
+ PhysicalSizeYUnit="&#181;m" PhysicalSizeZ="1.5" TimeIncrement="250" TimeIncrementUnit="ms">
+%s</OME:Pixels></OME:Image></OME:OME>"""
+
+
+def ome_pages(name, array, order, data, extents):
+    """Pages of array [t, c, z, y, x] in the order given, fastest axis first, e.g. ZTC."""
+    z, c, t = extents
+    places = {"T": 0, "C": 1, "Z": 2}
+    slow = [places[a] for a in reversed(order)]
+    pages = array.transpose(slow + [3, 4]).reshape((-1, Y, X))
+    with tifffile.TiffWriter(path(name)) as tif:
+        for i, page in enumerate(pages):
+            tif.write(page, photometric="minisblack", software=False, metadata=None,
+                      contiguous=False,
+                      description=(OME % ("XY" + order, z, c, t, data)).encode() if i == 0 else None)
+
+
+def ome():
+    array = typed(base(z=4, c=2, t=3), "u8")
+    for order in ("CZT", "ZTC", "TCZ"):
+        ome_pages("ome_%s.tif" % order.lower(), array, order, '<OME:TiffData IFD="0" '
+                  'PlaneCount="24"/>', (4, 2, 3))
+    ome_pages("ome_bare.tif", array, "ZCT", "", (4, 2, 3))
+    # one element a plane, against the order that the attribute claims
+    order = "TCZ"
+    data, page = "", 0
+    for z in range(4):
+        for c in range(2):
+            for t in range(3):
+                data += ('<OME:TiffData FirstZ="%d" FirstC="%d" FirstT="%d" IFD="%d" PlaneCount="1">'
+                         '<OME:UUID FileName="old name.tif">urn:uuid:1</OME:UUID></OME:TiffData>'
+                         % (z, c, t, page))
+                page += 1
+    ome_pages("ome_each.tif", array, order, data, (4, 2, 3))
+    # one file of a set: frame 1 of 3; and one where planes are missing
+    data = "".join('<TiffData FirstT="%d" IFD="0" PlaneCount="8"><UUID FileName="%s">u</UUID></TiffData>'
+                   % (t, "ome_part.tif" if t == 1 else "other_%d.tif" % t) for t in range(3))
+    ome_pages("ome_part.tif", array[1:2], "CZT", data, (4, 2, 3))
+    data = "".join('<TiffData FirstZ="%d" FirstC="%d" IFD="%d"/>' % (z, c, i)
+                   for i, (z, c) in enumerate([(0, 0), (1, 1)]))
+    ome_pages("ome_gaps.tif", array[:1, :1, :2], "CZT", data, (2, 2, 1))
+    tifffile.imwrite(path("ome_tifffile.ome.tif"), typed(base(z=4, c=2), "u16")[0],
+                     photometric="minisblack",
+                     metadata={"axes": "CZYX", "UUID": UUID, "PhysicalSizeX": 0.25, "PhysicalSizeXUnit": "µm",
+                               "PhysicalSizeY": 0.25, "PhysicalSizeYUnit": "µm"})
+    rgb = np.moveaxis(typed(base(z=2, c=3), "u8")[0], 0, -1)
+    tifffile.imwrite(path("ome_rgb.ome.tif"), rgb, photometric="rgb", metadata={"axes": "ZYXS", "UUID": UUID})
+
+
+def fits_files():
+    for kind in "u8 i16 u16 i32 u32 f32 f64".split():
+        fits.PrimaryHDU(plane(kind)).writeto(path("type_%s.fits" % kind), overwrite=True)
+    fits.PrimaryHDU(typed(base(), "u64")[0, 0, 0].astype(np.int64)).writeto(
+        path("type_i64.fits"), overwrite=True)
+    hdu = fits.PrimaryHDU(plane("i16") // 257)  # b - 125; physical (b - 125) / 4 + 11.25 = b / 4 - 20
+    with open(path("scaled.fits"), "wb") as f:
+        hdu.header["BSCALE"] = 0.25
+        hdu.header["BZERO"] = 11.25
+        f.write(hdu.header.tostring(padding=True).encode())
+        data = (plane("i16") // 257).astype(">i2").tobytes()
+        f.write(data.ljust(2880, b"\0"))
+    blank = plane("i16").copy()
+    blank[1, 2] = -32768
+    hdu = fits.PrimaryHDU(blank)
+    hdu.header["BLANK"] = -32768
+    hdu.writeto(path("blank.fits"), overwrite=True)
+    special = plane("f32").copy()
+    special[0, :4] = [np.nan, np.inf, -np.inf, 1e-45]
+    fits.PrimaryHDU(special).writeto(path("special.fits"), overwrite=True)
+    cube = fits.PrimaryHDU(typed(base(z=3, c=2), "f32")[0][:, :, None])  # stokes, freq, 1, y, x
+    for i, name in enumerate(("RA---SIN", "DEC--SIN", "BEAM", "FREQ", "STOKES")):
+        cube.header["CTYPE%d" % (i + 1)] = name
+        cube.header["CRVAL%d" % (i + 1)] = 10.0 * i
+    cube.writeto(path("cube.fits"), overwrite=True)
+    sky = fits.PrimaryHDU(typed(base(), "f32")[:, 0])  # t = 1, z = 1, y, x: radio's four axes
+    sky.header["BUNIT"] = "JY/BEAM"
+    sky.header["OBJECT"] = "M 31"
+    for i, name in enumerate(("RA---SIN", "DEC--SIN", "FREQ")):
+        sky.header["CTYPE%d" % (i + 1)] = name
+    sky.header["PC1_2"] = 0.5
+    sky.header["PC1_3"] = 0.25
+    sky.header["LONGNAME"] = "a text that goes on and on, longer than the one card that a value may " \
+                             "fill, and so continues on the next"
+    sky.header["HISTORY"] = "made for a test"
+    sky.writeto(path("sky.fits"), overwrite=True)
+    table = fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(plane("i32"), name="SCI")])
+    table.writeto(path("extension.fits"), overwrite=True)
+    packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("i16"),
+                                                                      compression_type="RICE_1")])
+    packed_image.writeto(path("rice.fits"), overwrite=True)
+    with open(path("type_f32.fits"), "rb") as f, open(path("zipped.fits.gz"), "wb") as g:
+        g.write(gzip.compress(f.read(), mtime=0))
+
+
+def png_chunk(kind, data):
+    return (struct.pack(">I", len(data)) + kind + data +
+            struct.pack(">I", zlib.crc32(kind + data) & 0xFFFFFFFF))
+
+
+def write_png(name, rows, x, y, depth, colour, palette=None):
+    data = b"".join(b"\0" + row for row in rows)
+    with open(path(name), "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" +
+                png_chunk(b"IHDR", struct.pack(">IIBBBBB", x, y, depth, colour, 0, 0, 0)))
+        if palette is not None:
+            f.write(png_chunk(b"PLTE", bytes(palette)))
+        f.write(png_chunk(b"IDAT", zlib.compress(data)) + png_chunk(b"IEND", b""))
+
+
+def png_files():
+    b = base()[0, 0, 0]
+    rgb = np.moveaxis(typed(base(c=3), "u8")[0, :, 0], 0, -1)
+    four = np.moveaxis(typed(base(c=4), "u16")[0, :, 0], 0, -1)
+    two = np.moveaxis(typed(base(c=2), "u8")[0, :, 0], 0, -1)
+    write_png("gray.png", [bytes(row) for row in plane("u8")], X, Y, 8, 0)
+    write_png("gray_16.png", [row.astype(">u2").tobytes() for row in plane("u16")], X, Y, 16, 0)
+    write_png("rgb.png", [row.tobytes() for row in rgb], X, Y, 8, 2)
+    write_png("rgba_16.png", [row.astype(">u2").tobytes() for row in four], X, Y, 16, 6)
+    write_png("gray_alpha.png", [row.tobytes() for row in two], X, Y, 8, 4)
+    for bits in (1, 2, 4):
+        write_png("gray_%d.png" % bits, [packed([row % 2**bits], bits) for row in b], X, Y, bits, 0)
+    ramp = np.arange(16)
+    colour = np.stack([ramp, 255 - ramp, ramp * 3], axis=-1).astype(np.uint8).ravel()
+    gray = np.stack([ramp * 5] * 3, axis=-1).astype(np.uint8).ravel()
+    rows = [packed([row % 16], 4) for row in b]
+    write_png("palette.png", rows, X, Y, 4, 3, colour)
+    write_png("palette_gray.png", rows, X, Y, 4, 3, gray)
+
+
+def main():
+    os.makedirs(OUT, exist_ok=True)
+    for make in (types, compressions, tiles, colours, imagej, stacks, ome, fits_files, png_files):
+        make()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,734 @@
+/*
+ * cl: devices, programs and their cache, memory and its limits, launches, transfers, times; and
+ * what is said when something is missing.
+ */
+#include "base/file.h"
+#include "runtime/cl.h"
+#include "runtime/cl_cache.h"
+#include "runtime/cl_codes.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const char TWICE[] = "kernel void twice(global const int *from, global int *to, int n)\n"
+                            "{\n"
+                            "    const int i = (int)get_global_id(0);\n"
+                            "    if (i < n) {\n"
+                            "        to[i] = 2 * from[i];\n"
+                            "    }\n"
+                            "}\n";
+
+static char folder[64];
+
+static void forget_folder(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static Device *open_with(DevOptions options)
+{
+    Device *dev = NULL;
+    Err err = {0};
+    if (!options.cache) {
+        options.cache = "";
+    }
+    if (!dev_open(&options, &dev, &err)) {
+        print_message("%s\n", err.text);
+    }
+    assert_non_null(dev);
+    return dev;
+}
+
+/* Runs TWICE on 1000 numbers. */
+static void use(Device *dev, const char *source)
+{
+    enum { N = 1000 };
+    int32_t numbers[N];
+    Err err = {0};
+    DevProgram *program;
+    DevKernel *kernel;
+    DevMem *from, *to;
+    for (int i = 0; i < N; i++) {
+        numbers[i] = i - 500;
+    }
+    assert_true(dev_program(dev, "twice", source, NULL, &program, &err));
+    assert_true(dev_kernel(program, "twice", &kernel, &err));
+    assert_true(dev_alloc(dev, sizeof numbers, &from, &err));
+    assert_true(dev_alloc(dev, sizeof numbers, &to, &err));
+    assert_true(dev_write(dev, from, 0, numbers, sizeof numbers, &err));
+    const DevArg args[] = {dev_mem(from), dev_mem(to), dev_int(N)};
+    const size_t groups[3] = {16, 1, 1}, group[3] = {64, 1, 1};
+    assert_true(dev_launch(dev, kernel, args, 3, groups, group, "twice", &err));
+    assert_true(dev_read(dev, to, 0, numbers, sizeof numbers, &err));
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(numbers[i], 2 * (i - 500));
+    }
+    dev_free(dev, from);
+    dev_free(dev, to);
+}
+
+/* ---- surroundings: each in a process of its own, before OpenCL is first called ----------- */
+
+static int in_child(int (*run)(void))
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        setenv("TMPDIR", folder, 1);
+        exit(run()); /* not _exit: what is to be removed at exit must go */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int list_without_drivers(void)
+{
+    DeviceInfo *list;
+    Device *dev;
+    int n = -1;
+    char why[500] = "";
+    Err err = {0};
+    setenv("OCL_ICD_VENDORS", "/nonexistent/vendors", 1);
+    if (!dev_list(&list, &n, why, sizeof why, &err) || n != 0) {
+        return 1;
+    }
+    free(list);
+    if (!strstr(why, "OCL_ICD_VENDORS") || !strstr(why, "/nonexistent/vendors")) {
+        return 2;
+    }
+    if (dev_open(&(DevOptions){.cache = ""}, &dev, &err) || dev) {
+        return 3;
+    }
+    return err.code == CODE_DEVICE && strcmp(err.text, why) == 0 ? 0 : 4;
+}
+
+static void no_driver_is_explained(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(list_without_drivers), 0);
+}
+
+static int build_with_bad_pocl_cache(const char *path)
+{
+    Device *dev;
+    DevProgram *program;
+    Err err = {0};
+    setenv("POCL_CACHE_DIR", path, 1);
+    if (!dev_open(&(DevOptions){.cache = ""}, &dev, &err)) {
+        return 1;
+    }
+    if (!dev_program(dev, "twice", TWICE, NULL, &program, &err)) {
+        return 2;
+    }
+    dev_close(dev);
+    const char *now = getenv("POCL_CACHE_DIR");
+    return now && strncmp(now, folder, strlen(folder)) == 0 && access(now, W_OK) == 0 ? 0 : 3;
+}
+
+static int build_with_empty_pocl_cache(void)
+{
+    return build_with_bad_pocl_cache("");
+}
+
+static int build_with_impossible_pocl_cache(void)
+{
+    return build_with_bad_pocl_cache("/proc/version/kcache");
+}
+
+static void bad_pocl_cache_is_replaced(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(build_with_empty_pocl_cache), 0);
+    assert_int_equal(in_child(build_with_impossible_pocl_cache), 0);
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        assert_null(strstr(entry->d_name, "pocl"));
+    }
+    closedir(dir);
+}
+
+/* ---- devices ----------------------------------------------------------------------------- */
+
+static void devices_are_listed(void **state)
+{
+    (void)state;
+    DeviceInfo *list;
+    int n;
+    char why[500];
+    Err err = {0};
+    assert_true(dev_list(&list, &n, why, sizeof why, &err));
+    assert_true(n > 0);
+    assert_string_equal(why, "");
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(list[i].number, i);
+        assert_true(list[i].memory > 0 && list[i].max_alloc > 0 &&
+                    list[i].max_alloc <= list[i].memory);
+        assert_true(list[i].local >= 32768 && list[i].max_group >= 64 && list[i].units > 0);
+        assert_true(list[i].name[0] && list[i].platform[0] && list[i].driver[0]);
+        assert_true(i == 0 || list[i - 1].cpu <= list[i].cpu);
+    }
+    free(list);
+}
+
+static void devices_are_chosen(void **state)
+{
+    (void)state;
+    Device *first = open_with((DevOptions){0});
+    char part[8];
+    snprintf(part, sizeof part, "%.6s", dev_info(first)->name);
+    for (char *c = part; *c; c++) {
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+    }
+    Device *same = open_with((DevOptions){.choice = "#0"});
+    Device *named = open_with((DevOptions){.choice = part});
+    assert_string_equal(dev_info(first)->name, dev_info(same)->name);
+    assert_int_equal(dev_info(named)->number, 0);
+    dev_close(first);
+    dev_close(same);
+    dev_close(named);
+    static const char *const none[] = {"#99", "#", "#0x", "no such device"};
+    for (int i = 0; i < 4; i++) {
+        Device *dev;
+        Err err = {0};
+        assert_false(dev_open(&(DevOptions){.choice = none[i]}, &dev, &err));
+        assert_null(dev);
+        assert_int_equal(err.code, CODE_DEVICE);
+        assert_non_null(strstr(err.text, none[i]));
+        assert_non_null(strstr(err.text, "#0 "));
+    }
+}
+
+static void two_devices_work_side_by_side(void **state)
+{
+    (void)state;
+    Device *one = open_with((DevOptions){0}), *two = open_with((DevOptions){0});
+    use(one, TWICE);
+    use(two, TWICE);
+    dev_close(one);
+    use(two, TWICE);
+    dev_close(two);
+    dev_close(NULL);
+}
+
+/* ---- programs ---------------------------------------------------------------------------- */
+
+static void same_text_is_built_once(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevProgram *a, *b, *c;
+    DevKernel *k, *l;
+    Err err = {0};
+    assert_true(dev_program(dev, "twice", TWICE, NULL, &a, &err));
+    assert_true(dev_program(dev, "again", TWICE, NULL, &b, &err));
+    assert_true(dev_program(dev, "other", TWICE, "-DX=1", &c, &err));
+    assert_ptr_equal(a, b);
+    assert_ptr_not_equal(a, c);
+    assert_int_equal(dev_builds(dev), 2);
+    assert_true(dev_kernel(a, "twice", &k, &err) && dev_kernel(a, "twice", &l, &err));
+    assert_ptr_equal(k, l);
+    assert_true(dev_kernel_max_group(dev, k) >= 64);
+    assert_false(dev_kernel(a, "thrice", &k, &err));
+    assert_int_equal(err.code, CODE_DEVICE);
+    assert_non_null(strstr(err.text, "thrice"));
+    assert_false(dev_lost(dev));
+    dev_close(dev);
+}
+
+static void bad_source_shows_log_and_place(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevProgram *program;
+    Err err = {0};
+    char *text, path[400] = "";
+    size_t size;
+    static const char bad[] = "kernel void k(global int *a)\n{\n    a[0] = nonsense;\n}\n";
+    assert_false(dev_program(dev, "blurred", bad, NULL, &program, &err));
+    assert_int_equal(err.code, CODE_DEVICE);
+    assert_non_null(strstr(err.text, "could not compile kernel 'blurred'"));
+    assert_non_null(strstr(err.text, "CL_BUILD_PROGRAM_FAILURE"));
+    assert_non_null(strstr(err.text, "nonsense"));
+    const char *at = strstr(err.text, "its source is in ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "its source is in %399[^:\n]", path), 1);
+    Err none = {0};
+    assert_true(file_read(path, &text, &size, &none));
+    assert_string_equal(text, bad);
+    free(text);
+    unlink(path);
+    use(dev, TWICE);
+    dev_close(dev);
+}
+
+/* Does something to every file of a folder; returns how many there are. */
+static int spoil(const char *path, void (*how)(const char *file, char *text, size_t size))
+{
+    int n = 0;
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char file[400], *text;
+        size_t size;
+        Err err = {0};
+        struct stat status;
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        if (stat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+            assert_true(file_read(file, &text, &size, &err));
+            how(file, text, size);
+            free(text);
+            n++;
+        }
+    }
+    closedir(dir);
+    return n;
+}
+
+static void rewrite(const char *file, const char *text, size_t size)
+{
+    Err err = {0};
+    assert_true(file_write(file, text, size, &err));
+}
+
+static void flip_last(const char *file, char *text, size_t size)
+{
+    text[size - 1] ^= 1;
+    rewrite(file, text, size);
+}
+
+static void flip_key(const char *file, char *text, size_t size)
+{
+    text[60] ^= 1;
+    rewrite(file, text, size);
+}
+
+static void halve(const char *file, char *text, size_t size)
+{
+    rewrite(file, text, size / 2);
+}
+
+static void behead(const char *file, char *text, size_t size)
+{
+    (void)size;
+    rewrite(file, text, 5);
+}
+
+static void leave(const char *file, char *text, size_t size)
+{
+    (void)file;
+    (void)text;
+    assert_true(size > 0);
+}
+
+static uint64_t builds_for_use(const char *cache)
+{
+    Device *dev = open_with((DevOptions){.cache = cache});
+    use(dev, TWICE);
+    uint64_t builds = dev_builds(dev);
+    dev_close(dev);
+    return builds;
+}
+
+static void binaries_are_kept_on_disk(void **state)
+{
+    (void)state;
+    char cache[100];
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    assert_int_equal(builds_for_use(cache), 1);
+    assert_int_equal(spoil(cache, leave), 1);
+    assert_int_equal(builds_for_use(cache), 0);
+    void (*const hows[])(const char *, char *, size_t) = {flip_last, flip_key, halve, behead};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(spoil(cache, hows[i]), 1);
+        assert_int_equal(builds_for_use(cache), 1);
+        assert_int_equal(builds_for_use(cache), 0);
+    }
+    assert_int_equal(builds_for_use(""), 1);
+    assert_int_equal(builds_for_use("/proc/version/no-cache-here"), 1);
+}
+
+/* A file that is whole but holds no binary: the driver refuses it, and it is built anew. */
+static void nonsense_binary_is_rebuilt(void **state)
+{
+    (void)state;
+    char cache[100], key[3000];
+    snprintf(cache, sizeof cache, "%s/nonsense", folder);
+    Device *dev = open_with((DevOptions){.cache = cache});
+    const DeviceInfo *info = dev_info(dev);
+    DevProgram *program;
+    Err err = {0};
+    assert_true(dev_program(dev, "twice", TWICE, NULL, &program, &err));
+    dev_close(dev);
+    dev = open_with((DevOptions){.cache = cache});
+    info = dev_info(dev);
+    void *binary;
+    size_t size;
+    static const char *const options[] = {"-cl-std=CL1.2 ",
+                                          "-cl-std=CL1.2 "
+                                          "-cl-fp32-correctly-rounded-divide-sqrt "};
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(key, sizeof key, "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n%s\n%s", info->platform,
+                 info->name, info->version, info->driver, options[i], TWICE);
+        if (cl_cache_load(cache, key, &binary, &size)) {
+            free(binary);
+            cl_cache_store(cache, key, "nonsense", 8);
+            found = true;
+        }
+    }
+    assert_true(found);
+    use(dev, TWICE);
+    assert_int_equal(dev_builds(dev), 1);
+    dev_close(dev);
+}
+
+static void kernels_are_dumped_and_loaded(void **state)
+{
+    (void)state;
+    char dump[100], path[200], *text;
+    size_t size;
+    Err err = {0};
+    snprintf(dump, sizeof dump, "%s/dump", folder);
+    Device *dev = open_with((DevOptions){.dump = dump});
+    use(dev, TWICE);
+    dev_close(dev);
+    snprintf(path, sizeof path, "%s/twice.cl", dump);
+    assert_true(file_read(path, &text, &size, &err));
+    assert_string_equal(text, TWICE);
+    free(text);
+
+    static const char thrice[] = "kernel void thrice(global int *a)\n{\n    a[0] = 3;\n}\n";
+    assert_true(file_write(path, thrice, strlen(thrice), &err));
+    DevProgram *program;
+    DevKernel *kernel;
+    dev = open_with((DevOptions){.load = dump});
+    assert_true(dev_program(dev, "twice", TWICE, NULL, &program, &err));
+    assert_true(dev_kernel(program, "thrice", &kernel, &err));
+    assert_true(dev_program(dev, "not/there", TWICE, NULL, &program, &err));
+    assert_true(dev_kernel(program, "twice", &kernel, &err));
+    dev_close(dev);
+
+    dev = open_with((DevOptions){.dump = "/proc/version/dump"});
+    assert_false(dev_program(dev, "twice", TWICE, NULL, &program, &err));
+    dev_close(dev);
+}
+
+typedef struct Builder {
+    Device *dev;
+    int number;
+    bool ok;
+} Builder;
+
+static void *build_some(void *at)
+{
+    Builder *b = at;
+    b->ok = true;
+    for (int i = 0; i < 3 && b->ok; i++) {
+        char source[200];
+        DevProgram *program;
+        Err err = {0};
+        snprintf(source, sizeof source, "kernel void k(global int *a)\n{\n    a[0] = %d;\n}\n",
+                 b->number * 100 + i);
+        b->ok = dev_program(b->dev, "k", source, NULL, &program, &err);
+    }
+    return NULL;
+}
+
+static void programs_are_built_by_several_threads(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    pthread_t threads[4];
+    Builder builders[4];
+    for (int i = 0; i < 4; i++) {
+        builders[i] = (Builder){dev, i, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, build_some, &builders[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(builders[i].ok);
+    }
+    assert_int_equal(dev_builds(dev), 12);
+    dev_close(dev);
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static void memory_is_counted_and_limited(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){.memory_limit = 1 << 20});
+    DevMem *a, *b, *slice;
+    Err err = {0};
+    assert_true(dev_alloc(dev, 600000, &a, &err));
+    assert_true(dev_slice(dev, a, 4 * dev_alignment(dev), 1000, &slice, &err));
+    assert_int_equal(dev_held(dev), 600000);
+    assert_int_equal(dev_bytes(slice), 1000);
+    assert_false(dev_alloc(dev, 600000, &b, &err));
+    assert_null(b);
+    assert_int_equal(err.code, CODE_MEMORY);
+    assert_non_null(strstr(err.text, "585.9 KiB"));
+    assert_non_null(strstr(err.text, "1.0 MiB (--memory)"));
+    err_clear(&err);
+    dev_free(dev, slice);
+    dev_free(dev, a);
+    dev_free(dev, NULL);
+    assert_int_equal(dev_held(dev), 0);
+    assert_true(dev_alloc(dev, 1 << 20, &a, &err));
+    assert_int_equal(dev_peak(dev), 1 << 20);
+    dev_free(dev, a);
+    dev_close(dev);
+}
+
+static void absurd_memory_is_refused(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevMem *mem;
+    Err err = {0};
+    assert_false(dev_alloc(dev, SIZE_MAX / 4, &mem, &err));
+    assert_int_equal(err.code, CODE_MEMORY);
+    assert_non_null(strstr(err.text, "the device '"));
+    err_clear(&err);
+    if (dev_info(dev)->max_alloc < dev_info(dev)->memory) {
+        assert_false(dev_alloc(dev, dev_info(dev)->max_alloc + 4, &mem, &err));
+        assert_int_equal(err.code, CODE_MEMORY);
+        assert_non_null(strstr(err.text, "in one piece"));
+    }
+    assert_int_equal(dev_held(dev), 0);
+    use(dev, TWICE);
+    dev_close(dev);
+}
+
+/* What nobody wrote must not look like an innocent zero. */
+static void fresh_memory_is_filled(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevMem *mem;
+    Err err = {0};
+    uint8_t bytes[7];
+    assert_true(dev_alloc(dev, 7, &mem, &err));
+    assert_true(dev_read(dev, mem, 0, bytes, 7, &err));
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(bytes[i], 0xff);
+    }
+    dev_free(dev, mem);
+    dev_close(dev);
+}
+
+static void slices_are_parts(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    size_t step = dev_alignment(dev);
+    assert_true(step >= 256 && (step & (step - 1)) == 0);
+    DevMem *all, *part, *inner, *odd;
+    Err err = {0};
+    uint8_t one = 1, seen[8];
+    assert_true(dev_alloc(dev, 8 * step, &all, &err));
+    assert_true(dev_fill(dev, all, 0, 8 * step, 0, &err));
+    assert_true(dev_slice(dev, all, 2 * step, 4 * step, &part, &err));
+    assert_true(dev_slice(dev, part, step, step, &inner, &err));
+    assert_true(dev_write(dev, inner, 5, &one, 1, &err));
+    assert_true(dev_read(dev, all, 3 * step, seen, 8, &err));
+    assert_memory_equal(seen, "\0\0\0\0\0\1\0\0", 8);
+    assert_false(dev_slice(dev, all, 1, step, &odd, &err));
+    assert_null(odd);
+    assert_non_null(strstr(err.text, "CL_MISALIGNED_SUB_BUFFER_OFFSET"));
+    dev_free(dev, inner);
+    dev_free(dev, part);
+    dev_free(dev, all);
+    dev_close(dev);
+}
+
+static void host_memory_comes_and_goes(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    void *a, *b;
+    Err err = {0};
+    assert_true(dev_host_alloc(dev, 100000, &a, &err));
+    assert_true(dev_host_alloc(dev, 0, &b, &err));
+    memset(a, 1, 100000);
+    dev_host_free(dev, a);
+    dev_host_free(dev, NULL);
+    dev_close(dev); /* frees the other */
+}
+
+/* ---- work -------------------------------------------------------------------------------- */
+
+static void rows_are_moved_with_pitches(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevMem *mem;
+    Err err = {0};
+    uint8_t host[6][10], back[6][7], flat[4][5];
+    for (int y = 0; y < 6; y++) {
+        for (int x = 0; x < 10; x++) {
+            host[y][x] = (uint8_t)(16 * y + x);
+        }
+    }
+    assert_true(dev_alloc(dev, 256, &mem, &err));
+    assert_true(dev_fill(dev, mem, 0, 256, 0, &err));
+    assert_true(dev_write_rows(dev, mem, 3, 16, host, 10, 5, 6, &err));
+    assert_true(dev_read_rows(dev, mem, 3, 16, back, 7, 5, 6, &err));
+    for (int y = 0; y < 6; y++) {
+        assert_memory_equal(back[y], host[y], 5);
+    }
+    assert_true(dev_write_rows(dev, mem, 100, 5, host, 5, 5, 4, &err));
+    assert_true(dev_read(dev, mem, 100, flat, sizeof flat, &err));
+    assert_memory_equal(flat, host, sizeof flat);
+    assert_true(dev_write_rows(dev, mem, 0, 16, host, 10, 0, 6, &err));
+    assert_true(dev_read_rows(dev, mem, 0, 16, back, 7, 5, 0, &err));
+    assert_false(dev_write(dev, mem, 250, host, 10, &err));
+    assert_int_equal(err.code, CODE_DEVICE);
+    assert_non_null(strstr(err.text, "in an upload"));
+    dev_free(dev, mem);
+    dev_close(dev);
+}
+
+static void fills_and_copies_reach_every_byte(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevMem *a, *b;
+    Err err = {0};
+    uint8_t bytes[16];
+    assert_true(dev_alloc(dev, 16, &a, &err) && dev_alloc(dev, 16, &b, &err));
+    assert_true(dev_fill(dev, a, 0, 16, 0, &err));
+    assert_true(dev_fill(dev, a, 4, 7, 0x04030201, &err));
+    assert_true(dev_copy(dev, a, 4, b, 1, 8, &err));
+    assert_true(dev_copy(dev, a, 4, b, 1, 0, &err));
+    assert_true(dev_fill(dev, a, 4, 0, 1, &err));
+    assert_true(dev_read(dev, b, 0, bytes, 16, &err));
+    assert_memory_equal(bytes + 1, "\1\2\3\4\1\2\3\0", 8);
+    assert_int_equal(bytes[0], 0xff);
+    assert_int_equal(bytes[9], 0xff);
+    dev_free(dev, a);
+    dev_free(dev, b);
+    dev_close(dev);
+}
+
+static void impossible_launches_are_refused(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    static const char source[] = "kernel void k(global int *a, local int *t)\n{\n"
+                                 "    t[get_local_id(0)] = 1;\n    a[0] = t[0];\n}\n";
+    DevProgram *program;
+    DevKernel *kernel;
+    DevMem *mem;
+    Err err = {0};
+    assert_true(dev_program(dev, "k", source, NULL, &program, &err));
+    assert_true(dev_kernel(program, "k", &kernel, &err));
+    assert_true(dev_alloc(dev, 16, &mem, &err));
+    const size_t one[3] = {1, 1, 1}, none[3] = {1, 0, 1}, many[3] = {1 << 20, 1, 1};
+    const DevArg good[] = {dev_mem(mem), dev_local(64)};
+    const DevArg greedy[] = {dev_mem(mem), dev_local(dev_info(dev)->local + 1)};
+    assert_true(dev_launch(dev, kernel, good, 2, one, one, "mine", &err));
+    assert_true(dev_launch(dev, kernel, good, 2, none, one, "mine", &err));
+    assert_int_equal(dev_launches(dev), 1);
+    assert_false(dev_launch(dev, kernel, good, 1, one, one, "mine", &err));
+    assert_non_null(strstr(err.text, "'k' of 'mine' takes 2 arguments, but is given 1"));
+    err_clear(&err);
+    assert_false(dev_launch(dev, kernel, greedy, 2, one, one, "mine", &err));
+    assert_non_null(strstr(err.text, "local memory"));
+    err_clear(&err);
+    assert_false(dev_launch(dev, kernel, good, 2, one, many, "mine", &err));
+    assert_non_null(strstr(err.text, "not 1048576"));
+    err_clear(&err);
+    assert_true(dev_finish(dev, &err));
+    dev_free(dev, mem);
+    dev_close(dev);
+}
+
+static void times_are_kept_when_asked_for(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){.profile = true});
+    const DevEvent *events;
+    int n, kernels = 0, uploads = 0;
+    Err err = {0};
+    for (int round = 0; round < 2; round++) {
+        use(dev, TWICE);
+        assert_true(dev_events(dev, &events, &n, &err));
+        kernels = uploads = 0;
+        for (int i = 0; i < n; i++) {
+            assert_true(events[i].begin_ns <= events[i].end_ns);
+            assert_true(i == 0 || events[i - 1].begin_ns <= events[i].begin_ns);
+            bool kernel = strcmp(events[i].kind, "kernel") == 0;
+            kernels += kernel && strcmp(events[i].what, "twice") == 0;
+            uploads += strcmp(events[i].kind, "upload") == 0 && events[i].bytes == 4000;
+        }
+        assert_int_equal(kernels, 1);
+        assert_int_equal(uploads, 1);
+    }
+    assert_true(dev_events(dev, &events, &n, &err));
+    assert_int_equal(n, 0);
+    use(dev, TWICE);
+    dev_close(dev); /* with times that nobody asked for */
+}
+
+static void statuses_have_names(void **state)
+{
+    (void)state;
+    char text[32];
+    assert_string_equal(cl_code_name(-4, text), "CL_MEM_OBJECT_ALLOCATION_FAILURE");
+    assert_int_equal(cl_code(-4)->code, CODE_MEMORY);
+    assert_true(cl_code(-36)->lost);
+    assert_string_equal(cl_code_name(-12345, text), "status -12345");
+    cl_size_text(text, 1536);
+    assert_string_equal(text, "1.5 KiB");
+    cl_size_text(text, 1023);
+    assert_string_equal(text, "1023 bytes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_driver_is_explained), /* these two first: see above */
+        cmocka_unit_test(bad_pocl_cache_is_replaced),
+        cmocka_unit_test(devices_are_listed),
+        cmocka_unit_test(devices_are_chosen),
+        cmocka_unit_test(two_devices_work_side_by_side),
+        cmocka_unit_test(same_text_is_built_once),
+        cmocka_unit_test(bad_source_shows_log_and_place),
+        cmocka_unit_test(binaries_are_kept_on_disk),
+        cmocka_unit_test(nonsense_binary_is_rebuilt),
+        cmocka_unit_test(kernels_are_dumped_and_loaded),
+        cmocka_unit_test(programs_are_built_by_several_threads),
+        cmocka_unit_test(memory_is_counted_and_limited),
+        cmocka_unit_test(absurd_memory_is_refused),
+        cmocka_unit_test(fresh_memory_is_filled),
+        cmocka_unit_test(slices_are_parts),
+        cmocka_unit_test(host_memory_comes_and_goes),
+        cmocka_unit_test(rows_are_moved_with_pitches),
+        cmocka_unit_test(fills_and_copies_reach_every_byte),
+        cmocka_unit_test(impossible_launches_are_refused),
+        cmocka_unit_test(times_are_kept_when_asked_for),
+        cmocka_unit_test(statuses_have_names),
+    };
+    snprintf(folder, sizeof folder, "/tmp/test-cl-XXXXXX");
+    if (!mkdtemp(folder)) {
+        return 1;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    forget_folder();
+    return failed;
+}

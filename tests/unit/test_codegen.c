@@ -1,0 +1,213 @@
+/* Graphs made by hand, run by the evaluator and as generated kernels: the same bits. */
+#include "tests/support/both.h"
+
+#include "ir/print.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static Device *dev;
+
+typedef struct Fixture {
+    Arena arena;
+    IrGraph *g;
+    IrId image;
+    int grid;
+} Fixture;
+
+static void begin(Fixture *f, bool volume)
+{
+    arena_init(&f->arena);
+    f->g = ir_graph_new(&f->arena, "test", NULL);
+    IrNode input = {.op = IR_INPUT, .elem = ELEM_FILE, .name = "image",
+                    .text = volume ? "zyx" : "yx"};
+    f->image = ir_add_node(f->g, input);
+    IrGrid grid = {.has = {true, true, volume, false}};
+    for (int ax = 0; ax < (volume ? 3 : 2); ax++) {
+        grid.extent[ax] = ir_extent(f->g, f->image, ax);
+    }
+    f->grid = ir_add_grid(f->g, grid);
+    ir_node(f->g, f->image)->grid = f->grid;
+}
+
+static IrId map(Fixture *f, const char *name, IrExpr value, Elem elem)
+{
+    IrNode node = {.op = IR_MAP, .kind = elem == ELEM_BOOL ? IR_K_MASK : IR_K_IMAGE, .elem = elem,
+                   .grid = f->grid, .name = name};
+    node.in[0] = value;
+    return ir_add_node(f->g, node);
+}
+
+static void output(Fixture *f, IrId id)
+{
+    IrOutput o = {.name = ir_node(f->g, id)->name, .format = "tif", .node = id};
+    vec_push(&f->arena, &f->g->outputs, o);
+}
+
+static void check_all(Fixture *f, int w, int h, int d, Elem elem, int kind, PassFuse fuse)
+{
+    BothCase in = {.n_inputs = 1};
+    in.inputs[0] = both_image(w, h, d, 1, elem, 7, kind);
+    PassContext cx = {.fuse = fuse, .verify = true};
+    char why[400];
+    if (!both_run(f->g, &cx, &in, dev, why, sizeof why)) {
+        Str s;
+        str_init(&s, &f->arena);
+        ir_print(f->g, &s);
+        fail_msg("%d x %d x %d, fuse %d: %s\n%s", w, h, d, (int)fuse, why, s.at);
+    }
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
+/* sum(w(i) * v[axis = i] for i in -r .. r) */
+static IrExpr blur(Fixture *f, IrId v, int axis, int radius, IrBorder border)
+{
+    IrGraph *g = f->g;
+    int index = ir_new_index(g);
+    IrExpr i = ir_index(g, index);
+    IrExpr weight = ir_op1(g, IR_X_EXP, ir_op2(g, IR_X_MUL, ir_const(g, -0.1), ir_op2(g, IR_X_MUL, i, i)));
+    IrExpr offset[3] = {0, 0, 0};
+    offset[axis] = i;
+    IrExpr read = ir_read_offset(g, v, offset, 0, border, ir_const(g, 3));
+    IrExpr body = ir_op2(g, IR_X_MUL, weight, read);
+    return ir_fold(g, IR_FOLD_SUM, index, ir_const(g, -radius), ir_const(g, radius), 0, 0, body);
+}
+
+static const int SIZES[][2] = {{1, 1}, {1, 9}, {9, 1}, {5, 3}, {40, 33}, {257, 70}, {300, 5}};
+
+static void each_size(void (*make)(Fixture *, IrBorder), bool volume, IrBorder border)
+{
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        for (int fuse = FUSE_NONE; fuse <= FUSE_ALL; fuse++) {
+            Fixture f;
+            begin(&f, volume);
+            make(&f, border);
+            check_all(&f, SIZES[i][0], SIZES[i][1], volume ? 5 : 1, i % 2 ? ELEM_U8 : ELEM_F32, 0,
+                      (PassFuse)fuse);
+            arena_free(&f.arena);
+        }
+    }
+}
+
+static void make_gaussian(Fixture *f, IrBorder border)
+{
+    IrId x = map(f, "blurred_x", blur(f, f->image, 0, 6, border), ELEM_F32);
+    IrId y = map(f, "blurred", blur(f, x, 1, 6, border), ELEM_F32);
+    output(f, y);
+}
+
+static void make_difference(Fixture *f, IrBorder border)
+{
+    IrGraph *g = f->g;
+    IrId x1 = map(f, "small_x", blur(f, f->image, 0, 2, border), ELEM_F32);
+    IrId y1 = map(f, "small", blur(f, x1, 1, 2, border), ELEM_F32);
+    IrId x2 = map(f, "large_x", blur(f, f->image, 0, 5, border), ELEM_F32);
+    IrId y2 = map(f, "large", blur(f, x2, 1, 5, border), ELEM_F32);
+    output(f, map(f, "difference", ir_op2(g, IR_X_SUB, ir_read(g, y1), ir_read(g, y2)), ELEM_F32));
+}
+
+static IrExpr at(Fixture *f, IrId v, int dx, int dy, IrBorder border)
+{
+    IrExpr offset[3] = {ir_const(f->g, dx), ir_const(f->g, dy), 0};
+    return ir_read_offset(f->g, v, offset, 0, border, ir_const(f->g, 3));
+}
+
+/* sum(sum(v[dx = i, dy = j])) with the row sums as a stage of their own */
+static IrExpr box(Fixture *f, IrId v, const char *name, IrBorder border)
+{
+    IrGraph *g = f->g;
+    int i = ir_new_index(g), j = ir_new_index(g);
+    IrExpr across[3] = {ir_index(g, i), 0, 0}, down[3] = {0, ir_index(g, j), 0};
+    IrExpr three = ir_const(g, 3), lo = ir_const(g, -1), hi = ir_const(g, 1);
+    IrExpr rows = ir_fold(g, IR_FOLD_SUM, i, lo, hi, 0, 0,
+                          ir_read_offset(g, v, across, 0, border, three));
+    IrId row = map(f, name, rows, ELEM_F32);
+    return ir_fold(g, IR_FOLD_SUM, j, lo, hi, 0, 0,
+                   ir_read_offset(g, row, down, 0, border, three));
+}
+
+static void make_harris(Fixture *f, IrBorder border)
+{
+    IrGraph *g = f->g;
+    IrId gx = map(f, "gx", ir_op2(g, IR_X_SUB, at(f, f->image, 1, 0, border), at(f, f->image, -1, 0, border)), ELEM_F32);
+    IrId gy = map(f, "gy", ir_op2(g, IR_X_SUB, at(f, f->image, 0, 1, border), at(f, f->image, 0, -1, border)), ELEM_F32);
+    IrExpr a = ir_read(g, gx), b = ir_read(g, gy);
+    IrId pxx = map(f, "pxx", ir_op2(g, IR_X_MUL, a, a), ELEM_F32);
+    IrId pyy = map(f, "pyy", ir_op2(g, IR_X_MUL, b, b), ELEM_F32);
+    IrId pxy = map(f, "pxy", ir_op2(g, IR_X_MUL, a, b), ELEM_F32);
+    IrId xx = map(f, "xx", box(f, pxx, "xx_rows", border), ELEM_F32);
+    IrId yy = map(f, "yy", box(f, pyy, "yy_rows", border), ELEM_F32);
+    IrId xy = map(f, "xy", box(f, pxy, "xy_rows", border), ELEM_F32);
+    IrExpr det = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_MUL, ir_read(g, xx), ir_read(g, yy)),
+                        ir_op2(g, IR_X_MUL, ir_read(g, xy), ir_read(g, xy)));
+    IrExpr trace = ir_op2(g, IR_X_ADD, ir_read(g, xx), ir_read(g, yy));
+    IrExpr value = ir_op2(g, IR_X_SUB, det, ir_op2(g, IR_X_MUL, ir_const(g, 0.04), ir_op2(g, IR_X_MUL, trace, trace)));
+    output(f, map(f, "corners", value, ELEM_F32));
+}
+
+static void make_volume_blur(Fixture *f, IrBorder border)
+{
+    IrId x = map(f, "bx", blur(f, f->image, 0, 2, border), ELEM_F32);
+    IrId y = map(f, "by", blur(f, x, 1, 2, border), ELEM_F32);
+    output(f, map(f, "bz", blur(f, y, 2, 2, border), ELEM_F32));
+}
+
+static void test_gaussian(void **state)
+{
+    (void)state;
+    for (int b = 0; b < IR_BORDERS; b++) {
+        each_size(make_gaussian, false, (IrBorder)b);
+    }
+}
+
+static void test_difference(void **state)
+{
+    (void)state;
+    each_size(make_difference, false, IR_NEAREST);
+}
+
+static void test_harris(void **state)
+{
+    (void)state;
+    for (int b = 0; b < IR_BORDERS; b++) {
+        each_size(make_harris, false, (IrBorder)b);
+    }
+}
+
+static void test_volume(void **state)
+{
+    (void)state;
+    each_size(make_volume_blur, true, IR_REFLECT);
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {.choice = "cpu"};
+    return dev_open(&options, &dev, &err) ? 0 : -1;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_close(dev);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gaussian),
+        cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_harris),
+        cmocka_unit_test(test_volume),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}

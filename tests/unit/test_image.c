@@ -1,0 +1,393 @@
+/*
+ * test_image: reads every kind of file in tests/data/images, which other programs have written,
+ * and compares shape, type, metadata and every pixel with the formula that made them.  Each file
+ * is read in whole planes, row by row backwards, and channel by channel.
+ */
+#include "images.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* How the pixels of a file follow from b. */
+typedef enum Rule {
+    TYPED,    /* the formula of the type */
+    BYTE,     /* b - 125: signed bytes, read as i16 */
+    MOD4,
+    MOD16,
+    SCALED4,  /* b mod 4, spread over 0..255 */
+    SCALED16,
+    PALETTE,  /* index b mod 16: (i, 255 - i, 3 i) */
+    GRAYS,    /* 5 i */
+    FLAT,     /* JPEG: 200, 100, 50, nearly */
+    FLAT1,    /* its second channel alone */
+    FRAME1,   /* the frame after the first */
+} Rule;
+
+static const struct Row {
+    const char *file;
+    int64_t x, y, z, c, t;
+    const char *has; /* which axes the file names */
+    Elem elem;
+    const char *style;
+    bool rgb;
+    Rule rule;
+} ROWS[] = {
+    {"type_u8.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
+    {"type_i8.tif", 7, 5, 1, 1, 1, "", ELEM_I16, "tiff", false, BYTE},
+    {"type_u16.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"type_i16.tif", 7, 5, 1, 1, 1, "", ELEM_I16, "tiff", false, TYPED},
+    {"type_u32.tif", 7, 5, 1, 1, 1, "", ELEM_U32, "tiff", false, TYPED},
+    {"type_i32.tif", 7, 5, 1, 1, 1, "", ELEM_I32, "tiff", false, TYPED},
+    {"type_f32.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
+    {"type_f64.tif", 7, 5, 1, 1, 1, "", ELEM_F64, "tiff", false, TYPED},
+    {"type_bool.tif", 7, 5, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+    {"big_u16.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"big_i32.tif", 7, 5, 1, 1, 1, "", ELEM_I32, "tiff", false, TYPED},
+    {"big_f32.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
+    {"big_f64.tif", 7, 5, 1, 1, 1, "", ELEM_F64, "tiff", false, TYPED},
+    {"bigtiff_u16.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"bigtiff_i32.tif", 7, 5, 1, 1, 1, "", ELEM_I32, "tiff", false, TYPED},
+    {"bigtiff_f32.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
+    {"bigtiff_f64.tif", 7, 5, 1, 1, 1, "", ELEM_F64, "tiff", false, TYPED},
+    {"bigtiff_big_u16.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"rows_u16.tif", 7, 40, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"bits_2.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, MOD4},
+    {"bits_4.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, MOD16},
+    {"fill_order.tif", 7, 5, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+
+    {"z_lzw.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_deflate.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_packbits.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_zstd.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_lzma.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_adobe.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_big.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_predictor.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"z_float.tif", 37, 29, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
+    {"z_bool.tif", 37, 29, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+    {"jpeg_gray.tif", 48, 32, 1, 1, 1, "", ELEM_U8, "tiff", false, FLAT1},
+    {"jpeg_colours.tif", 48, 32, 1, 3, 1, "c", ELEM_U8, "tiff", true, FLAT},
+    {"jpeg_ycbcr.tif", 48, 32, 1, 3, 1, "c", ELEM_U8, "tiff", true, FLAT},
+
+    {"tile_u8.tif", 40, 33, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
+    {"tile_u16.tif", 40, 33, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"tile_bool.tif", 40, 33, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+    {"tile_rgb.tif", 40, 33, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"tile_planar.tif", 40, 33, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+
+    {"rgb.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"rgb_deflate.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"rgb_planar.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"rgb_planar_lzw.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"rgba.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"rgb_u16.tif", 7, 5, 1, 3, 1, "c", ELEM_U16, "tiff", true, TYPED},
+    {"gray_alpha.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
+    {"samples.tif", 7, 5, 1, 5, 1, "c", ELEM_U16, "tiff", false, TYPED},
+    {"samples_planar.tif", 7, 5, 1, 5, 1, "c", ELEM_U16, "tiff", false, TYPED},
+    {"palette.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, PALETTE},
+    {"palette_4.tif", 7, 5, 1, 3, 1, "c", ELEM_U8, "tiff", true, PALETTE},
+    {"palette_gray.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, GRAYS},
+    {"palette_imagej.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
+    {"white_u8.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
+    {"white_u16.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
+    {"white_bool.tif", 7, 5, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+    {"white_imagej.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
+
+    {"imagej_tzc.tif", 7, 5, 4, 2, 3, "zct", ELEM_U16, "imagej", false, TYPED},
+    {"imagej_z.tif", 7, 5, 4, 1, 1, "z", ELEM_F32, "imagej", false, TYPED},
+    {"imagej_t.tif", 7, 5, 1, 1, 3, "t", ELEM_U8, "imagej", false, TYPED},
+    {"imagej_rgb.tif", 7, 5, 3, 3, 1, "zc", ELEM_U8, "imagej", true, TYPED},
+    {"imagej_inch.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
+    {"imagej_cm.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
+    {"imagej_huge.tif", 7, 5, 4, 2, 3, "zct", ELEM_U16, "imagej", false, TYPED},
+    {"imagej_huge_rgb.tif", 7, 5, 3, 3, 1, "zc", ELEM_U8, "imagej", true, TYPED},
+    {"imagej_copied.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "imagej", false, TYPED},
+    {"stack_imagej_plain.tif", 7, 5, 3, 1, 1, "z", ELEM_U8, "imagej", false, TYPED},
+    {"stack_imagej_wrong.tif", 7, 5, 3, 1, 1, "z", ELEM_U8, "imagej", false, TYPED},
+
+    {"stack.tif", 7, 5, 3, 1, 1, "z", ELEM_I16, "tiff", false, TYPED},
+    {"stack_deflate.tif", 7, 5, 3, 1, 1, "z", ELEM_I16, "tiff", false, TYPED},
+    {"shaped_z.tif", 7, 5, 3, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
+    {"shaped_cz.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "tiff", false, TYPED},
+    {"shaped_tcz.tif", 7, 5, 3, 2, 2, "zct", ELEM_U8, "tiff", false, TYPED},
+    {"shaped_tz.tif", 7, 5, 3, 1, 2, "zt", ELEM_U8, "tiff", false, TYPED},
+    {"shaped_zc.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "tiff", false, TYPED},
+    {"truncated_shape.tif", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"pyramid.tif", 16, 12, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
+    {"subifd.tif", 16, 12, 2, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
+
+    {"ome_czt.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
+    {"ome_ztc.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
+    {"ome_tcz.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
+    {"ome_bare.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
+    {"ome_each.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
+    {"ome_part.tif", 7, 5, 4, 2, 1, "zc", ELEM_U8, "ome", false, FRAME1},
+    {"ome_tifffile.ome.tif", 7, 5, 4, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
+    {"ome_rgb.ome.tif", 7, 5, 2, 3, 1, "zc", ELEM_U8, "ome", true, TYPED},
+
+    {"type_u8.fits", 7, 5, 1, 1, 1, "", ELEM_U8, "fits", false, TYPED},
+    {"type_i16.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"type_u16.fits", 7, 5, 1, 1, 1, "", ELEM_U16, "fits", false, TYPED},
+    {"type_i32.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
+    {"type_u32.fits", 7, 5, 1, 1, 1, "", ELEM_U32, "fits", false, TYPED},
+    {"type_f32.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"type_f64.fits", 7, 5, 1, 1, 1, "", ELEM_F64, "fits", false, TYPED},
+    {"scaled.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"cube.fits", 7, 5, 3, 2, 1, "zc", ELEM_F32, "fits", false, TYPED},
+    {"sky.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"extension.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
+    {"rice.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"zipped.fits.gz", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+
+    {"gray.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, TYPED},
+    {"gray_16.png", 7, 5, 1, 1, 1, "", ELEM_U16, "png", false, TYPED},
+    {"rgb.png", 7, 5, 1, 3, 1, "c", ELEM_U8, "png", true, TYPED},
+    {"rgba_16.png", 7, 5, 1, 3, 1, "c", ELEM_U16, "png", true, TYPED},
+    {"gray_alpha.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, TYPED},
+    {"gray_1.png", 7, 5, 1, 1, 1, "", ELEM_BOOL, "png", false, TYPED},
+    {"gray_2.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, SCALED4},
+    {"gray_4.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, SCALED16},
+    {"palette.png", 7, 5, 1, 3, 1, "c", ELEM_U8, "png", true, PALETTE},
+    {"palette_gray.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, GRAYS},
+};
+
+static double wanted(const struct Row *row, int64_t t, int64_t c, int64_t z, int64_t y, int64_t x)
+{
+    static const double flat[] = {200, 100, 50};
+    double b = pixel_base(t + (row->rule == FRAME1), c, z, y, x);
+    double index = fmod(pixel_base(t, 0, z, y, x), 16);
+    switch (row->rule) {
+    case BYTE:
+        return b - 125;
+    case MOD4:
+        return fmod(b, 4);
+    case MOD16:
+        return fmod(b, 16);
+    case SCALED4:
+        return 85 * fmod(b, 4);
+    case SCALED16:
+        return 17 * fmod(b, 16);
+    case PALETTE:
+        return c == 0 ? index : c == 1 ? 255 - index : 3 * index;
+    case GRAYS:
+        return 5 * index;
+    case FLAT:
+        return flat[c];
+    case FLAT1:
+        return flat[1];
+    default:
+        return pixel_typed(row->elem, b);
+    }
+}
+
+static void check_rows(const struct Row *row, const int64_t at[4], int64_t rows, const void *pixels)
+{
+    double slack = row->rule == FLAT || row->rule == FLAT1 ? 4 : 0;
+    for (int64_t i = 0; i < rows * row->x; i++) {
+        int64_t y = at[3] + i / row->x, x = i % row->x;
+        double want = wanted(row, at[0], at[1], at[2], y, x);
+        double got = pixel_get(row->elem, pixels, (size_t)i);
+        if (!(fabs(got - want) <= slack)) {
+            fail_msg("%s: pixel t %d c %d z %d y %d x %d is %g, not %g", row->file, (int)at[0],
+                     (int)at[1], (int)at[2], (int)y, (int)x, got, want);
+        }
+    }
+}
+
+static void read_plane(const struct Row *row, ImageFile *file, int64_t t, int64_t c, int64_t z)
+{
+    Err err = {0};
+    size_t pitch = (size_t)row->x * elem_size(row->elem), wide = pitch + 24;
+    char *pixels = malloc(pitch * (size_t)row->y), *lines = malloc(2 * wide);
+    assert_non_null(pixels);
+    assert_non_null(lines);
+    if (!image_read(file, t, c, z, 0, row->y, pixels, pitch, &err)) {
+        fail_msg("%s", err.text);
+    }
+    check_rows(row, (int64_t[]){t, c, z, 0}, row->y, pixels);
+    for (int64_t y = row->y - 2; y >= 0; y--) { /* pairs of rows that lie apart, backwards */
+        memset(lines, 0x55, 2 * wide);
+        if (!image_read(file, t, c, z, y, 2, lines, wide, &err)) {
+            fail_msg("%s", err.text);
+        }
+        check_rows(row, (int64_t[]){t, c, z, y}, 1, lines);
+        check_rows(row, (int64_t[]){t, c, z, y + 1}, 1, lines + wide);
+        for (size_t i = pitch; i < wide; i++) {
+            assert_int_equal(lines[i], 0x55);
+        }
+    }
+    free(pixels);
+    free(lines);
+}
+
+static void check_info(const struct Row *row, const ImageInfo *info)
+{
+    if (info->x != row->x || info->y != row->y || info->z != row->z || info->c != row->c ||
+        info->t != row->t || info->elem != row->elem || info->rgb != row->rgb ||
+        strcmp(info->style, row->style) != 0 ||
+        info->has_z != (strchr(row->has, 'z') != NULL) ||
+        info->has_c != (strchr(row->has, 'c') != NULL) ||
+        info->has_t != (strchr(row->has, 't') != NULL)) {
+        fail_msg("%s: x %d y %d z %d%s c %d%s t %d%s %s %s %s", row->file, (int)info->x,
+                 (int)info->y, (int)info->z, info->has_z ? "!" : "", (int)info->c,
+                 info->has_c ? "!" : "", (int)info->t, info->has_t ? "!" : "",
+                 elem_name(info->elem), info->rgb ? "rgb" : "gray", info->style);
+    }
+}
+
+static void check_file(const struct Row *row)
+{
+    char path[512];
+    ImageFile *file;
+    Err err = {0};
+    snprintf(path, sizeof path, "%s/images/%s", TEST_DATA, row->file);
+    if (!image_open(path, &file, &err)) {
+        fail_msg("%s", err.text);
+    }
+    check_info(row, image_info(file));
+    for (int64_t t = 0; t < row->t; t++) {
+        for (int64_t z = row->z - 1; z >= 0; z--) {
+            for (int64_t c = 0; c < row->c; c++) {
+                read_plane(row, file, t, c, z);
+            }
+        }
+    }
+    image_close(file);
+}
+
+static void test_pixels(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        check_file(&ROWS[i]);
+    }
+}
+
+static ImageFile *open_data(const char *name)
+{
+    char path[512];
+    ImageFile *file;
+    Err err = {0};
+    snprintf(path, sizeof path, "%s/images/%s", TEST_DATA, name);
+    if (!image_open(path, &file, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return file;
+}
+
+/* ---- metadata -------------------------------------------------------------------------- */
+
+static void test_sizes(void **state)
+{
+    static const struct {
+        const char *file, *unit;
+        double x, y, z, um, interval;
+    } rows[] = {
+        {"type_u8.tif", "", 0, 0, 0, 0, 0},
+        {"imagej_tzc.tif", "um", 0.2, 0.3, 1.5, 1, 0.25},
+        {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
+        {"imagej_inch.tif", "", 0, 0, 0, 0, 0}, /* 72 dots an inch mean nothing */
+        {"imagej_cm.tif", "cm", 0.01, 0.01, 0, 1e4, 0},
+        {"ome_czt.tif", "nm", 200, 300, 1500, 1e-3, 0.25},
+        {"ome_tifffile.ome.tif", "\xC2\xB5m", 0.25, 0.25, 0, 1, 0},
+        {"ome_rgb.ome.tif", "", 0, 0, 0, 0, 0},
+        {"sky.fits", "", 0, 0, 0, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ImageFile *file = open_data(rows[i].file);
+        const ImageInfo *info = image_info(file);
+        const double size[] = {rows[i].x, rows[i].y, rows[i].z};
+        assert_string_equal(info->unit, rows[i].unit);
+        for (int axis = 0; axis < 3; axis++) {
+            if (fabs(info->size[axis] - size[axis]) > 1e-9 * size[axis] ||
+                fabs(info->size_um[axis] - size[axis] * rows[i].um) > 1e-9 * size[axis]) {
+                fail_msg("%s: size of axis %d is %.17g (%.17g um)", rows[i].file, axis,
+                         info->size[axis], info->size_um[axis]);
+            }
+        }
+        assert_true(info->interval == rows[i].interval);
+        image_close(file);
+    }
+}
+
+static void test_fits_header(void **state)
+{
+    (void)state;
+    ImageFile *file = open_data("sky.fits");
+    const char *header = image_info(file)->extra;
+    assert_non_null(header);
+    assert_int_equal(strlen(header) % 80, 0);
+    assert_non_null(strstr(header, "OBJECT  = 'M 31"));
+    assert_non_null(strstr(header, "BUNIT"));
+    image_close(file);
+}
+
+/* ---- values that are none ----------------------------------------------------------------- */
+
+static void test_fits_nulls(void **state)
+{
+    float pixels[35];
+    Err err = {0};
+    (void)state;
+    ImageFile *file = open_data("blank.fits");
+    assert_int_equal(image_info(file)->elem, ELEM_F32);
+    assert_true(image_read(file, 0, 0, 0, 0, 5, pixels, 28, &err));
+    for (int i = 0; i < 35; i++) {
+        double want = pixel_typed(ELEM_I16, pixel_base(0, 0, 0, i / 7, i % 7));
+        assert_true(i == 9 ? isnan(pixels[i]) : (double)pixels[i] == want);
+    }
+    image_close(file);
+    file = open_data("special.fits");
+    assert_true(image_read(file, 0, 0, 0, 0, 5, pixels, 28, &err));
+    assert_true(isnan(pixels[0]));
+    assert_true(isinf(pixels[1]) && pixels[1] > 0);
+    assert_true(isinf(pixels[2]) && pixels[2] < 0);
+    assert_true(pixels[3] > 0 && pixels[3] < 1e-44f);
+    image_close(file);
+}
+
+/* ---- files that are refused ---------------------------------------------------------------- */
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *file, *why;
+    } rows[] = {
+        {"type_f16.tif", "16-bit float"},
+        {"type_u64.tif", "64-bit unsigned"},
+        {"bits_12.tif", "12-bit unsigned"},
+        {"cmyk.tif", "CMYK"},
+        {"type_i64.fits", "64-bit integers"},
+        {"ome_gaps.tif", "4 planes, of which only 2"},
+        {"none.tif", "no such file"},
+        {"../make_images.py", "neither a TIFF, a PNG nor a FITS"},
+        {"", "not a regular file"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[512];
+        ImageFile *file;
+        Err err = {0};
+        snprintf(path, sizeof path, "%s/images/%s", TEST_DATA, rows[i].file);
+        assert_false(image_open(path, &file, &err));
+        assert_null(file);
+        assert_int_equal(err.code, CODE_FILES);
+        if (strstr(err.text, rows[i].why) == NULL || strstr(err.text, path) == NULL) {
+            fail_msg("%s: %s", rows[i].file, err.text);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_nulls),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,699 @@
+/*
+ * test_reduce: the primitives reduce, rank, histogram and threshold, in the shapes for GPUs and for
+ * CPUs, against the plain C of ir/ref_reduce.c, bit for bit; and that against brute force and
+ * scikit-image's thresholds (tests/golden/thresholds.h).
+ *
+ * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
+ */
+#include "ir/ref.h"
+#include "runtime/prim.h"
+#include "tests/golden/thresholds.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const Primitive prim_reduce, prim_rank, prim_histogram, prim_threshold;
+
+enum { SLOTS = 8, VALUE = 2, MOST_BINS = 65536, SMALL_PIXELS = 20000 };
+
+static const char READER[] =
+    "#define READ_PARAMS global const float *image, global const uchar *mask, "
+    "global const double *range, int pitch, int rows\n"
+    "#define READ_ARGS image, mask, range, pitch, rows\n"
+    "#define READ_TYPE_0 float\n"
+    "static float read_0(READ_PARAMS, int x, int y, int plane)\n"
+    "{ return image[((size_t)plane * (size_t)rows + (size_t)y) * (size_t)pitch + (size_t)x]; }\n"
+    "static double read_2(READ_PARAMS, int x, int y, int plane) { return range[0]; }\n"
+    "static double read_3(READ_PARAMS, int x, int y, int plane) { return range[1]; }\n";
+
+static const char MASK_READER[] =
+    "#define READ_HAS_1 1\n"
+    "#define READ_TYPE_1 bool\n"
+    "static bool read_1(READ_PARAMS, int x, int y, int plane)\n"
+    "{ return mask[((size_t)plane * (size_t)rows + (size_t)y) * (size_t)pitch + (size_t)x] != 0; }\n";
+
+static const char RANGE_READER[] =
+    "#define READ_PARAMS global const double *range\n"
+    "#define READ_ARGS range\n"
+    "static double read_0(READ_PARAMS, int x, int y, int plane) { return range[0]; }\n"
+    "static double read_1(READ_PARAMS, int x, int y, int plane) { return range[1]; }\n";
+
+/* An image on the host and on the device, there with rows of another length. */
+typedef struct Image {
+    RefShape shape;
+    float *pixels;
+    uint8_t *where; /* NULL: all */
+    int pitch;
+    DevMem *image, *mask;
+} Image;
+
+static Device *device;
+static DevMem *values, *range;
+static bool small;
+
+static void must(bool ok, const Err *err)
+{
+    if (!ok) {
+        fail_msg("%s", err->text);
+    }
+}
+
+static DevMem *allocate(size_t bytes)
+{
+    Err err = {0};
+    DevMem *mem = NULL;
+    must(dev_alloc(device, bytes, &mem, &err), &err);
+    return mem;
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {0};
+    if (!dev_open(&options, &device, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    small = getenv("PIPEC_TEST_SMALL") != NULL;
+    values = allocate(SLOTS * sizeof(double));
+    range = allocate(2 * sizeof(double));
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_free(device, values);
+    dev_free(device, range);
+    dev_close(device);
+    return 0;
+}
+
+/* ---- images ------------------------------------------------------------------------------ */
+
+static uint32_t random_state;
+
+static uint32_t below(uint32_t n)
+{
+    random_state = random_state * 1664525U + 1013904223U;
+    return (random_state >> 16) % n;
+}
+
+static float any_float(void)
+{
+    return (float)below(65536) + (float)below(65536) / 65536.0F;
+}
+
+enum {
+    NOISE,     /* positive, all different */
+    SIGNED,    /* both signs, all magnitudes */
+    FEW,       /* 0 .. 255, as from u8 files */
+    MOSTLY_ONE,/* one value for most pixels */
+    CONSTANT,
+    ZEROS,     /* 0, -0, 1 */
+    WITH_NAN,
+    WITH_INF,
+    ALL_NAN,
+    SLOPE,     /* ordered as the pixels are */
+    CLOSE,     /* neighbouring floats */
+    FILLS
+};
+
+static float fill(int kind, size_t i)
+{
+    static const float ZERO[] = {0.0F, -0.0F, 1.0F};
+    switch (kind) {
+    case NOISE: return any_float();
+    case SIGNED: return ldexpf(any_float() - 32768.0F, (int)below(80) - 60);
+    case FEW: return (float)(below(16) * below(18));
+    case MOSTLY_ONE: return below(20) ? 7.0F : any_float();
+    case CONSTANT: return 3.25F;
+    case ZEROS: return ZERO[below(3)];
+    case WITH_NAN: return below(3) ? any_float() - 30000.0F : NAN;
+    case WITH_INF: return below(3) ? any_float() - 30000.0F : below(2) ? INFINITY : -INFINITY;
+    case ALL_NAN: return NAN;
+    case SLOPE: return (float)i * 0.25F - 100.0F;
+    default: return 1.0F + (float)below(40) * 0x1p-23F;
+    }
+}
+
+enum { NO_MASK, PART, SPARSE, EMPTY, MASKS };
+
+static uint8_t masked(int kind)
+{
+    return kind == PART ? below(3) > 0 : kind == SPARSE ? below(97) == 0 : 0;
+}
+
+static void upload(Image *im)
+{
+    size_t rows = (size_t)(im->shape.h * im->shape.d * im->shape.c), w = (size_t)im->shape.w;
+    size_t all = rows * (size_t)im->pitch;
+    float *pixels = malloc(all * sizeof *pixels);
+    uint8_t *mask = malloc(all);
+    assert_non_null(pixels);
+    assert_non_null(mask);
+    for (size_t i = 0; i < all; i++) {
+        pixels[i] = 1e30F; /* what lies between the rows */
+        mask[i] = 1;
+    }
+    for (size_t y = 0; y < rows; y++) {
+        memcpy(pixels + y * (size_t)im->pitch, im->pixels + y * w, w * sizeof *pixels);
+        if (im->where != NULL) {
+            memcpy(mask + y * (size_t)im->pitch, im->where + y * w, w);
+        }
+    }
+    Err err = {0};
+    im->image = allocate(all * sizeof *pixels);
+    im->mask = allocate(all);
+    must(dev_write(device, im->image, 0, pixels, all * sizeof *pixels, &err), &err);
+    must(dev_write(device, im->mask, 0, mask, all, &err), &err);
+    must(dev_finish(device, &err), &err);
+    free(pixels);
+    free(mask);
+}
+
+static Image make_image(RefShape shape, int kind, int mask)
+{
+    Image im = {.shape = shape, .pitch = (shape.w + 15) / 16 * 16 + 16};
+    size_t n = ref_pixels(shape);
+    random_state = (uint32_t)(shape.w * 31 + shape.h * 7 + kind * 1001 + mask);
+    im.pixels = malloc(n * sizeof *im.pixels);
+    im.where = mask == NO_MASK ? NULL : malloc(n);
+    assert_non_null(im.pixels);
+    for (size_t i = 0; i < n; i++) {
+        im.pixels[i] = fill(kind, i);
+        if (im.where != NULL) {
+            im.where[i] = masked(mask);
+        }
+    }
+    upload(&im);
+    return im;
+}
+
+static void free_image(Image *im)
+{
+    dev_free(device, im->image);
+    dev_free(device, im->mask);
+    free(im->pixels);
+    free(im->where);
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+/* Runs a primitive over an image; all values before it are -1. */
+static void run_prim(const Primitive *prim, PrimCall *call, const char *reader,
+                     const DevArg *reader_args, int n_reader_args, double out[SLOTS])
+{
+    Err err = {0};
+    for (int i = 0; i < SLOTS; i++) {
+        out[i] = -1;
+    }
+    must(dev_write(device, values, 0, out, SLOTS * sizeof *out, &err), &err);
+    call->dev = device;
+    call->name = prim->name;
+    call->reader = reader;
+    call->reader_args = reader_args;
+    call->n_reader_args = n_reader_args;
+    call->values = values;
+    call->value = VALUE;
+    call->err = &err;
+    call->scratch_size = prim->scratch_bytes != NULL ? prim->scratch_bytes(call) : 0;
+    if (call->scratch_size > 0) {
+        call->scratch = allocate(call->scratch_size);
+        must(dev_fill(device, call->scratch, 0, call->scratch_size / 4 * 4, 0xcdcdcdcdU, &err),
+             &err);
+    }
+    must(prim->run(call), &err);
+    must(dev_read(device, values, 0, out, SLOTS * sizeof *out, &err), &err);
+    dev_free(device, call->scratch);
+}
+
+static void run_on_image(const Primitive *prim, PrimCall *call, const Image *im, double out[SLOTS])
+{
+    char reader[sizeof READER + sizeof MASK_READER];
+    snprintf(reader, sizeof reader, "%s%s", READER, im->where != NULL ? MASK_READER : "");
+    const DevArg args[] = {dev_mem(im->image), dev_mem(im->mask), dev_mem(range),
+                           dev_int(im->pitch), dev_int(im->shape.h)};
+    call->w = im->shape.w;
+    call->h = im->shape.h;
+    call->d = im->shape.d;
+    call->planes = im->shape.d * im->shape.c;
+    call->pitch = im->pitch;
+    run_prim(prim, call, reader, args, 5, out);
+}
+
+static void set_range(double lo, double hi)
+{
+    Err err = {0};
+    const double both[2] = {lo, hi};
+    must(dev_write(device, range, 0, both, sizeof both, &err), &err);
+}
+
+static void assert_same(const char *what, const Image *im, int kind, double want, double got)
+{
+    if (memcmp(&want, &got, sizeof want) != 0) {
+        fail_msg("%s of %dx%dx%dx%d, fill %d: %.17g (%a), not %.17g (%a)", what, im->shape.w,
+                 im->shape.h, im->shape.d, im->shape.c, kind, got, got, want, want);
+    }
+}
+
+/* ---- reduce ------------------------------------------------------------------------------ */
+
+static void check_reduce(const Image *im, int kind, int wanted)
+{
+    static const char *const NAMES[] = {"sum", "count", "squares", "min", "max"};
+    static const int BIT[] = {1, 1, 2, 4, 4};
+    double want[5], got[SLOTS];
+    ref_reduce(im->pixels, im->where, im->shape, want);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PrimCall call = {.arg = {wanted}, .shape = shape};
+        run_on_image(&prim_reduce, &call, im, got);
+        for (int q = 0; q < 5; q++) {
+            assert_same(NAMES[q], im, kind, wanted & BIT[q] ? want[q] : -1, got[VALUE + q]);
+        }
+        assert_true(got[VALUE - 1] == -1 && got[VALUE + 5] == -1);
+    }
+}
+
+static void check_rank(const Image *im, int kind, double percent)
+{
+    double want = ref_rank(im->pixels, im->where, im->shape, percent), got[SLOTS];
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PrimCall call = {.arg = {percent}, .shape = shape};
+        run_on_image(&prim_rank, &call, im, got);
+        char what[64];
+        snprintf(what, sizeof what, "percentile %g", percent);
+        assert_same(what, im, kind, want, got[VALUE]);
+        assert_true(got[VALUE - 1] == -1 && got[VALUE + 1] == -1);
+    }
+}
+
+static void check_histogram(const Image *im, int kind, double lo, double hi, int bins, bool integer)
+{
+    Err err = {0};
+    uint32_t *want = malloc((size_t)bins * sizeof *want), *got = malloc((size_t)bins * sizeof *got);
+    assert_non_null(want);
+    assert_non_null(got);
+    ref_histogram(im->pixels, im->where, im->shape, lo, hi, bins, integer, want);
+    set_range(lo, hi);
+    DevMem *counts = allocate((size_t)bins * sizeof *got);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        double ignored[SLOTS];
+        PrimCall call = {.arg = {bins, integer}, .shape = shape};
+        call.out[0] = (PrimImage){.mem = counts, .elem = ELEM_U32, .length = bins};
+        run_on_image(&prim_histogram, &call, im, ignored);
+        must(dev_read(device, counts, 0, got, (size_t)bins * sizeof *got, &err), &err);
+        for (int i = 0; i < bins; i++) {
+            if (want[i] != got[i]) {
+                fail_msg("%dx%d, fill %d, %d bins of %g .. %g, shape %d: bin %d has %u, not %u",
+                         im->shape.w, im->shape.h, kind, bins, lo, hi, shape, i, got[i], want[i]);
+            }
+        }
+    }
+    dev_free(device, counts);
+    free(want);
+    free(got);
+}
+
+/* All that a pipeline does on the way to a threshold, and the histogram of other ranges. */
+static void check_histograms(const Image *im, int kind)
+{
+    double all[5];
+    ref_reduce(im->pixels, im->where, im->shape, all);
+    check_histogram(im, kind, all[3], all[4], 256, false);
+    check_histogram(im, kind, all[3], all[4], 7, false);
+    check_histogram(im, kind, -10, 1000.5, 256, false);
+    check_histogram(im, kind, floor(all[3]), floor(all[4]), 256, true);
+    check_histogram(im, kind, floor(all[3]), floor(all[4]), MOST_BINS, true);
+}
+
+/* Widths for each width of tile, and one to either side of the edges of blocks. */
+static const RefShape SHAPES[] = {
+    {1, 1, 1, 1},    {1, 300, 1, 1},  {300, 1, 1, 1}, {255, 63, 1, 1}, {256, 64, 1, 1},
+    {257, 65, 1, 1}, {40, 130, 1, 1}, {100, 9, 3, 2}, {5, 3, 70, 1},
+};
+enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };
+
+static void each_shape(void (*check)(const Image *im, int kind))
+{
+    for (int i = 0; i < N_SHAPES; i++) {
+        for (int mask = NO_MASK; mask < MASKS; mask++) {
+            int kind = (i * MASKS + mask) % FILLS;
+            Image im = make_image(SHAPES[i], kind, mask);
+            check(&im, kind);
+            free_image(&im);
+        }
+    }
+}
+
+static void each_fill(RefShape shape, void (*check)(const Image *im, int kind))
+{
+    for (int kind = 0; kind < FILLS; kind++) {
+        Image im = make_image(shape, kind, kind % 2 ? PART : NO_MASK);
+        check(&im, kind);
+        free_image(&im);
+    }
+}
+
+static void reduce_all(const Image *im, int kind)
+{
+    check_reduce(im, kind, 7);
+}
+
+static void rank_some(const Image *im, int kind)
+{
+    check_rank(im, kind, 50);
+    check_rank(im, kind, 0);
+    check_rank(im, kind, 99.7);
+}
+
+static void test_reduce_shapes(void **state)
+{
+    (void)state;
+    each_shape(reduce_all);
+}
+
+static void test_reduce_fills(void **state)
+{
+    (void)state;
+    each_fill(small ? (RefShape){130, 70, 1, 1} : (RefShape){700, 150, 1, 1}, reduce_all);
+}
+
+static void test_reduce_wanted(void **state)
+{
+    (void)state;
+    Image im = make_image((RefShape){257, 65, 1, 1}, WITH_NAN, NO_MASK);
+    for (int wanted = 1; wanted < 8; wanted++) {
+        check_reduce(&im, WITH_NAN, wanted);
+    }
+    free_image(&im);
+}
+
+/* More than 256 blocks, more than one batch of blocks a lane. */
+static void test_reduce_many_blocks(void **state)
+{
+    (void)state;
+    Image im = make_image(small ? (RefShape){3, 2, 300, 1} : (RefShape){3, 65, 2500, 1}, SIGNED,
+                          NO_MASK);
+    check_reduce(&im, SIGNED, 7);
+    free_image(&im);
+}
+
+static void test_rank_shapes(void **state)
+{
+    (void)state;
+    each_shape(rank_some);
+}
+
+static void test_rank_fills(void **state)
+{
+    (void)state;
+    each_fill(small ? (RefShape){130, 70, 1, 1} : (RefShape){700, 150, 1, 1}, rank_some);
+}
+
+static void test_rank_percents(void **state)
+{
+    (void)state;
+    static const double PERCENT[] = {-5, 0.001, 0.5, 25, 33.3333, 50.0001, 75, 99.999, 100, 120};
+    Image im = make_image((RefShape){61, 47, 1, 1}, SIGNED, NO_MASK);
+    for (size_t i = 0; i < sizeof PERCENT / sizeof PERCENT[0]; i++) {
+        check_rank(&im, SIGNED, PERCENT[i]);
+    }
+    free_image(&im);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    if (small) {
+        skip();
+    }
+    for (int kind = 0; kind < FILLS; kind++) {
+        Image im = make_image((RefShape){1024, 1000, 1, 1}, kind, NO_MASK);
+        check_reduce(&im, kind, 7);
+        check_rank(&im, kind, 50);
+        check_rank(&im, kind, 1);
+        check_histograms(&im, kind);
+        free_image(&im);
+    }
+}
+
+static void test_histogram_shapes(void **state)
+{
+    (void)state;
+    each_shape(check_histograms);
+}
+
+static void test_histogram_fills(void **state)
+{
+    (void)state;
+    each_fill(small ? (RefShape){130, 70, 1, 1} : (RefShape){300, 100, 1, 1}, check_histograms);
+}
+
+/* ---- the references themselves ----------------------------------------------------------- */
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void test_ref_rank_sorts(void **state)
+{
+    (void)state;
+    enum { N = 101 };
+    float v[N], sorted[N];
+    random_state = 5;
+    for (int i = 0; i < N; i++) {
+        v[i] = sorted[i] = any_float() - 30000.0F;
+    }
+    qsort(sorted, N, sizeof sorted[0], compare_floats);
+    for (int k = 0; k < N; k++) {
+        double got = ref_rank(v, NULL, (RefShape){N, 1, 1, 1}, k); /* k / 100 is rounded */
+        assert_true(fabs(got - sorted[k]) < 1e-9);
+    }
+    double half = ref_rank(v, NULL, (RefShape){N, 1, 1, 1}, 50.25);
+    assert_true(fabs(half - (sorted[50] * 0.75 + sorted[51] * 0.25)) < 1e-9);
+    const float even[] = {4, NAN, 1, 3, 2}; /* numpy.nanmedian: 2.5 */
+    assert_true(ref_rank(even, NULL, (RefShape){5, 1, 1, 1}, 50) == 2.5);
+}
+
+/* numpy.histogram([0, 1, 2, 3, 4], 4): edges belong to the bin above, the last one to the last. */
+static void test_ref_histogram_edges(void **state)
+{
+    (void)state;
+    const float v[] = {0, 1, 2, 3, 4, 5, -1, NAN};
+    const RefShape shape = {8, 1, 1, 1};
+    uint32_t counts[8];
+    ref_histogram(v, NULL, shape, 0, 4, 4, false, counts);
+    assert_memory_equal(counts, ((uint32_t[]){1, 1, 1, 2}), 16);
+    ref_histogram(v, NULL, shape, 2, 2, 4, false, counts); /* widened to 1.5 .. 2.5 */
+    assert_memory_equal(counts, ((uint32_t[]){0, 0, 1, 0}), 16);
+    ref_histogram(v, NULL, shape, -1, 5, 8, true, counts);
+    assert_memory_equal(counts, ((uint32_t[]){1, 1, 1, 1, 1, 1, 1, 0}), 32);
+    ref_histogram(v, NULL, shape, -1, INFINITY, 8, false, counts);
+    assert_memory_equal(counts, ((uint32_t[8]){0}), 32);
+}
+
+static void test_ref_reduce_by_hand(void **state)
+{
+    (void)state;
+    const float v[] = {1, -2, NAN, 4};
+    const uint8_t where[] = {1, 1, 1, 0};
+    double out[5];
+    ref_reduce(v, where, (RefShape){2, 2, 1, 1}, out);
+    assert_true(out[0] == -1 && out[1] == 2 && out[2] == 5 && out[3] == -2 && out[4] == 1);
+    ref_reduce(v, NULL, (RefShape){2, 2, 1, 1}, out);
+    assert_true(out[0] == 3 && out[1] == 3 && out[2] == 21 && out[3] == -2 && out[4] == 4);
+}
+
+/* ---- threshold --------------------------------------------------------------------------- */
+
+enum { METHODS = 6, LI = 5, SIZE = 64 };
+
+/* The threshold of a histogram on the device, in both shapes, against the reference. */
+static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer,
+                              int method)
+{
+    Err err = {0};
+    double want = ref_threshold(counts, bins, lo, hi, integer, method), got[SLOTS];
+    DevMem *mem = allocate((size_t)bins * sizeof *counts);
+    must(dev_write(device, mem, 0, counts, (size_t)bins * sizeof *counts, &err), &err);
+    set_range(lo, hi);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        const DevArg args[] = {dev_mem(range)};
+        PrimCall call = {.arg = {method, integer}, .shape = shape, .w = 1, .h = 1, .d = 1,
+                         .planes = 1};
+        call.in[0] = (PrimImage){.mem = mem, .elem = ELEM_U32, .length = bins};
+        run_prim(&prim_threshold, &call, RANGE_READER, args, 1, got);
+        if (memcmp(&want, &got[VALUE], sizeof want) != 0) {
+            fail_msg("method %d, %d bins of %g .. %g: %.17g, not %.17g", method, bins, lo, hi,
+                     got[VALUE], want);
+        }
+        assert_true(got[VALUE - 1] == -1 && got[VALUE + 1] == -1);
+    }
+    dev_free(device, mem);
+    return want;
+}
+
+/* As in make_thresholds.py. */
+static int golden_pixel(int image, int x, int y)
+{
+    static const int LEVEL[] = {10, 11, 200};
+    bool inside = (x - 30) * (x - 30) + (y - 34) * (y - 34) < 400;
+    int a, b, stray;
+    switch (image) {
+    case 0: return (int)below(256);
+    case 1:
+        a = (int)below(32);
+        a += (int)below(32);
+        b = (int)below(48);
+        b += (int)below(48);
+        return inside ? 150 + b : 40 + a;
+    case 2:
+        a = (int)below(16);
+        b = (int)below(16);
+        return a * b;
+    case 3: return LEVEL[below(3)];
+    case 4:
+        a = (int)below(700);
+        a += (int)below(700);
+        b = (int)below(300);
+        stray = (int)below(3900);
+        return below(8) == 0 ? stray : inside ? 2500 + a : 300 + b;
+    default:
+        a = (int)below(100);
+        a += (int)below(100);
+        return inside ? -400 + 3 * a : a - 60;
+    }
+}
+
+static void test_golden_thresholds(void **state)
+{
+    (void)state;
+    static float v[SIZE * SIZE];
+    static uint32_t counts[MOST_BINS];
+    const RefShape shape = {SIZE, SIZE, 1, 1};
+    for (size_t g = 0; g < sizeof GOLDEN_THRESHOLDS / sizeof GOLDEN_THRESHOLDS[0]; g++) {
+        bool integer = GOLDEN_THRESHOLDS[g].integer;
+        random_state = 1000 + (uint32_t)GOLDEN_THRESHOLDS[g].image;
+        for (int i = 0; i < SIZE * SIZE; i++) {
+            float p = (float)golden_pixel(GOLDEN_THRESHOLDS[g].image, i % SIZE, i / SIZE);
+            v[i] = integer ? p : p / 7.0F;
+        }
+        double all[5];
+        ref_reduce(v, NULL, shape, all);
+        int bins = integer ? MOST_BINS : 256;
+        ref_histogram(v, NULL, shape, all[3], all[4], bins, integer, counts);
+        for (int method = 0; method < METHODS; method++) {
+            double want = GOLDEN_THRESHOLDS[g].value[method];
+            double got = check_threshold(counts, bins, all[3], all[4], integer, method);
+            if (isnan(want) != isnan(got) || fabs(want - got) > 1e-12 * fabs(want)) {
+                fail_msg("image %d, %s, method %d: %.17g, not %.17g", GOLDEN_THRESHOLDS[g].image,
+                         integer ? "integers" : "floats", method, got, want);
+            }
+        }
+    }
+}
+
+/* Histograms that no image of these tests has: more bins than lanes, plateaus, huge counts. */
+static void test_threshold_histograms(void **state)
+{
+    (void)state;
+    static uint32_t counts[3000];
+    for (int kind = 0; kind < 4; kind++) {
+        random_state = 77 + (uint32_t)kind;
+        for (int i = 0; i < 3000; i++) {
+            double a = (i - 700) / 120.0, b = (i - 2200) / 200.0;
+            counts[i] = kind == 0   ? below(5)
+                        : kind == 1 ? (uint32_t)(4000 / (1 + a * a) + 3000 / (1 + b * b))
+                        : kind == 2 ? (uint32_t)(i % 1000 < 500) * 3
+                                    : 1000000U * below(60000);
+        }
+        counts[0] = counts[2999] = counts[255] = counts[256] = 1;
+        for (int method = 0; method < METHODS; method++) {
+            check_threshold(counts, 3000, -20, 2979, true, method);
+            check_threshold(counts, 3000, -1.5, 7.25, false, method);
+            check_threshold(counts, 256, 0, 255, true, method);
+            check_threshold(counts, 257, 3, 4, false, method);
+        }
+        if (small) {
+            break;
+        }
+    }
+}
+
+static void test_threshold_degenerate(void **state)
+{
+    (void)state;
+    const uint32_t counts[] = {5, 0, 0, 3}, none[4] = {0};
+    for (int method = 0; method < METHODS; method++) {
+        for (int integer = 0; integer < 2; integer++) {
+            assert_true(check_threshold(counts, 4, 7.5, 7.5, integer, method) == 7.5);
+            assert_true(isnan(check_threshold(counts, 4, INFINITY, -INFINITY, integer, method)));
+            assert_true(isnan(check_threshold(counts, 4, 0, INFINITY, integer, method)));
+            assert_true(isnan(check_threshold(counts, 4, NAN, NAN, integer, method)));
+            assert_true(isnan(check_threshold(none, 4, 0, 3, integer, method)));
+        }
+        assert_true(isnan(check_threshold(counts, 4, 0, 4, true, method))); /* 5 values */
+        check_threshold(counts, 4, 0, 3, true, method);
+        check_threshold(counts, 4, 0, 1, true, method);
+        check_threshold(counts, 1, 0, 1, false, method);
+    }
+}
+
+static void test_threshold_unknown(void **state)
+{
+    (void)state;
+    Err err = {0};
+    PrimCall call = {.dev = device, .name = "t", .arg = {METHODS}, .err = &err};
+    assert_false(prim_threshold.run(&call));
+    assert_int_equal(err.code, CODE_USAGE);
+}
+
+static void test_too_many_pixels(void **state)
+{
+    (void)state;
+    const Primitive *const prims[] = {&prim_rank, &prim_histogram};
+    for (int i = 0; i < 2; i++) {
+        Err err = {0};
+        PrimCall call = {.dev = device, .name = "big", .w = 65536, .h = 65536, .d = 1, .planes = 1,
+                         .err = &err};
+        assert_false(prims[i]->run(&call));
+        assert_int_equal(err.code, CODE_MEMORY);
+        assert_non_null(strstr(err.text, "big: 65536 x 65536 x 1 pixels"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ref_reduce_by_hand),
+        cmocka_unit_test(test_ref_rank_sorts),
+        cmocka_unit_test(test_ref_histogram_edges),
+        cmocka_unit_test(test_reduce_shapes),
+        cmocka_unit_test(test_reduce_fills),
+        cmocka_unit_test(test_reduce_wanted),
+        cmocka_unit_test(test_reduce_many_blocks),
+        cmocka_unit_test(test_rank_shapes),
+        cmocka_unit_test(test_rank_fills),
+        cmocka_unit_test(test_rank_percents),
+        cmocka_unit_test(test_histogram_shapes),
+        cmocka_unit_test(test_histogram_fills),
+        cmocka_unit_test(test_golden_thresholds),
+        cmocka_unit_test(test_threshold_histograms),
+        cmocka_unit_test(test_threshold_degenerate),
+        cmocka_unit_test(test_threshold_unknown),
+        cmocka_unit_test(test_too_many_pixels),
+        cmocka_unit_test(test_large),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
