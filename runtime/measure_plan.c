@@ -202,9 +202,9 @@ static int slot_bits(int sums, int lows, uint64_t local)
 static void define_image(Text *text, int k, const ImageLanes *image)
 {
     add(text,
-        "#define CLASS_%d %d\n#define SUM_%d %d\n#define SUM_DIGITS_%d %d\n#define SQUARE_%d %d\n"
-        "#define SQUARE_DIGITS_%d %d\n#define BY_X_%d %d\n#define BY_Y_%d %d\n#define BY_Z_%d %d\n"
-        "#define BY_DIGITS_%d %d\n#define RANGE_%d %d\n",
+        "#define MEASURE_CLASS_%d %d\n#define MEASURE_SUM_%d %d\n#define MEASURE_SUM_DIGITS_%d %d\n#define MEASURE_SQUARE_%d %d\n"
+        "#define MEASURE_SQUARE_DIGITS_%d %d\n#define MEASURE_BY_X_%d %d\n#define MEASURE_BY_Y_%d %d\n#define MEASURE_BY_Z_%d %d\n"
+        "#define MEASURE_BY_DIGITS_%d %d\n#define MEASURE_RANGE_%d %d\n",
         k, image->kind, k, image->sum, k, image->sum_digits, k, image->square, k,
         image->square_digits, k, image->by[0], k, image->by[1], k, image->by[2], k,
         image->by_digits, k, image->range);
@@ -215,13 +215,13 @@ void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_
 {
     Text text = {out, size};
     int images = list->images;
-    add(&text, "#define SPACE %d\n#define SUMS %d\n#define LOWS %d\n#define SLOT_BITS %d\n",
+    add(&text, "#define MEASURE_SPACE %d\n#define MEASURE_SUMS %d\n#define MEASURE_LOWS %d\n#define MEASURE_SLOT_BITS %d\n",
         lanes->space, lanes->sums, lanes->lows, slot_bits(lanes->sums, lanes->lows, local));
-    add(&text, "#define OUTLINE %d\n#define OUTLINE_BITS %d\n#define PERIMETER %d\n",
+    add(&text, "#define MEASURE_OUTLINE %d\n#define MEASURE_OUTLINE_BITS %d\n#define MEASURE_PERIMETER %d\n",
         lanes->n_outline, slot_bits(lanes->n_outline, 0, local), lanes->perimeter);
-    add(&text, "#define CROFTON %d\n#define EULER %d\n#define MOMENTS %d\n", lanes->crofton,
+    add(&text, "#define MEASURE_CROFTON %d\n#define MEASURE_EULER %d\n#define MEASURE_MOMENTS %d\n", lanes->crofton,
         lanes->euler, lanes->moments >= 0);
-    add(&text, "#define IMAGES %d\n#define FOR_IMAGES(DO)", images > 0 ? images : 1);
+    add(&text, "#define MEASURE_IMAGES %d\n#define MEASURE_FOR_IMAGES(DO)", images > 0 ? images : 1);
     for (int k = 0; k < images; k++) {
         if (list->image_needs[k] & MEASURE_READ) {
             add(&text, " DO(%d)", k + 1);
@@ -232,7 +232,7 @@ void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_
         define_image(&text, k + 1, &lanes->image[k]);
     }
     if (lanes->euler >= 0 && lanes->space) {
-        add(&text, "constant char EULER_3D[256] = {");
+        add(&text, "constant char MEASURE_EULER_3D[256] = {");
         for (int i = 0; i < 256; i++) {
             add(&text, "%d,", MEASURE_EULER_3D[i]);
         }

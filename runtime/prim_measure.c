@@ -46,7 +46,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
     const PrimCall *call = m->call;
     char defines[6000], reader[64];
     measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, defines, sizeof defines);
-    (void)snprintf(reader, sizeof reader, "#define READ_VALUE read_%d", value);
+    (void)snprintf(reader, sizeof reader, "#define MEASURE_READ_VALUE read_%d", value);
     const char *parts[] = {"#pragma OPENCL FP_CONTRACT OFF", defines, reader,
                            reads ? call->reader : "", kernel_text_measure_tally, text};
     const char *bare[] = {"#pragma OPENCL FP_CONTRACT OFF", text};

@@ -12,23 +12,23 @@
  * into 32-bit digits (the last one signed and as long as it gets) before they are added to
  * others, so that no sum can overflow.
  *
- * The host defines SPACE (1 in 3-D), SUMS and LOWS (how many there are), SLOT_BITS, FOR_IMAGES(DO)
- * and for each image k: CLASS_k, and where its sums begin and how many digits they have (0: not
- * wanted): SUM_k, SUM_DIGITS_k, SQUARE_k, SQUARE_DIGITS_k, BY_X_k, BY_Y_k, BY_Z_k, BY_DIGITS_k;
- * RANGE_k (index of its minima, -1: not wanted).
+ * The host defines MEASURE_SPACE (1 in 3-D), MEASURE_SUMS and MEASURE_LOWS (how many there are), MEASURE_SLOT_BITS, MEASURE_FOR_IMAGES(DO)
+ * and for each image k: MEASURE_CLASS_k, and where its sums begin and how many digits they have (0: not
+ * wanted): MEASURE_SUM_k, MEASURE_SUM_DIGITS_k, MEASURE_SQUARE_k, MEASURE_SQUARE_DIGITS_k, MEASURE_BY_X_k, MEASURE_BY_Y_k, MEASURE_BY_Z_k, MEASURE_BY_DIGITS_k;
+ * MEASURE_RANGE_k (index of its minima, -1: not wanted).
  */
-enum { AT_COUNT, AT_X, AT_Y, AT_Z };
+enum { MEASURE_AT_COUNT, MEASURE_AT_X, MEASURE_AT_Y, MEASURE_AT_Z };
 
-typedef struct Tally {
+typedef struct MeasureTally {
     long sum[3], by_y[3], square[4];
     uint low, high;
-} Tally;
+} MeasureTally;
 
-typedef struct Window {
+typedef struct MeasureWindow {
     int base, base2;
-} Window;
+} MeasureWindow;
 
-INLINE void add_digits(long *digit, const int digits, ulong value, int at, long sign)
+MEASURE_INLINE void measure_add_digits(long *digit, const int digits, ulong value, int at, long sign)
 {
     const int cut = min(max(-at, 0), 63), place = max(at, 0);
     const int word = place >> 5, bit = place & 31;
@@ -42,7 +42,7 @@ INLINE void add_digits(long *digit, const int digits, ulong value, int at, long 
     }
 }
 
-INLINE void tally_start(Tally *t)
+MEASURE_INLINE void measure_tally_start(MeasureTally *t)
 {
     for (int i = 0; i < 3; i++) {
         t->sum[i] = t->by_y[i] = t->square[i] = 0;
@@ -51,15 +51,15 @@ INLINE void tally_start(Tally *t)
     t->low = t->high = 0xffffffff;
 }
 
-INLINE void tally_pixel(Tally *t, float v, int dy, Window window, const int class,
+MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, MeasureWindow window, const int class,
                         const bool square, const bool by, const bool range)
 {
-    const uint bits = as_uint(v), m = isfinite(v) ? mantissa(bits) : 0;
-    const int shift = exponent(bits) - 150 - window.base;
+    const uint bits = as_uint(v), m = isfinite(v) ? measure_mantissa(bits) : 0;
+    const int shift = measure_exponent(bits) - 150 - window.base;
     const long sign = bits >> 31 ? -1 : 1;
     if (class == 2) {
         long digit[3] = {0, 0, 0};
-        add_digits(digit, 3, m, shift, sign);
+        measure_add_digits(digit, 3, m, shift, sign);
         for (int i = 0; i < 3; i++) {
             t->sum[i] += digit[i];
             t->by_y[i] += by ? digit[i] * dy : 0;
@@ -71,17 +71,17 @@ INLINE void tally_pixel(Tally *t, float v, int dy, Window window, const int clas
         t->square[0] += square && class == 0 ? q * q : 0;
     }
     if (square && class != 0) {
-        add_digits(t->square, 4, (ulong)m * m, 2 * (exponent(bits) - 150) - window.base2, 1);
+        measure_add_digits(t->square, 4, (ulong)m * m, 2 * (measure_exponent(bits) - 150) - window.base2, 1);
     }
     if (range) {
-        const uint key = order_key(v);
+        const uint key = measure_order_key(v);
         t->low = min(t->low, key);
         t->high = min(t->high, ~key);
     }
 }
 
 /* The number made of `parts` pieces times factor, as `digits` digits. */
-INLINE void put(long *out, const int digits, const long *piece, const int pieces, long factor)
+MEASURE_INLINE void measure_put(long *out, const int digits, const long *piece, const int pieces, long factor)
 {
     long carry = 0;
     for (int i = 0; i < digits; i++) {
@@ -92,113 +92,113 @@ INLINE void put(long *out, const int digits, const long *piece, const int pieces
 }
 
 /* A class 1 sum times a coordinate may need more than 64 bits: two pieces. */
-INLINE void put_sum(long *out, const int digits, const long *sum, const int class, long factor)
+MEASURE_INLINE void measure_put_sum(long *out, const int digits, const long *sum, const int class, long factor)
 {
     if (class == 1) {
         const long piece[2] = {sum[0] & 0xffffffff, sum[0] >> 32};
-        put(out, digits, piece, 2, factor);
+        measure_put(out, digits, piece, 2, factor);
     } else {
-        put(out, digits, sum, class == 0 ? 1 : 3, factor);
+        measure_put(out, digits, sum, class == 0 ? 1 : 3, factor);
     }
 }
 
-INLINE void put_by_y(long *out, const int digits, const Tally *t, const int class, int y0)
+MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureTally *t, const int class, int y0)
 {
     if (class == 1) {
         const long piece[2] = {(t->by_y[0] & 0xffffffff) + (t->sum[0] & 0xffffffff) * y0,
                                (t->by_y[0] >> 32) + (t->sum[0] >> 32) * y0};
-        put(out, digits, piece, 2, 1);
+        measure_put(out, digits, piece, 2, 1);
     } else {
         long piece[3];
         for (int i = 0; i < 3; i++) {
             piece[i] = t->by_y[i] + t->sum[i] * y0;
         }
-        put(out, digits, piece, class == 0 ? 1 : 3, 1);
+        measure_put(out, digits, piece, class == 0 ? 1 : 3, 1);
     }
 }
 
-#define START_IMAGE(k) tally_start(&tally_##k);
-#define DECLARE_IMAGE(k)                                                                           \
-    Tally tally_##k;                                                                               \
-    float value_##k[BATCH];                                                                        \
-    const Window window_##k = {window[2 * (k) - 2], window[2 * (k) - 1]};
-#define READ_IMAGE(k) value_##k[j] = object[j] != 0 ? (float)read_##k(READ_ARGS, x, y + j, plane) : 0;
-#define ADD_IMAGE(k)                                                                               \
-    tally_pixel(&tally_##k, value_##k[j], y + j - y0, window_##k, CLASS_##k,                       \
-                SQUARE_DIGITS_##k > 0, BY_DIGITS_##k > 0, RANGE_##k >= 0);
-#define PUT_IMAGE(k)                                                                               \
-    put_sum(sum + SUM_##k, SUM_DIGITS_##k, tally_##k.sum, CLASS_##k, 1);                           \
-    put(sum + SQUARE_##k, SQUARE_DIGITS_##k, tally_##k.square, CLASS_##k == 0 ? 1 : 4, 1);         \
-    put_sum(sum + BY_X_##k, BY_DIGITS_##k, tally_##k.sum, CLASS_##k, x);                           \
-    put_by_y(sum + BY_Y_##k, BY_DIGITS_##k, &tally_##k, CLASS_##k, y0);                            \
-    put_sum(sum + BY_Z_##k, SPACE ? BY_DIGITS_##k : 0, tally_##k.sum, CLASS_##k, z);               \
-    if (RANGE_##k >= 0) {                                                                          \
-        low[RANGE_##k] = tally_##k.low;                                                            \
-        low[RANGE_##k + 1] = tally_##k.high;                                                       \
+#define MEASURE_START_IMAGE(k) measure_tally_start(&own_tally_##k);
+#define MEASURE_DECLARE_IMAGE(k)                                                                           \
+    MeasureTally own_tally_##k;                                                                               \
+    float own_value_##k[MEASURE_BATCH];                                                                        \
+    const MeasureWindow own_window_##k = {own_window[2 * (k) - 2], own_window[2 * (k) - 1]};
+#define MEASURE_READ_IMAGE(k) own_value_##k[own_j] = own_object[own_j] != 0 ? (float)read_##k(READ_ARGS, own_x, own_y + own_j, own_plane) : 0;
+#define MEASURE_ADD_IMAGE(k)                                                                               \
+    measure_tally_pixel(&own_tally_##k, own_value_##k[own_j], own_y + own_j - own_y0, own_window_##k, MEASURE_CLASS_##k,                       \
+                MEASURE_SQUARE_DIGITS_##k > 0, MEASURE_BY_DIGITS_##k > 0, MEASURE_RANGE_##k >= 0);
+#define MEASURE_PUT_IMAGE(k)                                                                               \
+    measure_put_sum(own_sum + MEASURE_SUM_##k, MEASURE_SUM_DIGITS_##k, own_tally_##k.sum, MEASURE_CLASS_##k, 1);                           \
+    measure_put(own_sum + MEASURE_SQUARE_##k, MEASURE_SQUARE_DIGITS_##k, own_tally_##k.square, MEASURE_CLASS_##k == 0 ? 1 : 4, 1);         \
+    measure_put_sum(own_sum + MEASURE_BY_X_##k, MEASURE_BY_DIGITS_##k, own_tally_##k.sum, MEASURE_CLASS_##k, own_x);                           \
+    measure_put_by_y(own_sum + MEASURE_BY_Y_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k, MEASURE_CLASS_##k, own_y0);                            \
+    measure_put_sum(own_sum + MEASURE_BY_Z_##k, MEASURE_SPACE ? MEASURE_BY_DIGITS_##k : 0, own_tally_##k.sum, MEASURE_CLASS_##k, own_z);               \
+    if (MEASURE_RANGE_##k >= 0) {                                                                          \
+        own_low[MEASURE_RANGE_##k] = own_tally_##k.low;                                                            \
+        own_low[MEASURE_RANGE_##k + 1] = own_tally_##k.high;                                                       \
     }
 
-#define FLUSH()                                                                                    \
-    if (current != 0) {                                                                            \
-        long sum[SUMS];                                                                            \
-        uint low[LOWS];                                                                            \
-        const long n_ = last - begin + 1;                                                          \
-        sum[AT_COUNT] = n_;                                                                           \
-        sum[AT_X] = n_ * x;                                                                       \
-        sum[AT_Y] = n_ * (begin + last) / 2;                                                      \
-        low[0] = (uint)x;                                                                          \
-        low[1] = (uint)begin;                                                                      \
-        low[2 + SPACE] = ~(uint)x;                                                                 \
-        low[3 + SPACE] = ~(uint)last;                                                              \
-        if (SPACE) {                                                                               \
-            sum[AT_Z * SPACE] = n_ * z;                                                           \
-            low[2 * SPACE] = (uint)z;                                                              \
-            low[5 * SPACE] = ~(uint)z;                                                             \
+#define MEASURE_FLUSH()                                                                                    \
+    if (own_current != 0) {                                                                            \
+        long own_sum[MEASURE_SUMS];                                                                            \
+        uint own_low[MEASURE_LOWS];                                                                            \
+        const long own_length = own_last - own_begin + 1;                                                          \
+        own_sum[MEASURE_AT_COUNT] = own_length;                                                                           \
+        own_sum[MEASURE_AT_X] = own_length * own_x;                                                                       \
+        own_sum[MEASURE_AT_Y] = own_length * (own_begin + own_last) / 2;                                                      \
+        own_low[0] = (uint)own_x;                                                                          \
+        own_low[1] = (uint)own_begin;                                                                      \
+        own_low[2 + MEASURE_SPACE] = ~(uint)own_x;                                                                 \
+        own_low[3 + MEASURE_SPACE] = ~(uint)own_last;                                                              \
+        if (MEASURE_SPACE) {                                                                               \
+            own_sum[MEASURE_AT_Z * MEASURE_SPACE] = own_length * own_z;                                                           \
+            own_low[2 * MEASURE_SPACE] = (uint)own_z;                                                              \
+            own_low[5 * MEASURE_SPACE] = ~(uint)own_z;                                                             \
         }                                                                                          \
-        FOR_IMAGES(PUT_IMAGE)                                                                      \
-        tally_run(table, SLOT_BITS, SUMS, LOWS, totals, current, sum, low);                        \
+        MEASURE_FOR_IMAGES(MEASURE_PUT_IMAGE)                                                                      \
+        measure_tally_run(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS, own_totals, own_current, own_sum, own_low);                        \
     }
 
-/* Groups: columns of 256, strips of `rows` rows, planes. */
-GROUP_KERNEL void measure_sums(READ_PARAMS, const int w, const int h, const int d, const int rows,
-                               const uint first, const uint n, global const int *window,
-                               global ulong *sums, global uint *lows)
+/* Groups: columns of 256, strips of `own_rows` own_rows, planes. */
+MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int own_h, const int own_d, const int own_rows,
+                               const uint own_first, const uint own_n, global const int *own_window,
+                               global ulong *own_sums, global uint *own_lows)
 {
-    local uint table[TALLY_WORDS(SLOT_BITS, SUMS, LOWS)];
-    const Totals totals = {sums, lows, n};
-    const int x = (int)get_global_id(0), plane = (int)get_group_id(2), z = plane % d;
-    const int y0 = (int)get_group_id(1) * rows, y1 = x < w ? min(y0 + rows, h) : y0;
-    tally_clear(table, SLOT_BITS, SUMS, LOWS);
+    local uint own_table[MEASURE_TALLY_WORDS(MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS)];
+    const MeasureTotals own_totals = {own_sums, own_lows, own_n};
+    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2), own_z = own_plane % own_d;
+    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    measure_tally_clear(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    uint current = 0;
-    int begin = 0, last = 0;
-    FOR_IMAGES(DECLARE_IMAGE)
-    FOR_IMAGES(START_IMAGE)
-    for (int y = y0; y < y1; y += BATCH) {
-        uint object[BATCH];
+    uint own_current = 0;
+    int own_begin = 0, own_last = 0;
+    MEASURE_FOR_IMAGES(MEASURE_DECLARE_IMAGE)
+    MEASURE_FOR_IMAGES(MEASURE_START_IMAGE)
+    for (int own_y = own_y0; own_y < own_y1; own_y += MEASURE_BATCH) {
+        uint own_object[MEASURE_BATCH];
 #pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            object[j] = y + j < y1 ? tally_object(read_0(READ_ARGS, x, y + j, plane), first, n) : 0;
+        for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
+            own_object[own_j] = own_y + own_j < own_y1 ? measure_tally_object(read_0(READ_ARGS, own_x, own_y + own_j, own_plane), own_first, own_n) : 0;
         }
 #pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            FOR_IMAGES(READ_IMAGE)
+        for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
+            MEASURE_FOR_IMAGES(MEASURE_READ_IMAGE)
         }
 #pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            if (object[j] != current) {
-                FLUSH()
-                current = object[j];
-                begin = y + j;
-                FOR_IMAGES(START_IMAGE)
+        for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
+            if (own_object[own_j] != own_current) {
+                MEASURE_FLUSH()
+                own_current = own_object[own_j];
+                own_begin = own_y + own_j;
+                MEASURE_FOR_IMAGES(MEASURE_START_IMAGE)
             }
-            if (current != 0) {
-                last = y + j;
-                FOR_IMAGES(ADD_IMAGE)
+            if (own_current != 0) {
+                own_last = own_y + own_j;
+                MEASURE_FOR_IMAGES(MEASURE_ADD_IMAGE)
             }
         }
     }
-    FLUSH()
+    MEASURE_FLUSH()
     barrier(CLK_LOCAL_MEM_FENCE);
-    tally_write(table, SLOT_BITS, SUMS, LOWS, totals);
+    measure_tally_write(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS, own_totals);
 }

@@ -12,19 +12,19 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
-#define INLINE static inline __attribute__((always_inline))
+#define MEASURE_INLINE static inline __attribute__((always_inline))
 
 /* The borders of one object's rows; the right one is mirrored, so that both are lower hulls. */
-typedef struct Side {
+typedef struct MeasureSide {
     global int *x;
     global int *corner;
     int rows, sign;
-} Side;
+} MeasureSide;
 
-INLINE Side side_of(global int *ends, global int *corners, uint capacity, uint place, int rows,
+MEASURE_INLINE MeasureSide side_of(global int *ends, global int *corners, uint capacity, uint place, int rows,
                     uint right)
 {
-    Side side;
+    MeasureSide side;
     side.x = ends + right * (size_t)capacity + place;
     side.corner = corners + right * (size_t)capacity + place;
     side.rows = rows;
@@ -32,19 +32,19 @@ INLINE Side side_of(global int *ends, global int *corners, uint capacity, uint p
     return side;
 }
 
-INLINE bool row_is_empty(const Side *side, int row)
+MEASURE_INLINE bool row_is_empty(const MeasureSide *side, int row)
 {
     const int x = side->x[row];
     return x == INT_MAX || x < 0;
 }
 
-INLINE long border(const Side *side, int row)
+MEASURE_INLINE long border(const MeasureSide *side, int row)
 {
     return side->sign * (long)side->x[row];
 }
 
 /* Andrew's monotone chain: rows where the border of the hull has corners; their number. */
-INLINE int find_corners(Side side)
+MEASURE_INLINE int find_corners(MeasureSide side)
 {
     int n = 0;
     for (int row = 0; row < side.rows; row++) {
@@ -64,13 +64,13 @@ INLINE int find_corners(Side side)
     return n;
 }
 
-INLINE long ceil_div(long a, long b)
+MEASURE_INLINE long ceil_div(long a, long b)
 {
     return a / b + (a % b > 0);
 }
 
 /* Writes the widened hull's first (or last) pixel of each row over the rows; their sum. */
-INLINE long widen(Side side, int corners)
+MEASURE_INLINE long widen(MeasureSide side, int corners)
 {
     int row = side.corner[0];
     long x0 = border(&side, row), above = LONG_MAX, total = 0;
@@ -99,7 +99,7 @@ kernel void measure_hull(const uint n, const uint from, const uint to, const uin
 {
     const uint object = from + (uint)(get_global_id(0) >> 1), right = get_global_id(0) & 1;
     if (object < to && heights[object] != 0) {
-        const Side side =
+        const MeasureSide side =
             side_of(ends, corners, capacity, place[object], (int)heights[object], right);
         const int count = find_corners(side);
         const long total = widen(side, count);
@@ -107,17 +107,17 @@ kernel void measure_hull(const uint n, const uint from, const uint to, const uin
     }
 }
 
-#define FERET_GROUP 64
+#define MEASURE_FERET_GROUP 64
 
 /* The largest distance between the outlines' points: corners of the hull image's hull, half a
  * pixel further out along one axis each. */
-kernel __attribute__((reqd_work_group_size(FERET_GROUP, 1, 1))) void
+kernel __attribute__((reqd_work_group_size(MEASURE_FERET_GROUP, 1, 1))) void
 measure_feret(const uint n, const uint from, const uint out, const uint capacity, const double sx,
               const double sy, global ulong *sums, global const uint *place,
               global const uint *heights, global int *ends, global int *corners)
 {
     local int counts[2];
-    local double largest[FERET_GROUP];
+    local double largest[MEASURE_FERET_GROUP];
     const uint object = from + get_group_id(0), lane = get_local_id(0);
     const int rows = (int)heights[object];
     if (lane < 2) {
@@ -125,10 +125,10 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int left = counts[0], all = left + counts[1];
-    const Side sides[2] = {side_of(ends, corners, capacity, place[object], rows, 0),
+    const MeasureSide sides[2] = {side_of(ends, corners, capacity, place[object], rows, 0),
                            side_of(ends, corners, capacity, place[object], rows, 1)};
     double most = 0;
-    for (int i = (int)lane; i < all; i += FERET_GROUP) {
+    for (int i = (int)lane; i < all; i += MEASURE_FERET_GROUP) {
         const int yi = i < left ? sides[0].corner[i] : sides[1].corner[i - left];
         const int xi = i < left ? sides[0].x[yi] : sides[1].x[yi];
         for (int j = 0; j <= i; j++) {
@@ -140,7 +140,7 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
         }
     }
     largest[lane] = most;
-    for (uint half = FERET_GROUP / 2; half > 0; half /= 2) {
+    for (uint half = MEASURE_FERET_GROUP / 2; half > 0; half /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < half) {
             largest[lane] = fmax(largest[lane], largest[lane + half]);
@@ -151,16 +151,16 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
     }
 }
 
-#define LANES 32
+#define MEASURE_LANES 32
 
 /* Moments about the anchor from the rows' power sums: a group an object (and power of z), a
  * work-item every 32nd row.  As long as they are below 2^53 all sums are exact. */
-kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_moments(const uint n, const uint from, const uint out, const uint capacity,
                 const uint space, global ulong *sums, global const uint *lows,
                 global const uint *place, global const uint *heights, global const ulong *powers)
 {
-    local double lanes[LANES][16];
+    local double lanes[MEASURE_LANES][16];
     const uint object = from + get_group_id(0), power = get_group_id(1), lane = get_local_id(0);
     const size_t stride = n;
     const int rows = (int)heights[object];
@@ -173,7 +173,7 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     for (int i = 0; i < 16; i++) {
         m[i] = 0;
     }
-    for (int row = (int)lane; row < rows; row += LANES) {
+    for (int row = (int)lane; row < rows; row += MEASURE_LANES) {
         const double dy = y0 + row % tall - ay, dz = z0 + row / tall - az;
         double scale = 1;
         for (uint i = 0; i < power; i++) {
@@ -189,7 +189,7 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     for (int i = 0; i < 16; i++) {
         lanes[lane][i] = m[i];
     }
-    for (uint half = LANES / 2; half > 0; half /= 2) {
+    for (uint half = MEASURE_LANES / 2; half > 0; half /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < half) {
             for (int i = 0; i < 16; i++) {
@@ -203,11 +203,11 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     }
 }
 
-#define SELECT_GROUP 256
+#define MEASURE_SELECT_GROUP 256
 
 /* The two middle keys of each object, (low << 32 | high): radix selection, 8 bits at a time from
  * the top, then the smallest key above the lower middle one.  All ones when a pixel is NaN. */
-kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1))) void
+kernel __attribute__((reqd_work_group_size(MEASURE_SELECT_GROUP, 1, 1))) void
 measure_select(const uint n, const uint out, global ulong *sums, global const ulong *cursor,
                global const uint *keys)
 {
@@ -224,11 +224,11 @@ measure_select(const uint n, const uint out, global ulong *sums, global const ul
         not_above = largest = 0;
     }
     for (int shift = 24; shift >= 0; shift -= 8) {
-        for (int i = (int)lane; i < 256; i += SELECT_GROUP) {
+        for (int i = (int)lane; i < 256; i += MEASURE_SELECT_GROUP) {
             histogram[i] = 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (ulong i = lane; i < count; i += SELECT_GROUP) {
+        for (ulong i = lane; i < count; i += MEASURE_SELECT_GROUP) {
             const uint k = key[i];
             if (shift == 24 || k >> (shift + 8) == prefix) {
                 atomic_inc(&histogram[k >> shift & 255]);
@@ -246,7 +246,7 @@ measure_select(const uint n, const uint out, global ulong *sums, global const ul
         prefix = prefix << 8 | chosen;
     }
     uint my_next = 0xffffffff, mine = 0, my_largest = 0;
-    for (ulong i = lane; i < count; i += SELECT_GROUP) {
+    for (ulong i = lane; i < count; i += MEASURE_SELECT_GROUP) {
         const uint k = key[i];
         my_next = k > prefix ? min(my_next, k) : my_next;
         mine += k <= prefix;

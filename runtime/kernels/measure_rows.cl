@@ -5,27 +5,27 @@
  * An object's rows (all rows of its bounding box, in all its planes) lie side by side from
  * place[object] on.  Only objects from..to of the chunk are about; `lows` holds their boxes.
  *
- * The host defines SPACE and MOMENTS (1: sums over rows are wanted too).
+ * The host defines MEASURE_SPACE and MEASURE_MOMENTS (1: sums over rows are wanted too).
  */
-typedef struct Box {
+typedef struct MeasureBox {
     int x0, y0, z0, x1, y1, z1; /* both ends included */
-} Box;
+} MeasureBox;
 
-INLINE Box box_of(global const uint *lows, uint n, uint object)
+MEASURE_INLINE MeasureBox measure_box_of(global const uint *lows, uint n, uint object)
 {
     const size_t stride = n;
-    Box box;
+    MeasureBox box;
     box.x0 = (int)lows[object];
     box.y0 = (int)lows[stride + object];
-    box.z0 = SPACE ? (int)lows[2 * stride + object] : 0;
-    box.x1 = (int)~lows[(2 + SPACE) * stride + object];
-    box.y1 = (int)~lows[(3 + SPACE) * stride + object];
-    box.z1 = SPACE ? (int)~lows[5 * stride + object] : 0;
+    box.z0 = MEASURE_SPACE ? (int)lows[2 * stride + object] : 0;
+    box.x1 = (int)~lows[(2 + MEASURE_SPACE) * stride + object];
+    box.y1 = (int)~lows[(3 + MEASURE_SPACE) * stride + object];
+    box.z1 = MEASURE_SPACE ? (int)~lows[5 * stride + object] : 0;
     return box;
 }
 
 /* Sums of 1, i, i^2, i^3 for i up to n: two of them, subtracted, are the sums over a run. */
-INLINE void power_sums(long n, long *out)
+MEASURE_INLINE void measure_power_sums(long n, long *out)
 {
     const long triangle = n * (n + 1) / 2;
     out[0] = n;
@@ -36,145 +36,145 @@ INLINE void power_sums(long n, long *out)
 
 /* ends: first and last x of each row.  powers: sums over the row of powers 0..3 of the distance
  * from the anchor, [power][row]. */
-GROUP_KERNEL void measure_ends(READ_PARAMS, const int w, const int h, const int d, const int rows,
-                               const uint first, const uint n, const uint from, const uint to,
-                               const uint capacity, global const ulong *sums,
-                               global const uint *lows, global const uint *place,
-                               global int *ends, global ulong *powers)
+MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int own_h, const int own_d, const int own_rows,
+                               const uint own_first, const uint own_n, const uint own_from, const uint own_to,
+                               const uint own_capacity, global const ulong *own_sums,
+                               global const uint *own_lows, global const uint *own_place,
+                               global int *own_ends, global ulong *own_powers)
 {
-    const int x = (int)get_global_id(0), plane = (int)get_group_id(2), z = plane % d;
-    const int y0 = (int)get_group_id(1) * rows, y1 = x < w ? min(y0 + rows, h) : y0;
-    for (int y = y0; y < y1; y++) {
-        const uint label = read_0(READ_ARGS, x, y, plane);
-        const uint object = label - first;
-        if (label == 0 || object < from || object >= to) {
+    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2), own_z = own_plane % own_d;
+    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    for (int own_y = own_y0; own_y < own_y1; own_y++) {
+        const uint own_label = read_0(READ_ARGS, own_x, own_y, own_plane);
+        const uint own_object = own_label - own_first;
+        if (own_label == 0 || own_object < own_from || own_object >= own_to) {
             continue;
         }
-        const bool begins = x == 0 || read_0(READ_ARGS, x - 1, y, plane) != label;
-        const bool stops = x == w - 1 || read_0(READ_ARGS, x + 1, y, plane) != label;
-        if (!begins && !stops) {
+        const bool own_begins = own_x == 0 || read_0(READ_ARGS, own_x - 1, own_y, own_plane) != own_label;
+        const bool own_stops = own_x == own_w - 1 || read_0(READ_ARGS, own_x + 1, own_y, own_plane) != own_label;
+        if (!own_begins && !own_stops) {
             continue;
         }
-        const Box box = box_of(lows, n, object);
-        const size_t row = place[object] + (size_t)(z - box.z0) * (box.y1 - box.y0 + 1) + (y - box.y0);
-        if (begins) {
-            atomic_min(ends + row, x);
+        const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
+        const size_t own_row = own_place[own_object] + (size_t)(own_z - own_box.z0) * (own_box.y1 - own_box.y0 + 1) + (own_y - own_box.y0);
+        if (own_begins) {
+            atomic_min(own_ends + own_row, own_x);
         }
-        if (stops) {
-            atomic_max(ends + capacity + row, x);
+        if (own_stops) {
+            atomic_max(own_ends + own_capacity + own_row, own_x);
         }
-        if (MOMENTS) {
-            const ulong count = sums[object], sum = sums[n + (size_t)object];
-            const long at = x - (long)((sum + count / 2) / count);
-            long before[4] = {0, 0, 0, 0}, after[4] = {0, 0, 0, 0};
-            if (begins) {
-                power_sums(at - 1, before);
+        if (MEASURE_MOMENTS) {
+            const ulong own_count = own_sums[own_object], own_sum = own_sums[own_n + (size_t)own_object];
+            const long own_at = own_x - (long)((own_sum + own_count / 2) / own_count);
+            long own_before[4] = {0, 0, 0, 0}, own_after[4] = {0, 0, 0, 0};
+            if (own_begins) {
+                measure_power_sums(own_at - 1, own_before);
             }
-            if (stops) {
-                power_sums(at, after);
+            if (own_stops) {
+                measure_power_sums(own_at, own_after);
             }
-            for (int i = 0; i < 4; i++) {
-                atom_add(powers + i * (size_t)capacity + row, (ulong)(after[i] - before[i]));
+            for (int own_i = 0; own_i < 4; own_i++) {
+                atom_add(own_powers + own_i * (size_t)own_capacity + own_row, (ulong)(own_after[own_i] - own_before[own_i]));
             }
         }
     }
 }
 
-/* Keys of the values of an image, object after object: cursor[object] is where the next one goes. */
-GROUP_KERNEL void measure_gather(READ_PARAMS, const int w, const int h, const int rows,
-                                 const uint first, const uint n, global ulong *cursor,
-                                 global uint *keys)
+/* Keys of the values of an image, own_object own_after own_object: own_cursor[own_object] is where the next one goes. */
+MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int own_h, const int own_rows,
+                                 const uint own_first, const uint own_n, global ulong *own_cursor,
+                                 global uint *own_keys)
 {
-    const int x = (int)get_global_id(0), plane = (int)get_group_id(2);
-    const int y0 = (int)get_group_id(1) * rows, y1 = x < w ? min(y0 + rows, h) : y0;
-    int y = y0;
-    while (y < y1) {
-        const uint object = tally_object(read_0(READ_ARGS, x, y, plane), first, n);
-        int end = y + 1;
-        while (object != 0 && end < y1 && read_0(READ_ARGS, x, end, plane) == object - 1 + first) {
-            end++;
+    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2);
+    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    int own_y = own_y0;
+    while (own_y < own_y1) {
+        const uint own_object = measure_tally_object(read_0(READ_ARGS, own_x, own_y, own_plane), own_first, own_n);
+        int own_end = own_y + 1;
+        while (own_object != 0 && own_end < own_y1 && read_0(READ_ARGS, own_x, own_end, own_plane) == own_object - 1 + own_first) {
+            own_end++;
         }
-        if (object != 0) {
-            ulong at = atom_add(cursor + object - 1, (ulong)(end - y));
-            for (int i = y; i < end; i++) {
-                const float v = (float)READ_VALUE(READ_ARGS, x, i, plane) + 0.0f;
-                const uint bits = as_uint(v);
-                keys[at++] =
-                    isnan(v) ? 0xffffffff : bits ^ (bits >> 31 ? 0xffffffff : 0x80000000);
+        if (own_object != 0) {
+            ulong own_at = atom_add(own_cursor + own_object - 1, (ulong)(own_end - own_y));
+            for (int own_i = own_y; own_i < own_end; own_i++) {
+                const float own_v = (float)MEASURE_READ_VALUE(READ_ARGS, own_x, own_i, own_plane) + 0.0f;
+                const uint own_bits = as_uint(own_v);
+                own_keys[own_at++] =
+                    isnan(own_v) ? 0xffffffff : own_bits ^ (own_bits >> 31 ? 0xffffffff : 0x80000000);
             }
         }
-        y = end;
+        own_y = own_end;
     }
 }
 
-#define LANES 32
+#define MEASURE_LANES 32
 
-/* Moments weighted with READ_VALUE: a group an object (and power of z), a work-item every 32nd row;
+/* Moments weighted with MEASURE_READ_VALUE: a group an object (and power of z), a work-item every 32nd row;
  * the order of all additions is that of the rows. */
-kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
-measure_weigh(READ_PARAMS, const uint first, const uint n, const uint out, global ulong *sums,
-              global const uint *lows)
+kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
+measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint own_out, global ulong *own_sums,
+              global const uint *own_lows)
 {
-    local double lanes[LANES][16];
-    const uint object = get_group_id(0), power = get_group_id(1), lane = get_local_id(0);
-    const ulong count = sums[object];
-    double m[16];
-    for (int i = 0; i < 16; i++) {
-        m[i] = 0;
+    local double own_lanes[MEASURE_LANES][16];
+    const uint own_object = get_group_id(0), own_power = get_group_id(1), own_lane = get_local_id(0);
+    const ulong own_count = own_sums[own_object];
+    double own_m[16];
+    for (int own_i = 0; own_i < 16; own_i++) {
+        own_m[own_i] = 0;
     }
-    if (count != 0) {
-        const Box box = box_of(lows, n, object);
-        const size_t stride = n;
-        const int ax = (int)((sums[stride + object] + count / 2) / count);
-        const int ay = (int)((sums[2 * stride + object] + count / 2) / count);
-        const int az = SPACE ? (int)((sums[3 * stride * SPACE + object] + count / 2) / count) : 0;
-        const int tall = box.y1 - box.y0 + 1, all = tall * (box.z1 - box.z0 + 1);
-        for (int row = (int)lane; row < all; row += LANES) {
-            const int y = box.y0 + row % tall, z = box.z0 + row / tall;
-            double t[4] = {0, 0, 0, 0};
-            for (int x = box.x0; x <= box.x1; x++) {
-                if (read_0(READ_ARGS, x, y, z) == first + object) {
-                    const double v = (double)READ_VALUE(READ_ARGS, x, y, z), dx = x - ax;
-                    t[0] += v;
-                    t[1] += v * dx;
-                    t[2] += v * (dx * dx);
-                    t[3] += v * (dx * dx * dx);
+    if (own_count != 0) {
+        const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
+        const size_t own_stride = own_n;
+        const int own_ax = (int)((own_sums[own_stride + own_object] + own_count / 2) / own_count);
+        const int own_ay = (int)((own_sums[2 * own_stride + own_object] + own_count / 2) / own_count);
+        const int own_az = MEASURE_SPACE ? (int)((own_sums[3 * own_stride * MEASURE_SPACE + own_object] + own_count / 2) / own_count) : 0;
+        const int own_tall = own_box.y1 - own_box.y0 + 1, own_all = own_tall * (own_box.z1 - own_box.z0 + 1);
+        for (int own_row = (int)own_lane; own_row < own_all; own_row += MEASURE_LANES) {
+            const int own_y = own_box.y0 + own_row % own_tall, own_z = own_box.z0 + own_row / own_tall;
+            double own_t[4] = {0, 0, 0, 0};
+            for (int own_x = own_box.x0; own_x <= own_box.x1; own_x++) {
+                if (read_0(READ_ARGS, own_x, own_y, own_z) == own_first + own_object) {
+                    const double own_v = (double)MEASURE_READ_VALUE(READ_ARGS, own_x, own_y, own_z), own_dx = own_x - own_ax;
+                    own_t[0] += own_v;
+                    own_t[1] += own_v * own_dx;
+                    own_t[2] += own_v * (own_dx * own_dx);
+                    own_t[3] += own_v * (own_dx * own_dx * own_dx);
                 }
             }
-            const double dy = y - ay, dz = z - az;
-            double scale = 1;
-            for (uint i = 0; i < power; i++) {
-                scale *= dz;
+            const double own_dy = own_y - own_ay, own_dz = own_z - own_az;
+            double own_scale = 1;
+            for (uint own_i = 0; own_i < own_power; own_i++) {
+                own_scale *= own_dz;
             }
-            for (int q = 0; q < 4; q++) {
-                for (int p = 0; p < 4; p++) {
-                    m[4 * q + p] += t[p] * scale;
+            for (int own_q = 0; own_q < 4; own_q++) {
+                for (int own_p = 0; own_p < 4; own_p++) {
+                    own_m[4 * own_q + own_p] += own_t[own_p] * own_scale;
                 }
-                scale *= dy;
+                own_scale *= own_dy;
             }
         }
     }
-    for (int i = 0; i < 16; i++) {
-        lanes[lane][i] = m[i];
+    for (int own_i = 0; own_i < 16; own_i++) {
+        own_lanes[own_lane][own_i] = own_m[own_i];
     }
-    for (uint half = LANES / 2; half > 0; half /= 2) {
+    for (uint own_half = MEASURE_LANES / 2; own_half > 0; own_half /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half) {
-            for (int i = 0; i < 16; i++) {
-                lanes[lane][i] += lanes[lane + half][i];
+        if (own_lane < own_half) {
+            for (int own_i = 0; own_i < 16; own_i++) {
+                own_lanes[own_lane][own_i] += own_lanes[own_lane + own_half][own_i];
             }
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < 16) {
-        sums[(out + 16 * power + lane) * (size_t)n + object] = as_ulong(lanes[0][lane]);
+    if (own_lane < 16) {
+        own_sums[(own_out + 16 * own_power + own_lane) * (size_t)own_n + own_object] = as_ulong(own_lanes[0][own_lane]);
     }
 }
 
-#define FILL_GROUP 128
+#define MEASURE_FILL_GROUP 128
 
 /* Bits of `open` that `seed` reaches to the left and right. */
-INLINE uint flood_word(uint seed, uint open)
+MEASURE_INLINE uint measure_flood_word(uint seed, uint open)
 {
     uint up = seed, down = seed, p = open, q = open;
     for (int step = 1; step < 32; step *= 2) {
@@ -187,7 +187,7 @@ INLINE uint flood_word(uint seed, uint open)
 }
 
 /* A word of row (y, z) and what it gets from the words beside it. */
-INLINE uint spread_word(global const uint *row, int k, int words)
+MEASURE_INLINE uint measure_spread_word(global const uint *row, int k, int words)
 {
     const uint v = row[k];
     const uint left = k > 0 ? row[k - 1] >> 31 : 0, right = k + 1 < words ? row[k + 1] << 31 : 0;
@@ -200,97 +200,97 @@ INLINE uint spread_word(global const uint *row, int k, int words)
  * the reached ones, twice.  Rounds of one sweep down and up inside each word (for speed) and one
  * step to all neighbours from one buffer to the other (which decides when nothing changes).
  */
-kernel __attribute__((reqd_work_group_size(FILL_GROUP, 1, 1))) void
-measure_fill(READ_PARAMS, const uint first, const uint n, const uint from, const uint out,
-             const ulong capacity, global ulong *sums, global const uint *lows,
-             global const ulong *place, global uint *bits)
+kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
+measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own_from, const uint own_out,
+             const ulong own_capacity, global ulong *own_sums, global const uint *own_lows,
+             global const ulong *own_place, global uint *own_bits)
 {
-    local uint changed, reached_pixels;
-    const uint object = from + get_group_id(0), lane = get_local_id(0);
-    const Box box = box_of(lows, n, object);
-    const bool present = box.x1 >= box.x0 && box.x0 >= 0;
-    const int wide = present ? box.x1 - box.x0 + 1 : 0, tall = present ? box.y1 - box.y0 + 1 : 0;
-    const int deep = present ? box.z1 - box.z0 + 1 : 0;
-    const int words = (wide + 31) / 32, rows = tall * deep;
-    global uint *open = bits + place[object], *a = open + capacity, *b = a + capacity;
+    local uint own_changed, own_reached_pixels;
+    const uint own_object = own_from + get_group_id(0), own_lane = get_local_id(0);
+    const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
+    const bool own_present = own_box.x1 >= own_box.x0 && own_box.x0 >= 0;
+    const int own_wide = own_present ? own_box.x1 - own_box.x0 + 1 : 0, own_tall = own_present ? own_box.y1 - own_box.y0 + 1 : 0;
+    const int own_deep = own_present ? own_box.z1 - own_box.z0 + 1 : 0;
+    const int own_words = (own_wide + 31) / 32, own_rows = own_tall * own_deep;
+    global uint *own_open = own_bits + own_place[own_object], *own_a = own_open + own_capacity, *own_b = own_a + own_capacity;
 
-    for (int i = (int)lane; i < words * rows; i += FILL_GROUP) {
-        const int row = i / words, k = i % words, y = row % tall, z = row / tall;
-        uint mask = 0, outside = 0;
-        for (int j = 0; j < 32; j++) {
-            const int x = 32 * k + j;
-            const bool in = x < wide && read_0(READ_ARGS, box.x0 + x, box.y0 + y, box.z0 + z) ==
-                                            first + object;
-            mask |= in ? 0 : 1u << j;
-            outside |= x == 0 || x >= wide - 1 ? 1u << j : 0;
+    for (int own_i = (int)own_lane; own_i < own_words * own_rows; own_i += MEASURE_FILL_GROUP) {
+        const int own_row = own_i / own_words, own_k = own_i % own_words, own_y = own_row % own_tall, own_z = own_row / own_tall;
+        uint own_mask = 0, own_outside = 0;
+        for (int own_j = 0; own_j < 32; own_j++) {
+            const int own_x = 32 * own_k + own_j;
+            const bool own_in = own_x < own_wide && read_0(READ_ARGS, own_box.x0 + own_x, own_box.y0 + own_y, own_box.z0 + own_z) ==
+                                            own_first + own_object;
+            own_mask |= own_in ? 0 : 1u << own_j;
+            own_outside |= own_x == 0 || own_x >= own_wide - 1 ? 1u << own_j : 0;
         }
-        const bool edge = y == 0 || y == tall - 1 || (SPACE && (z == 0 || z == deep - 1));
-        open[i] = mask;
-        a[i] = mask & (edge ? 0xffffffff : outside);
+        const bool own_edge = own_y == 0 || own_y == own_tall - 1 || (MEASURE_SPACE && (own_z == 0 || own_z == own_deep - 1));
+        own_open[own_i] = own_mask;
+        own_a[own_i] = own_mask & (own_edge ? 0xffffffff : own_outside);
     }
-    bool again = true;
-    while (again) {
+    bool own_again = true;
+    while (own_again) {
         barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        if (lane == 0) {
-            changed = 0;
+        if (own_lane == 0) {
+            own_changed = 0;
         }
-        for (int i = (int)lane; i < words * deep; i += FILL_GROUP) {
-            const int base = i / words * tall * words + i % words;
-            uint last = 0;
-            for (int step = 0; step < 2 * tall; step++) {
-                const int at = base + words * (step < tall ? step : 2 * tall - 1 - step);
-                const uint v = a[at], seed = (v | last | last << 1 | last >> 1) & open[at];
-                last = flood_word(seed, open[at]);
-                a[at] = last;
+        for (int own_i = (int)own_lane; own_i < own_words * own_deep; own_i += MEASURE_FILL_GROUP) {
+            const int own_base = own_i / own_words * own_tall * own_words + own_i % own_words;
+            uint own_last = 0;
+            for (int own_step = 0; own_step < 2 * own_tall; own_step++) {
+                const int own_at = own_base + own_words * (own_step < own_tall ? own_step : 2 * own_tall - 1 - own_step);
+                const uint own_v = own_a[own_at], own_seed = (own_v | own_last | own_last << 1 | own_last >> 1) & own_open[own_at];
+                own_last = measure_flood_word(own_seed, own_open[own_at]);
+                own_a[own_at] = own_last;
             }
         }
         barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        for (int row = (int)lane; row < rows; row += FILL_GROUP) {
-            const int y = row % tall, z = row / tall;
-            uint carry = 0, differs = 0;
-            for (int k = 0; k < words; k++) {
-                uint seed = carry;
-                for (int s = 0; s < (SPACE ? 9 : 3); s++) {
-                    const int ny = y + s % 3 - 1, nz = z + (SPACE ? s / 3 - 1 : 0);
-                    if (ny >= 0 && ny < tall && nz >= 0 && nz < deep) {
-                        seed |= spread_word(a + (nz * tall + ny) * (long)words, k, words);
+        for (int own_row = (int)own_lane; own_row < own_rows; own_row += MEASURE_FILL_GROUP) {
+            const int own_y = own_row % own_tall, own_z = own_row / own_tall;
+            uint own_carry = 0, own_differs = 0;
+            for (int own_k = 0; own_k < own_words; own_k++) {
+                uint own_seed = own_carry;
+                for (int own_s = 0; own_s < (MEASURE_SPACE ? 9 : 3); own_s++) {
+                    const int own_ny = own_y + own_s % 3 - 1, own_nz = own_z + (MEASURE_SPACE ? own_s / 3 - 1 : 0);
+                    if (own_ny >= 0 && own_ny < own_tall && own_nz >= 0 && own_nz < own_deep) {
+                        own_seed |= measure_spread_word(own_a + (own_nz * own_tall + own_ny) * (long)own_words, own_k, own_words);
                     }
                 }
-                const int at = row * words + k;
-                const uint v = flood_word(seed & open[at], open[at]);
-                b[at] = v;
-                carry = v >> 31;
+                const int own_at = own_row * own_words + own_k;
+                const uint own_v = measure_flood_word(own_seed & own_open[own_at], own_open[own_at]);
+                own_b[own_at] = own_v;
+                own_carry = own_v >> 31;
             }
-            carry = 0;
-            for (int k = words - 1; k >= 0; k--) {
-                const int at = row * words + k;
-                const uint v = flood_word((b[at] | carry << 31) & open[at], open[at]);
-                b[at] = v;
-                carry = v & 1;
-                differs |= v ^ a[at];
+            own_carry = 0;
+            for (int own_k = own_words - 1; own_k >= 0; own_k--) {
+                const int own_at = own_row * own_words + own_k;
+                const uint own_v = measure_flood_word((own_b[own_at] | own_carry << 31) & own_open[own_at], own_open[own_at]);
+                own_b[own_at] = own_v;
+                own_carry = own_v & 1;
+                own_differs |= own_v ^ own_a[own_at];
             }
-            if (differs != 0) {
-                atomic_or(&changed, 1);
+            if (own_differs != 0) {
+                atomic_or(&own_changed, 1);
             }
         }
         barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        again = changed != 0;
-        global uint *swap = a;
-        a = b;
-        b = swap;
+        own_again = own_changed != 0;
+        global uint *own_swap = own_a;
+        own_a = own_b;
+        own_b = own_swap;
     }
-    if (lane == 0) {
-        reached_pixels = 0;
+    if (own_lane == 0) {
+        own_reached_pixels = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint mine = 0;
-    for (int i = (int)lane; i < words * rows; i += FILL_GROUP) {
-        const int beyond = 32 * (i % words + 1) - wide; /* bits that are no pixels */
-        mine += popcount(beyond > 0 ? a[i] & 0xffffffff >> beyond : a[i]);
+    uint own_mine = 0;
+    for (int own_i = (int)own_lane; own_i < own_words * own_rows; own_i += MEASURE_FILL_GROUP) {
+        const int own_beyond = 32 * (own_i % own_words + 1) - own_wide; /* own_bits that are no pixels */
+        own_mine += popcount(own_beyond > 0 ? own_a[own_i] & 0xffffffff >> own_beyond : own_a[own_i]);
     }
-    atomic_add(&reached_pixels, mine);
+    atomic_add(&own_reached_pixels, own_mine);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0 && present) {
-        sums[out * (size_t)n + object] = (ulong)wide * (ulong)rows - reached_pixels;
+    if (own_lane == 0 && own_present) {
+        own_sums[own_out * (size_t)own_n + own_object] = (ulong)own_wide * (ulong)own_rows - own_reached_pixels;
     }
 }

@@ -13,36 +13,36 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
-#define INLINE static inline __attribute__((always_inline))
-#define GROUP 256
-#define GROUP_KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-#define PROBES 4
-#define BATCH 8
+#define MEASURE_INLINE static inline __attribute__((always_inline))
+#define MEASURE_GROUP 256
+#define MEASURE_GROUP_KERNEL kernel __attribute__((reqd_work_group_size(MEASURE_GROUP, 1, 1)))
+#define MEASURE_PROBES 4
+#define MEASURE_BATCH 8
 
 /* Words of local memory for a table of 1 << bits slots. */
-#define TALLY_WORDS(bits, sums, lows) ((1 + 2 * (sums) + (lows)) << (bits))
+#define MEASURE_TALLY_WORDS(bits, sums, lows) ((1 + 2 * (sums) + (lows)) << (bits))
 
-typedef struct Totals {
+typedef struct MeasureTotals {
     global ulong *sums;
     global uint *lows;
     uint n;
-} Totals;
+} MeasureTotals;
 
 /* The object that a label stands for, from 1; 0 when it is not among the n from `first` on. */
-INLINE uint tally_object(uint label, uint first, uint n)
+MEASURE_INLINE uint measure_tally_object(uint label, uint first, uint n)
 {
     return label - first < n ? label - first + 1 : 0;
 }
 
-INLINE void tally_clear(local uint *table, const int bits, const int sums, const int lows)
+MEASURE_INLINE void measure_tally_clear(local uint *table, const int bits, const int sums, const int lows)
 {
     const int slots = 1 << bits;
-    for (int i = get_local_id(0); i < TALLY_WORDS(bits, sums, lows); i += GROUP) {
+    for (int i = get_local_id(0); i < MEASURE_TALLY_WORDS(bits, sums, lows); i += MEASURE_GROUP) {
         table[i] = i < (1 + 2 * sums) * slots ? 0 : 0xffffffff;
     }
 }
 
-INLINE void tally_add_long(local uint *low, local uint *high, long value)
+MEASURE_INLINE void measure_tally_add_long(local uint *low, local uint *high, long value)
 {
     const uint part = (uint)value;
     uint rest = (uint)(value >> 32);
@@ -56,11 +56,11 @@ INLINE void tally_add_long(local uint *low, local uint *high, long value)
 }
 
 /* The slot of an object, or -1 when its places are taken by others. */
-INLINE int tally_slot(local uint *table, const int bits, uint object)
+MEASURE_INLINE int measure_tally_slot(local uint *table, const int bits, uint object)
 {
     const int slots = 1 << bits;
     int slot = (int)(object * 2654435769u >> (32 - bits)), found = -1;
-    for (int probe = 0; probe < PROBES && found < 0; probe++) {
+    for (int probe = 0; probe < MEASURE_PROBES && found < 0; probe++) {
         const uint key = atomic_cmpxchg(&table[slot], 0, object);
         found = key == 0 || key == object ? slot : -1;
         slot = (slot + 1) & (slots - 1);
@@ -68,14 +68,14 @@ INLINE int tally_slot(local uint *table, const int bits, uint object)
     return found;
 }
 
-INLINE void tally_run(local uint *table, const int bits, const int sums, const int lows,
-                      Totals totals, uint object, const long *sum, const uint *low)
+MEASURE_INLINE void measure_tally_run(local uint *table, const int bits, const int sums, const int lows,
+                      MeasureTotals totals, uint object, const long *sum, const uint *low)
 {
-    const int slots = 1 << bits, slot = tally_slot(table, bits, object);
+    const int slots = 1 << bits, slot = measure_tally_slot(table, bits, object);
     if (slot >= 0) {
         local uint *word = table + slots + slot;
         for (int i = 0; i < sums; i++) {
-            tally_add_long(word + 2 * i * slots, word + (2 * i + 1) * slots, sum[i]);
+            measure_tally_add_long(word + 2 * i * slots, word + (2 * i + 1) * slots, sum[i]);
         }
         for (int i = 0; i < lows; i++) {
             atomic_min(word + (2 * sums + i) * slots, low[i]);
@@ -92,12 +92,12 @@ INLINE void tally_run(local uint *table, const int bits, const int sums, const i
 }
 
 /* The group's table is added to the totals; a barrier comes before. */
-INLINE void tally_write(local const uint *table, const int bits, const int sums, const int lows,
-                        Totals totals)
+MEASURE_INLINE void measure_tally_write(local const uint *table, const int bits, const int sums, const int lows,
+                        MeasureTotals totals)
 {
     const int slots = 1 << bits;
     const size_t n = totals.n;
-    for (int slot = get_local_id(0); slot < slots; slot += GROUP) {
+    for (int slot = get_local_id(0); slot < slots; slot += MEASURE_GROUP) {
         const uint object = table[slot];
         local const uint *word = table + slots + slot;
         for (int i = 0; i < sums && object != 0; i++) {
@@ -114,19 +114,19 @@ INLINE void tally_write(local const uint *table, const int bits, const int sums,
 }
 
 /* Order-preserving: as unsigned numbers these compare like the floats; NaN is above all. */
-INLINE uint order_key(float v)
+MEASURE_INLINE uint measure_order_key(float v)
 {
     const uint bits = as_uint(v + 0.0f);
     return isnan(v) ? 0xffffffff : bits ^ (bits >> 31 ? 0xffffffff : 0x80000000);
 }
 
 /* v = +-m * 2^(e - 150) */
-INLINE uint mantissa(uint bits)
+MEASURE_INLINE uint measure_mantissa(uint bits)
 {
     return (bits & 0x7fffff) | (bits & 0x7f800000 ? 0x800000 : 0);
 }
 
-INLINE int exponent(uint bits)
+MEASURE_INLINE int measure_exponent(uint bits)
 {
     return max((int)(bits >> 23 & 255), 1);
 }

@@ -359,8 +359,8 @@ PERLABEL_INLINE float perlabel_round(ulong low, ulong high, int largest)
         kept = low << -last;
         below = 0;
     }
-    const ulong half = (ulong)1 << 63;
-    kept += below > half || (below == half && (kept & 1) != 0) ? 1 : 0;
+    const ulong middle = (ulong)1 << 63;
+    kept += below > middle || (below == middle && (kept & 1) != 0) ? 1 : 0;
     const ulong bits = kept == 0 ? 0 : ((ulong)(last + unit + 149) << 23) + kept;
     return as_float((uint)min(bits, (ulong)0x7f800000) | (negative ? 0x80000000 : 0));
 }

@@ -1,0 +1,215 @@
+/*
+ * build: the program as C source, compiled and linked with the runtime into an executable, or
+ * (--library) left as NAME.c and NAME.h for a C program of the user's own.
+ *
+ * The compiler is $CC or cc.  The runtime's library and headers are looked for beside the pipec
+ * that is running: in its build folder, or where it was installed.
+ */
+#include "driver.h"
+
+#include "../base/file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Places {
+    char include[PATH_MAX]; /* holds runtime/program.h */
+    char runtime[PATH_MAX], base[PATH_MAX];
+} Places;
+
+static bool exists(const char *path)
+{
+    return access(path, R_OK) == 0;
+}
+
+/* The folder of the running pipec. */
+static bool own_folder(char *to, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", to, size - 1);
+    if (n < 0) {
+        return false;
+    }
+    to[n] = '\0';
+    char *slash = strrchr(to, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+    }
+    return true;
+}
+
+static bool find_runtime(Places *p, Err *err)
+{
+    char own[PATH_MAX - 64];
+    if (!own_folder(own, sizeof own)) {
+        return err_set(err, CODE_USAGE, "cannot find out where pipec is: %s", strerror(errno));
+    }
+    snprintf(p->runtime, sizeof p->runtime, "%s/libruntime.a", own);
+    snprintf(p->base, sizeof p->base, "%s/libbase.a", own);
+    snprintf(p->include, sizeof p->include, "%s", PIPEC_SOURCE_DIR);
+    if (exists(p->runtime) && exists(p->base)) {
+        return true; /* the build folder */
+    }
+    snprintf(p->runtime, sizeof p->runtime, "%s/../lib/pipec/libruntime.a", own);
+    snprintf(p->base, sizeof p->base, "%s/../lib/pipec/libbase.a", own);
+    snprintf(p->include, sizeof p->include, "%s/../include/pipec", own);
+    if (exists(p->runtime) && exists(p->base)) {
+        return true; /* installed */
+    }
+    return err_set(err, CODE_USAGE,
+                   "the runtime library libruntime.a is neither in %s nor installed beside it; "
+                   "build or install pipec completely", own);
+}
+
+/* ---- what is written --------------------------------------------------------------------- */
+
+static void source_head(const Compilation *c, Str *out)
+{
+    str_addf(out,
+             "/* Made by pipec %s from %s; do not edit.\n"
+             " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
+             " * -lpng -lz -lcfitsio -lpthread -lm. */\n",
+             PIPEC_VERSION, c->source.path);
+    str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
+}
+
+static void executable_text(const Compilation *c, Str *out)
+{
+    source_head(c, out);
+    cg_emit_c(c->program, "program", out);
+    str_add(out, "\nint main(int argc, char **argv)\n{\n    return rt_main(&program, argc, argv);\n}\n");
+}
+
+static void library_text(const Compilation *c, const char *name, Str *source, Str *header)
+{
+    source_head(c, source);
+    str_addf(source, "#include \"%s.h\"\n\n", name);
+    cg_emit_c(c->program, "program", source);
+    str_addf(source, "\nconst Program *%s_program(void)\n{\n    return &program;\n}\n", name);
+    str_addf(header,
+             "/* Made by pipec %s from %s; do not edit.\n"
+             " *\n"
+             " * The pipeline as data.  Run it with runtime/exec.h: exec_new, exec_bind, exec_upload,\n"
+             " * exec_run, exec_download; or as a whole command line with rt_main of runtime/main.h. */\n"
+             "#ifndef PIPELINE_%s_H\n#define PIPELINE_%s_H\n\n"
+             "#include \"runtime/program.h\"\n\n"
+             "/* Valid for the life of the process. */\n"
+             "const Program *%s_program(void);\n\n#endif\n",
+             PIPEC_VERSION, c->source.path, name, name, name);
+}
+
+/* ---- running the compiler ---------------------------------------------------------------- */
+
+static bool run_compiler(char *const *argv, Err *err)
+{
+    pid_t pid = fork();
+    if (pid < 0) {
+        return err_set(err, CODE_OUTPUT, "cannot start %s: %s", argv[0], strerror(errno));
+    }
+    if (pid == 0) {
+        execvp(argv[0], argv);
+        fprintf(stderr, "pipec: there is no C compiler '%s'; install gcc, or set CC\n", argv[0]);
+        _exit(127);
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        return err_set(err, CODE_OUTPUT, "the C compiler %s failed", argv[0]);
+    }
+    return true;
+}
+
+static bool link_executable(const char *source, const char *to, Err *err)
+{
+    Places p;
+    TRY(find_runtime(&p, err));
+    const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc";
+    char include[PATH_MAX + 8], temp[PATH_MAX];
+    snprintf(include, sizeof include, "-I%s", p.include);
+    snprintf(temp, sizeof temp, "%s.building", to);
+    const char *argv[] = {cc, "-std=c11", "-O1", include, source, p.runtime, p.base,
+                          PIPEC_LINK_FLAGS, "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lcfitsio",
+                          "-lpthread", "-lm", "-o", temp, NULL};
+    if (!run_compiler((char *const *)argv, err)) {
+        unlink(temp);
+        return false;
+    }
+    if (rename(temp, to) != 0) {
+        unlink(temp);
+        return err_set(err, CODE_OUTPUT, "cannot write %s: %s", to, strerror(errno));
+    }
+    return true;
+}
+
+static bool build_executable(Compilation *c, const char *to, Err *err)
+{
+    Str text;
+    str_init(&text, &c->arena);
+    executable_text(c, &text);
+    char path[] = "/tmp/pipec-XXXXXX.c";
+    int fd = mkstemps(path, 2);
+    if (fd < 0) {
+        return err_set(err, CODE_OUTPUT, "cannot write to /tmp: %s", strerror(errno));
+    }
+    FILE *file = fdopen(fd, "w");
+    bool ok = file != NULL && fwrite(text.at, 1, text.n, file) == text.n;
+    ok = file != NULL && fclose(file) == 0 && ok;
+    if (!ok) {
+        err_set(err, CODE_OUTPUT, "cannot write %s: %s", path, strerror(errno));
+    }
+    ok = ok && link_executable(path, to, err);
+    unlink(path);
+    return ok;
+}
+
+static bool build_library(Compilation *c, const char *to, Err *err)
+{
+    const char *slash = strrchr(to, '/');
+    const char *name = slash != NULL ? slash + 1 : to;
+    Str source, header;
+    str_init(&source, &c->arena);
+    str_init(&header, &c->arena);
+    library_text(c, name, &source, &header);
+    TRY(file_write(arena_printf(&c->arena, "%s.c", to), source.at, source.n, err));
+    return file_write(arena_printf(&c->arena, "%s.h", to), header.at, header.n, err);
+}
+
+int cmd_build(int argc, char **argv)
+{
+    CompileOptions options;
+    if (!take_compile_options(&argc, argv, &options)) {
+        return CODE_USAGE;
+    }
+    const char *path = NULL, *to = NULL;
+    bool library = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
+            to = argv[++i];
+        } else if (strcmp(argv[i], "--library") == 0) {
+            library = true;
+        } else if (argv[i][0] == '-' || path != NULL) {
+            return usage_error("build: '%s' is not known here; pipec build FILE.pipe -o NAME "
+                               "[--library]", argv[i]);
+        } else {
+            path = argv[i];
+        }
+    }
+    if (path == NULL) {
+        return usage_error("which pipeline? pipec build FILE.pipe -o NAME");
+    }
+    Compilation c;
+    int code = CODE_USAGE;
+    if (compile(&c, path, &options, STAGE_PROGRAM)) {
+        Err err = {0};
+        to = to != NULL ? to : c.program->name;
+        bool ok = library ? build_library(&c, to, &err) : build_executable(&c, to, &err);
+        code = ok ? CODE_OK : complain(&err);
+    }
+    compile_free(&c);
+    return code;
+}

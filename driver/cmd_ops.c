@@ -1,0 +1,117 @@
+/* ops: the operator table as a list, as pages, and as the source of what is written in the
+ * language. */
+#include "driver.h"
+
+#include "../frontend/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_list(const Ops *ops)
+{
+    for (int i = 0; i < ops->n; i++) {
+        printf("%-26s %s\n", ops->at[i].name, ops->at[i].doc);
+    }
+}
+
+static void print_peer(const char *package, const char *name)
+{
+    if (name != NULL && name[0] != '\0') {
+        printf("  %-14s %s\n", package, name);
+    }
+}
+
+static void print_page(const Op *op)
+{
+    printf("%s(%s)\n\n  %s\n", op->name, op->signature, op->doc);
+    if (op->text[0] != '\0') {
+        printf("  %s\n", op->text);
+    }
+    if (op->example[0] != '\0') {
+        printf("\nexample:\n");
+        for (const char *p = op->example; *p != '\0';) {
+            size_t n = strcspn(p, "\n");
+            printf("  %.*s\n", (int)n, p);
+            p += n + (p[n] == '\n');
+        }
+    }
+    puts("\nelsewhere:");
+    print_peer("clEsperanto", op->clesperanto);
+    print_peer("scikit-image", op->skimage);
+    print_peer("scipy", op->scipy);
+}
+
+/* The function's text in the prelude: from "fn NAME(" to the next line that starts a function. */
+static int print_source(const Op *op)
+{
+    char head[80];
+    snprintf(head, sizeof head, "fn %s(", op->name);
+    for (int i = 0; i < OPS_PRELUDE_N; i++) {
+        const char *at = strstr(OPS_PRELUDE[i].text, head);
+        if (at == NULL) {
+            continue;
+        }
+        const char *end = strstr(at + 1, "\nfn ");
+        printf("# %s\n%.*s\n", OPS_PRELUDE[i].path, end != NULL ? (int)(end - at) : (int)strlen(at),
+               at);
+        return CODE_OK;
+    }
+    printf("%s is built in\n", op->name);
+    return CODE_OK;
+}
+
+/* The reference as Markdown (docs/operators.md). */
+static void print_markdown(const Ops *ops)
+{
+    puts("# Operators\n\nMade from the operator table by `pipec ops --markdown`; do not edit.\n");
+    for (int i = 0; i < ops->n; i++) {
+        const Op *op = &ops->at[i];
+        printf("## %s\n\n`%s(%s)`\n\n%s %s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature,
+               op->doc, op->text, op->example);
+        const char *const peer[3][2] = {{"clEsperanto", op->clesperanto},
+                                        {"scikit-image", op->skimage},
+                                        {"scipy", op->scipy}};
+        for (int k = 0; k < 3; k++) {
+            if (peer[k][1] != NULL && peer[k][1][0] != '\0') {
+                printf("%s: `%s`  \n", peer[k][0], peer[k][1]);
+            }
+        }
+        puts("");
+    }
+}
+
+int cmd_ops(int argc, char **argv)
+{
+    Arena arena;
+    arena_init(&arena);
+    const Ops *ops = ops_load(&arena);
+    const char *name = NULL;
+    bool source = false;
+    int code = CODE_OK;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--source") == 0) {
+            source = true;
+        } else if (strcmp(argv[i], "--markdown") == 0) {
+            print_markdown(ops);
+            arena_free(&arena);
+            return CODE_OK;
+        } else {
+            name = argv[i];
+        }
+    }
+    const Op *op = name != NULL ? ops_find(ops, name) : NULL;
+    const Peer *peer = name != NULL && op == NULL ? ops_peer(name) : NULL;
+    if (name == NULL) {
+        print_list(ops);
+    } else if (op != NULL && source) {
+        code = print_source(op);
+    } else if (op != NULL) {
+        print_page(op);
+    } else if (peer != NULL) {
+        printf("%s (%s) is written here: %s\n", peer->name, peer->package, peer->here);
+    } else {
+        code = usage_error("there is no operator '%s'; `pipec ops` lists them", name);
+    }
+    arena_free(&arena);
+    return code;
+}

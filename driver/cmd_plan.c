@@ -1,0 +1,178 @@
+/*
+ * plan: what a run on images of a given shape would hold in memory, without a device: kernels with
+ * their halos, buffers over time as a picture in text, the peak and whether it is minimal.
+ */
+#include "driver.h"
+
+#include "../runtime/exec_plan.h"
+#include "../runtime/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "20000x30000:u16" or "30x2048x2048:u8" or "2048x2048x3:u8" for an input with channels:
+ * extents outermost first, as the input's axes are written. */
+static bool parse_shape(const char *text, const ProgInput *input, ExecInput *out)
+{
+    *out = (ExecInput){.extent = {1, 1, 1, 1}, .elem = ELEM_U8};
+    const char *p = text;
+    for (const char *axis = input->axes; *axis != '\0'; axis++) {
+        char *end;
+        long long n = strtoll(p, &end, 10);
+        const char *at = strchr("xyzc", *axis);
+        if (end == p || n < 1 || at == NULL) {
+            return false;
+        }
+        out->extent[at - "xyzc"] = n;
+        p = end;
+        if (axis[1] != '\0' && *p++ != 'x') {
+            return false;
+        }
+    }
+    if (*p == ':') {
+        out->elem = elem_from_name(p + 1);
+        return elem_size(out->elem) > 0;
+    }
+    return *p == '\0';
+}
+
+static void print_bytes(uint64_t bytes, double pixels)
+{
+    printf("%12.3f MiB %8.3f B/px", (double)bytes / 1048576.0, (double)bytes / pixels);
+}
+
+/* One column a step, one row a buffer: '#' while it lives. */
+static void print_buffers(const ExecPlan *plan, double pixels)
+{
+    const Program *p = plan->program;
+    puts("\nbuffers, by step:");
+    for (int i = 0; i < p->n_buffers; i++) {
+        printf("  %-28s %-4s", p->buffers[i].name, elem_name(plan->buffers[i].elem));
+        print_bytes(plan->buffers[i].bytes, pixels);
+        printf("  at %12" PRIu64 "  ", plan->buffers[i].offset);
+        for (int s = 0; s < p->n_steps; s++) {
+            bool lives = s >= p->buffers[i].first && s <= p->buffers[i].last;
+            putchar(lives ? '#' : '.');
+        }
+        putchar('\n');
+    }
+}
+
+static void print_steps(const ExecPlan *plan)
+{
+    const Program *p = plan->program;
+    Err err = {0};
+    puts("steps:");
+    for (int i = 0; i < p->n_steps; i++) {
+        const ProgStep *s = &p->steps[i];
+        int below = 0, above = 0;
+        bool whole = false;
+        for (int r = 0; r < s->n_reads; r++) {
+            int b = 0, a = 0;
+            if (s->reads[r].below < 0) {
+                whole = true;
+                continue;
+            }
+            host_eval_int(p, &plan->host, s->reads[r].below, "a halo", &b, &err);
+            host_eval_int(p, &plan->host, s->reads[r].above, "a halo", &a, &err);
+            below = b > below ? b : below;
+            above = a > above ? a : above;
+        }
+        printf("  %2d %-44s", i, s->name);
+        if (s->kind == STEP_PRIMITIVE) {
+            printf(" %s, scratch %.3f MiB", s->primitive, (double)plan->steps[i].scratch / 1048576.0);
+        } else if (whole) {
+            printf(" reads whole images");
+        } else if (s->kind == STEP_LAUNCH) {
+            printf(" halo %d above, %d below; strips of %d", below, above, plan->steps[i].strip);
+        }
+        printf("  [line %s]\n", s->lines);
+    }
+}
+
+static int print_plan(const Program *program, const char *shape, const char *memory)
+{
+    ExecInput inputs[16];
+    for (int i = 0; i < program->n_inputs && i < 16; i++) {
+        if (!parse_shape(shape, &program->inputs[i], &inputs[i])) {
+            return usage_error("--shape %s does not fit input %s[%s]: give extents outermost first "
+                               "and a type, such as 20000x30000:u16", shape,
+                               program->inputs[i].name, program->inputs[i].axes);
+        }
+    }
+    double *params = calloc((size_t)program->n_params + 1, sizeof *params);
+    for (int i = 0; params != NULL && i < program->n_params; i++) {
+        params[i] = program->params[i].value;
+    }
+    ExecTarget target = exec_target(NULL);
+    ExecPlan *plan = NULL;
+    Err err = {0};
+    uint64_t limit = 0;
+    if (memory != NULL && !options_parse_size(memory, &limit)) {
+        free(params);
+        return usage_error("--memory %s: write a size such as 8GiB or 512MiB", memory);
+    }
+    bool ok = params != NULL && exec_plan_new(program, &target, inputs, params, &plan, &err);
+    if (!ok) {
+        free(params);
+        return complain(&err);
+    }
+    double pixels = 1;
+    for (int ax = 0; ax < 4 && program->n_inputs > 0; ax++) {
+        pixels *= (double)inputs[0].extent[ax];
+    }
+    print_steps(plan);
+    print_buffers(plan, pixels);
+    printf("\npeak   ");
+    print_bytes(plan->peak, pixels);
+    if (plan->peak == plan->load) {
+        puts("  minimal for this order of steps");
+    } else {
+        printf("  at most %.1f %% above the minimum\n",
+               100.0 * ((double)plan->peak / (double)plan->load - 1));
+    }
+    int code = CODE_OK;
+    if (limit != 0 && plan->peak > limit) {
+        printf("\nthis does not fit into %s: the smallest limit for this image is %.3f GiB\n", memory,
+               (double)plan->peak / 1073741824.0);
+        code = CODE_MEMORY;
+    } else if (limit != 0) {
+        printf("fits into %s in one piece\n", memory);
+    }
+    exec_plan_free(plan);
+    free(params);
+    return code;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    CompileOptions options;
+    if (!take_compile_options(&argc, argv, &options)) {
+        return CODE_USAGE;
+    }
+    const char *path = NULL, *shape = "2048x2048:u16", *memory = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--shape") == 0 && i + 1 < argc) {
+            shape = argv[++i];
+        } else if (strcmp(argv[i], "--memory") == 0 && i + 1 < argc) {
+            memory = argv[++i];
+        } else if (argv[i][0] == '-' || path != NULL) {
+            return usage_error("plan: '%s' is not known here; pipec plan FILE.pipe --shape "
+                               "20000x30000:u16 [--memory 8GiB]", argv[i]);
+        } else {
+            path = argv[i];
+        }
+    }
+    if (path == NULL) {
+        return usage_error("which file? pipec plan FILE.pipe --shape 20000x30000:u16");
+    }
+    Compilation c;
+    int code = CODE_USAGE;
+    if (compile(&c, path, &options, STAGE_PROGRAM)) {
+        code = print_plan(c.program, shape, memory);
+    }
+    compile_free(&c);
+    return code;
+}
