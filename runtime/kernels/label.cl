@@ -753,7 +753,7 @@ LABEL_INLINE void label_seam_row(LabelShape s, LabelSpot at, global const uint *
 #pragma unroll
     for (int back = 0; back < LABEL_BACK; back++) {
         LabelSpot other;
-        const bool is_row = row.word != 0 && label_back(s, at, back, &other);
+        const bool is_row = label_back(s, at, back, &other) && row.word != 0;
         const LabelRow there = label_load(s, other, is_row, mask);
         up = back == 0 ? there.word : up;
         below = back == 1 ? there.word : below;

@@ -194,7 +194,7 @@ def imagej():
     write("imagej_t.tif", typed(base(t=3), "u8")[:, 0, 0], imagej=True,
           metadata={"axes": "TYX"})
     rgb = np.moveaxis(typed(base(z=3, c=3), "u8")[0], 0, -1)
-    write("imagej_rgb.tif", rgb, imagej=True, photometric="rgb", metadata={"axes": "ZYXS", "UUID": UUID})
+    write("imagej_rgb.tif", rgb, imagej=True, photometric="rgb", metadata={"axes": "ZYXS"})
     write("imagej_inch.tif", plane("u8"), imagej=True, resolution=(72, 72), resolutionunit="inch")
     write("imagej_cm.tif", plane("u8"), imagej=True, resolution=(100, 100), resolutionunit="centimeter")
 
@@ -296,10 +296,12 @@ def ome():
     ome_pages("ome_gaps.tif", array[:1, :1, :2], "CZT", data, (2, 2, 1))
     tifffile.imwrite(path("ome_tifffile.ome.tif"), typed(base(z=4, c=2), "u16")[0],
                      photometric="minisblack",
-                     metadata={"axes": "CZYX", "UUID": UUID, "PhysicalSizeX": 0.25, "PhysicalSizeXUnit": "µm",
+                     metadata={"axes": "CZYX", "UUID": UUID, "PhysicalSizeX": 0.25,
+                               "PhysicalSizeXUnit": "µm",
                                "PhysicalSizeY": 0.25, "PhysicalSizeYUnit": "µm"})
     rgb = np.moveaxis(typed(base(z=2, c=3), "u8")[0], 0, -1)
-    tifffile.imwrite(path("ome_rgb.ome.tif"), rgb, photometric="rgb", metadata={"axes": "ZYXS", "UUID": UUID})
+    tifffile.imwrite(path("ome_rgb.ome.tif"), rgb, photometric="rgb",
+                     metadata={"axes": "ZYXS", "UUID": UUID})
 
 
 def fits_files():

@@ -10,6 +10,7 @@
 #include "base/exact.h"
 #include "base/measures.h"
 #include "ir/ref.h"
+#include "runtime/prim.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -291,6 +292,177 @@ static void exact_sums_are_exact(void **state)
     assert_true(out[0] == -6 && out[1] == ldexp(1, -298));
 }
 
+/* ---- the device against the reference -------------------------------------------------- */
+
+extern const Primitive prim_measure, prim_column;
+
+static Device *device;
+
+static const char READER[] =
+    "#define READ_PARAMS int w, int h, int pitch, global const uint *restrict table, global const "
+    "float *restrict sum, global const float *restrict current, global const float *restrict x0\n"
+    "#define READ_ARGS w, h, pitch, table, sum, current, x0\n"
+    "#define READ_AT ((long)plane * h + y) * pitch + x\n"
+    "static inline uint read_0(READ_PARAMS, int x, int y, int plane) { return table[READ_AT]; }\n"
+    "static inline float read_1(READ_PARAMS, int x, int y, int plane) { return sum[READ_AT]; }\n"
+    "static inline float read_2(READ_PARAMS, int x, int y, int plane) { return current[READ_AT]; }\n"
+    "static inline float read_3(READ_PARAMS, int x, int y, int plane) { return x0[READ_AT]; }\n";
+
+static void must(bool ok, const Err *err)
+{
+    if (!ok) {
+        fail_msg("%s", err->text);
+    }
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {0};
+    if (!dev_open(&options, &device, &err)) {
+        (void)fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_close(device);
+    return 0;
+}
+
+static DevMem *allocate(size_t bytes)
+{
+    Err err = {0};
+    DevMem *mem = NULL;
+    bytes = (bytes + 4) / 4 * 4;
+    must(dev_alloc(device, bytes, &mem, &err), &err);
+    must(dev_fill(device, mem, 0, bytes, 0xdededede, &err), &err);
+    return mem;
+}
+
+/* Rows go to a pitch of 16. */
+static DevMem *upload(RefShape s, const void *pixels)
+{
+    Err err = {0};
+    size_t pitch = ((size_t)s.w + 15) / 16 * 16, rows = (size_t)s.h * (size_t)s.d;
+    DevMem *mem = allocate(pitch * rows * 4);
+    must(dev_write_rows(device, mem, 0, pitch * 4, pixels, (size_t)s.w * 4, (size_t)s.w * 4, rows,
+                        &err),
+         &err);
+    return mem;
+}
+
+static void run_measure(const Scene *s, const char *columns, const double spacing[3],
+                        PrimTable *table)
+{
+    Err err = {0};
+    DevArg args[7] = {dev_int(s->shape.w), dev_int(s->shape.h),
+                      dev_int((s->shape.w + 15) / 16 * 16)};
+    args[3] = dev_mem(upload(s->shape, s->labels));
+    for (int k = 0; k < 3; k++) {
+        args[4 + k] = dev_mem(upload(s->shape, s->images[k]));
+    }
+    double slots[2] = {-1, (double)s->count};
+    DevMem *values = allocate(sizeof slots);
+    must(dev_write(device, values, 0, slots, sizeof slots, &err), &err);
+    PrimCall call = {.dev = device,
+                     .name = "table",
+                     .reader = READER,
+                     .reader_args = args,
+                     .n_reader_args = 7,
+                     .w = s->shape.w,
+                     .h = s->shape.h,
+                     .d = s->shape.d,
+                     .planes = s->shape.d,
+                     .pitch = args[2].i,
+                     .arg = {spacing[0], spacing[1], spacing[2]},
+                     .text = columns,
+                     .values = values,
+                     .value = -1,
+                     .of_value = 1,
+                     .table = table,
+                     .err = &err};
+    call.scratch_size = prim_measure.scratch_bytes(&call);
+    assert_true(call.scratch_size > 0);
+    call.scratch = allocate(call.scratch_size);
+    must(prim_measure.run(&call), &err);
+    dev_free(device, call.scratch);
+    dev_free(device, values);
+    for (int k = 3; k < 7; k++) {
+        dev_free(device, args[k].mem);
+    }
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+/* Weighted moments are summed in another order. */
+static double tolerance(const char *name)
+{
+    return strstr(name, "weighted") != NULL && strstr(name, "moments") != NULL ? 1e-12 : 0;
+}
+
+static void check_device(const Scene *s, const char *columns, const double spacing[3])
+{
+    MeasureList list;
+    Err err = {0};
+    PrimTable table = {0};
+    must(measure_parse(columns, s->shape.d > 1 ? 3 : 2, &list, &err), &err);
+    run_measure(s, columns, spacing, &table);
+    size_t stride = (size_t)s->count + 1;
+    double *out = calloc(stride * (size_t)list.columns + 1, sizeof *out);
+    assert_non_null(out);
+    int64_t rows = 0;
+    const float *images[3] = {s->images[0], s->images[1], s->images[2]};
+    assert_int_equal(ref_measure(s->labels, images, 3, s->shape, s->count, columns, spacing, out,
+                                 &rows),
+                     table.columns);
+    assert_int_equal(rows, table.rows);
+    for (int c = 0; c < table.columns; c++) {
+        double largest = 0;
+        for (int64_t row = 0; row < rows; row++) {
+            double v = fabs(out[(size_t)c * stride + (size_t)row]);
+            largest = v > largest ? v : largest;
+        }
+        for (int64_t row = 0; row < rows; row++) {
+            double want = out[(size_t)c * stride + (size_t)row], got = table.at[c * rows + row];
+            double slack = tolerance(table.names[c]) * largest;
+            if (!same_bits(want, got) && !(slack > 0 && fabs(want - got) <= slack)) {
+                fail_msg("%s of label %g: %.17g instead of %.17g", table.names[c],
+                         table.at[table.columns * rows + row], got, want);
+            }
+        }
+    }
+    free(out);
+    prim_table_free(&table);
+}
+
+static const double UNIT[3] = {1, 1, 1};
+
+static const char BASICS[] = "label,area,num_pixels,bbox,centroid,area_bbox,extent,centroid_local,"
+                             "equivalent_diameter";
+static const char INTENSITIES[] =
+    "label,0:mean,1:mean,2:mean,0:min,1:max,2:std,1:std,0:std,0:sum,1:sum,2:center_of_mass,"
+    "1:center_of_mass,0:centroid_weighted_local";
+
+static void device_measures_basics(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"plane", "mosaic", "space"};
+    for (int i = 0; i < 3; i++) {
+        Scene s = paint(names[i]);
+        check_device(&s, BASICS, UNIT);
+        check_device(&s, INTENSITIES, UNIT);
+        free_scene(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +470,7 @@ int main(void)
         cmocka_unit_test(columns_are_parsed),
         cmocka_unit_test(exact_sums_are_exact),
         cmocka_unit_test(reference_equals_skimage),
+        cmocka_unit_test(device_measures_basics),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_device, close_device);
 }
