@@ -289,8 +289,8 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
     cg_param_extent(k, 0, 0);
     cg_param_extent(k, 0, 1);
     cg_param_extent(k, 0, 4);
-    for (int i = 0; i < IR_MAX_IN && node.in[i] != 0; i++) {
-        if (!ir_op_input_is_stored(node.op, i)) {
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        if (node.in[i] != 0 && !ir_op_input_is_stored(node.op, i)) {
             reader_function(k, i, reader_expr(k, &node, i), &functions);
         }
     }

@@ -207,7 +207,7 @@ static ProgArg *args_of(Build *b, const CgKernel *k)
 /* The rows that the expressions of a step read, along the axis that tiles are cut from. */
 static void note_reads(Build *b, CgKernel *k, IrId id)
 {
-    for (int i = 0; i < IR_MAX_IN && ir_node(b->g, id)->in[i] != 0; i++) {
+    for (int i = 0; i < IR_MAX_IN; i++) {
         IrFootprint fp = ir_footprint(b->g, ir_node(b->g, id)->in[i]);
         for (int r = 0; r < fp.reach.n; r++) {
             const IrReach *reach = &fp.reach.at[r];
@@ -314,7 +314,11 @@ static void primitive_step(Build *b, const IrStep *step)
         cg_read(&k, node.of, 0, 0, true);
         inputs[out.n_inputs++] = b->cg.buffer[node.of];
     }
-    for (int i = 0; i < IR_MAX_IN && node.in[i] != 0 && !of_buffer; i++) {
+    int n_in = IR_MAX_IN;
+    while (n_in > 0 && node.in[n_in - 1] == 0) {
+        n_in--;
+    }
+    for (int i = 0; i < n_in && !of_buffer; i++) {
         IrId from = ir_op_input_is_stored(node.op, i) ? ir_expr(b->g, node.in[i])->node : 0;
         inputs[out.n_inputs++] = from != 0 ? b->cg.buffer[from] : -1;
     }

@@ -151,12 +151,12 @@ static bool build_executable(Compilation *c, const char *to, Err *err)
     Str text;
     str_init(&text, &c->arena);
     executable_text(c, &text);
-    char path[] = "/tmp/pipec-XXXXXX.c";
-    int fd = mkstemps(path, 2);
-    if (fd < 0) {
+    char folder[] = "/tmp/pipec-XXXXXX", path[sizeof folder + 16];
+    if (mkdtemp(folder) == NULL) {
         return err_set(err, CODE_OUTPUT, "cannot write to /tmp: %s", strerror(errno));
     }
-    FILE *file = fdopen(fd, "w");
+    snprintf(path, sizeof path, "%s/program.c", folder);
+    FILE *file = fopen(path, "w");
     bool ok = file != NULL && fwrite(text.at, 1, text.n, file) == text.n;
     ok = file != NULL && fclose(file) == 0 && ok;
     if (!ok) {
@@ -164,6 +164,7 @@ static bool build_executable(Compilation *c, const char *to, Err *err)
     }
     ok = ok && link_executable(path, to, err);
     unlink(path);
+    rmdir(folder);
     return ok;
 }
 

@@ -32,23 +32,30 @@ typedef struct Format {
     Line line;        /* being made */
     bool started;     /* line has something */
     bool continued;   /* line goes on with the statement above */
+    int level;        /* of the line: how deep in a statement of several lines */
     int blocks;       /* open `{` */
-    int brackets;     /* open ( and [ in the innermost block */
+    Vec(bool) broken; /* of each open `{`: has its statements on lines of their own */
+    Vec(int) inside;  /* of each open ( and [: the level of the lines in it */
     int before;       /* kind of the last token of the line, or T_NEWLINE */
     int last;         /* kind of the last token of all */
     bool sign;        /* it was the minus of one operand */
-    Vec(bool) broken; /* of each open `{`: has its statements on lines of their own */
-    Vec(int) outer;   /* brackets outside of each open `{` */
 } Format;
 
 /* ---- lines ---- */
 
-static void begin_line(Format *f) {
+/* What stands in brackets is a level deeper than the line where they were opened. */
+static int next_level(const Format *f) {
+    int within = f->inside.n > 0 ? f->inside.at[f->inside.n - 1] : 1;
+    return f->continued ? within : 0;
+}
+
+static void begin_line(Format *f, int level) {
     if (!f->started) {
         f->started = true;
         str_init(&f->line.code, f->arena);
         f->line.comment = NULL;
-        f->line.indent = BLOCK_INDENT * f->blocks + (f->continued ? CONTINUED_INDENT : 0);
+        f->line.indent = BLOCK_INDENT * f->blocks + CONTINUED_INDENT * level;
+        f->level = level;
     }
 }
 
@@ -115,7 +122,7 @@ static bool blank_between(const Format *f, int kind) {
 }
 
 static void add_token(Format *f, const Token *token) {
-    begin_line(f);
+    begin_line(f, next_level(f));
     bool sign = token->kind == T_MINUS && !token_ends_value(f->last);
     if (blank_between(f, token->kind)) {
         str_add(&f->line.code, " ");
@@ -156,8 +163,6 @@ static void open_block(Format *f, int at) {
     add_token(f, &f->raw->at[at]);
     bool broken = spans_lines(f, at);
     vec_push(f->arena, &f->broken, broken);
-    vec_push(f->arena, &f->outer, f->brackets);
-    f->brackets = 0;
     f->blocks++;
     f->continued = false;
     if (broken && !comment_follows(f, at)) {
@@ -168,7 +173,6 @@ static void open_block(Format *f, int at) {
 static void close_block(Format *f, int at) {
     assert(f->broken.n > 0);
     bool broken = f->broken.at[--f->broken.n];
-    f->brackets = f->outer.at[--f->outer.n];
     f->blocks--;
     if (broken) {
         end_line(f);
@@ -178,26 +182,23 @@ static void close_block(Format *f, int at) {
     add_token(f, &f->raw->at[at]);
 }
 
+/* A line that begins with a closing bracket stands like the line that opened it. */
 static void add_bracket(Format *f, const Token *token) {
-    bool closes = token->kind == T_CLOSE || token->kind == T_CLOSE_SQUARE;
-    if (closes && f->brackets > 0) {
-        f->brackets--;
-        if (!f->started && f->brackets == 0 && f->continued) {
-            f->continued = false; /* a line that begins by closing the bracket stands out */
-            begin_line(f);
-            f->continued = true;
-        }
-    } else if (!closes) {
-        f->brackets++;
+    if (token->kind == T_CLOSE || token->kind == T_CLOSE_SQUARE) {
+        assert(f->inside.n > 0);
+        begin_line(f, f->inside.at[--f->inside.n] - 1);
+        add_token(f, token);
+    } else {
+        add_token(f, token);
+        vec_push(f->arena, &f->inside, f->level + 1);
     }
-    add_token(f, token);
 }
 
 /* ---- line ends and comments ---- */
 
 /* Whether what comes after the line end at `at` is written on the same line: `{`, `else`. */
 static bool joins(const Format *f, int at) {
-    if (!f->started || f->line.code.n == 0 || f->brackets > 0 || !f->raw->at[at].soft) {
+    if (!f->started || f->line.code.n == 0 || f->inside.n > 0 || !f->raw->at[at].soft) {
         return false;
     }
     while (f->raw->at[at].kind == T_NEWLINE) {
@@ -223,7 +224,7 @@ static void add_comment(Format *f, const Token *token) {
     while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t' || text[n - 1] == '\r')) {
         text[--n] = '\0';
     }
-    begin_line(f);
+    begin_line(f, next_level(f));
     f->line.comment = text;
 }
 

@@ -60,7 +60,8 @@ typedef struct TypeName { const char *name; Span span; } TypeName;
 static int fe_parse_lex(YYSTYPE *value, Span *place, Parser *parser);
 static void fe_parse_error(const Span *place, Parser *parser, const char *message);
 static AstExpr *new_expr(Parser *parser, AstExprKind kind, Span span, Span word);
-static AstExpr *measured(Parser *parser, AstExpr *expr);
+static AstExpr *joined(Parser *parser, AstExprKind kind, Span span, Span word, AstExpr *a,
+                       AstExpr *b, AstExpr *c);
 static AstExpr *leaf(Parser *parser, AstExprKind kind, Span span, const Token *token);
 static AstExpr *unary(Parser *parser, Span span, Span word, const Token *op, AstExpr *a);
 static AstExpr *binary(Parser *parser, Span span, Span word, const Token *op, AstExpr *a,
@@ -227,13 +228,13 @@ format
 expr
     : selection
     | selection IF selection ELSE expr
-      { $$ = new_expr(parser, AST_COND, @$, @2); $$->a = $1; $$->b = $3; $$->c = $5; $$ = measured(parser, $$); }
+      { $$ = joined(parser, AST_COND, @$, @2, $1, $3, $5); }
     ;
 
 selection
     : disjunction
     | selection WHERE disjunction
-      { $$ = new_expr(parser, AST_WHERE, @$, @2); $$->a = $1; $$->b = $3; $$ = measured(parser, $$); }
+      { $$ = joined(parser, AST_WHERE, @$, @2, $1, $3, NULL); }
     ;
 
 disjunction
@@ -290,7 +291,8 @@ power
 postfix
     : primary
     | NAME OPEN arguments CLOSE
-      { $$ = new_expr(parser, AST_CALL, @$, @1); $$->name = $1->text; $$ = with_args(parser, $$, $3.first); }
+      { $$ = new_expr(parser, AST_CALL, @$, @1); $$->name = $1->text;
+        $$ = with_args(parser, $$, $3.first); }
     | NAME OPEN expr FOR ranges CLOSE
       { $$ = reduction(parser, @$, @1, $1, $3, $5.first, NULL, NULL); }
     | NAME OPEN expr FOR ranges COMMA named_args CLOSE
@@ -303,7 +305,7 @@ postfix
       { $$ = new_expr(parser, AST_INDEX, @$, @2); $$->word.end = @4.end; $$->a = $1;
         $$ = with_args(parser, $$, $3.first); }
     | postfix DOT NAME
-      { $$ = new_expr(parser, AST_MEMBER, @$, @3); $$->a = $1; $$->name = $3->text; $$ = measured(parser, $$); }
+      { $$ = joined(parser, AST_MEMBER, @$, @3, $1, NULL, NULL); $$->name = $3->text; }
     ;
 
 primary
@@ -497,22 +499,29 @@ static AstExpr *leaf(Parser *parser, AstExprKind kind, Span span, const Token *t
     return expr;
 }
 
+static AstExpr *joined(Parser *parser, AstExprKind kind, Span span, Span word, AstExpr *a,
+                       AstExpr *b, AstExpr *c)
+{
+    AstExpr *expr = new_expr(parser, kind, span, word);
+    expr->a = a;
+    expr->b = b;
+    expr->c = c;
+    return measured(parser, expr);
+}
+
 static AstExpr *unary(Parser *parser, Span span, Span word, const Token *op, AstExpr *a)
 {
-    AstExpr *expr = new_expr(parser, AST_UNARY, span, word);
+    AstExpr *expr = joined(parser, AST_UNARY, span, word, a, NULL, NULL);
     expr->op = op->text;
-    expr->a = a;
-    return measured(parser, expr);
+    return expr;
 }
 
 static AstExpr *binary(Parser *parser, Span span, Span word, const Token *op, AstExpr *a,
                        AstExpr *b)
 {
-    AstExpr *expr = new_expr(parser, AST_BINARY, span, word);
+    AstExpr *expr = joined(parser, AST_BINARY, span, word, a, b, NULL);
     expr->op = op->text;
-    expr->a = a;
-    expr->b = b;
-    return measured(parser, expr);
+    return expr;
 }
 
 static const char *source_text(const Parser *parser, Span span)

@@ -102,7 +102,7 @@ int *ir_count_users(IrGraph *g)
     for (int i = 1; i < g->nodes.n; i++) {
         const IrNode *n = &g->nodes.at[i];
         users.reader = i;
-        for (int k = 0; k < IR_MAX_IN && !n->dead && n->in[k] != 0; k++) {
+        for (int k = 0; k < IR_MAX_IN && !n->dead; k++) {
             ir_walk(g, n->in[k], count_user, &users);
         }
         if (!n->dead && n->of != 0) {

@@ -556,6 +556,7 @@ bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, 
     ev->inputs = inputs;
     ev->params = params;
     ev->err = err;
+    ev->n_nodes = g->nodes.n; /* the graph may grow before the evaluation is freed */
     ev->nodes = calloc((size_t)g->nodes.n, sizeof *ev->nodes);
     ev->memo = calloc(n, sizeof *ev->memo);
     ev->stamp = calloc(n, sizeof *ev->stamp);
@@ -579,7 +580,7 @@ void ir_eval_free(IrEval *ev)
     if (ev == NULL) {
         return;
     }
-    for (int i = 0; ev->nodes != NULL && i < ev->g->nodes.n; i++) {
+    for (int i = 0; ev->nodes != NULL && i < ev->n_nodes; i++) {
         free(ev->nodes[i].pixels);
         free(ev->nodes[i].table);
     }

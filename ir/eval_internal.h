@@ -11,6 +11,7 @@ struct IrEval {
     const IrEvalInput *inputs;
     const double *params;
     IrEvalNode *nodes;
+    int n_nodes;
     /* The current pixel. */
     int x, y, z, c;
     int extent[IR_AXES];

@@ -206,10 +206,12 @@ static void print_node(const IrGraph *g, IrId id, Str *out)
         str_addf(out, "    ; %s:%d:%d", n->span.source->path, line, column);
     }
     str_add(out, "\n");
-    for (int i = 0; i < IR_MAX_IN && n->in[i] != 0; i++) {
-        str_add(out, "    in ");
-        ir_print_expr(g, n->in[i], out);
-        str_add(out, "\n");
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        if (n->in[i] != 0) {
+            str_addf(out, "    in %d ", i);
+            ir_print_expr(g, n->in[i], out);
+            str_add(out, "\n");
+        }
     }
     for (int i = 0; i < IR_MAX_ARG && n->arg[i] != 0; i++) {
         str_add(out, "    arg ");
@@ -307,7 +309,7 @@ void ir_print_dot(IrGraph *g, Str *out)
         str_addf(out, "  n%u [label=\"%s\\n%s %s\"%s];\n", i, ir_node(g, i)->name,
                  ir_op_info(ir_node(g, i)->op)->name, elem_name(ir_node(g, i)->elem),
                  ir_op_is_primitive(ir_node(g, i)->op) ? ", style=rounded" : "");
-        for (int k = 0; k < IR_MAX_IN && ir_node(g, i)->in[k] != 0; k++) {
+        for (int k = 0; k < IR_MAX_IN; k++) {
             IrFootprint fp = ir_footprint(g, ir_node(g, i)->in[k]);
             for (int r = 0; r < fp.reach.n; r++) {
                 dot_edge(g, i, &fp.reach.at[r], out);

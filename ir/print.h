@@ -6,7 +6,7 @@
  *   param sigma = 2 in 0.1 .. 50
  *   %1 image = input "yx" : image file grid 0
  *   %2 blurred = map : image f32 grid 0
- *       in sum(#0 in -8 .. 8: mul(f32(exp(#0)), %1[x = #0]))
+ *       in 0 sum(#0 in -8 .. 8: mul(f32(exp(#0)), %1[x = #0]))
  *   output labels = %4 as tif
  *
  * Expressions: 2.5 (f64) and 2.5:f32 constants; $sigma a parameter; #0 a fold's index; %2 a read,

@@ -3,15 +3,15 @@
  *
  * The device must give the same bits, so the order of every floating-point addition is spelt out
  * here: ir/ref.h has that of ref_reduce; sums over a histogram are taken in 256 stretches of
- * consecutive bins, each from its first bin to its last, then stretch by stretch (see scan).  With up
- * to 256 bins, and with integers of any number of bins, that is what numpy.cumsum gives.
+ * consecutive bins, each from its first bin to its last, then stretch by stretch (see scan).  With
+ * up to 256 bins, and with integers of any number of bins, that is what numpy.cumsum gives.
  *
  * Histograms are numpy's for f32 data (numpy.histogram with bins and range), thresholds those of
- * scikit-image 0.19 computed in f64 throughout.  That version itself goes through f32 in two places:
- * yen's probabilities and isodata's counts; there the results agree unless two bins are equally good
- * to 7 digits.  Later versions round counts to f32 for otsu too, which changes it for more than 2^24
- * pixels in a bin.  minimum smooths there by running sums, whose rounding errors decide between the
- * bins of an empty valley; here it is the first of them.
+ * scikit-image 0.19 computed in f64 throughout.  That version itself goes through f32 in two
+ * places, yen's probabilities and isodata's counts: the results agree unless two bins are equally
+ * good to 7 digits.  Later versions round counts to f32 for otsu too, which changes it for more
+ * than 2^24 pixels in a bin.  minimum smooths there by running sums, whose rounding errors decide
+ * between the bins of an empty valley; here it is the first of them.
  */
 #include "ref.h"
 
@@ -251,8 +251,8 @@ void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, 
 enum { OTSU, YEN, TRIANGLE, ISODATA, MINIMUM, LI, METHODS };
 enum { MOST_ROUNDS = 10000, MOST_LI_ROUNDS = 1000 };
 
-/* A histogram and its running sums: of the counts, and of a second quantity that the method chooses,
- * over the bins up to i (1) and over the bins from i on (2). */
+/* A histogram and its running sums: of the counts, and of a second quantity that the method
+ * chooses, over the bins up to i (1) and over the bins from i on (2). */
 typedef struct Hist {
     const uint32_t *counts;
     int n;
@@ -446,7 +446,8 @@ static double natural_log(double x)
     double f = m - 1, s = f / (2 + f), z = s * s, w = z * z, k = exponent;
     double odd = w * (0.3999999999940942 + w * (0.22222198432149784 + w * 0.15313837699209373));
     double even = z * (0.6666666666666735 +
-                       w * (0.2857142874366239 + w * (0.1818357216161805 + w * 0.14798198605116586)));
+                       w * (0.2857142874366239 +
+                            w * (0.1818357216161805 + w * 0.14798198605116586)));
     double half_square = 0.5 * f * f;
     return k * 0.6931471803691238 -
            ((half_square - (s * (half_square + (even + odd)) + k * 1.9082149292705877e-10)) - f);

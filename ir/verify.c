@@ -67,7 +67,10 @@ static void check_node(Check *c)
     if (n->kind == IR_K_MASK && n->elem != ELEM_BOOL) {
         find(c, "is a mask whose pixels are not bool");
     }
-    for (int i = 0; i < IR_MAX_IN && n->in[i] != 0; i++) {
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        if (n->in[i] == 0) {
+            continue;
+        }
         ir_walk(c->g, n->in[i], check_expr, c);
         if (ir_op_input_is_stored(n->op, i) && ir_expr(c->g, n->in[i])->op != IR_X_READ) {
             find(c, "has an input that must be a plain read and is not");

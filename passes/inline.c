@@ -48,7 +48,7 @@ static Use use_of(IrGraph *g, IrId consumer, IrId p)
 {
     UseWalk w = {.node = p};
     const IrNode *n = ir_node(g, consumer);
-    for (int i = 0; i < IR_MAX_IN && n->in[i] != 0; i++) {
+    for (int i = 0; i < IR_MAX_IN; i++) {
         ir_walk(g, n->in[i], look, &w);
         IrFootprint fp = ir_footprint(g, ir_node(g, consumer)->in[i]);
         const IrReach *r = ir_reach(&fp, p);
@@ -62,7 +62,7 @@ static Use use_of(IrGraph *g, IrId consumer, IrId p)
 static bool wants_stored(const IrGraph *g, IrId consumer, IrId p)
 {
     const IrNode *n = ir_node(g, consumer);
-    for (int i = 0; i < IR_MAX_IN && n->in[i] != 0; i++) {
+    for (int i = 0; i < IR_MAX_IN; i++) {
         const IrExprNode *e = ir_expr(g, n->in[i]);
         if (e->op == IR_X_READ && e->node == p && ir_op_input_is_stored(n->op, i)) {
             return true;

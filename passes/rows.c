@@ -351,7 +351,7 @@ static void look_for_node(const IrGraph *g, IrExpr e, void *ctx)
 static bool node_reads(IrGraph *g, IrId reader, IrId node)
 {
     Reader r = {.node = node};
-    for (int i = 0; i < IR_MAX_IN && ir_node(g, reader)->in[i] != 0; i++) {
+    for (int i = 0; i < IR_MAX_IN; i++) {
         ir_walk(g, ir_node(g, reader)->in[i], look_for_node, &r);
     }
     return r.found;

@@ -26,8 +26,7 @@
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096 };
 
-/* What fresh memory is filled with: as a float NaN, as a label an absurd one, so that reading what
- * nobody wrote shows. */
+/* What fresh memory is filled with, so that reading what nobody wrote shows: NaN, absurd labels. */
 static const uint32_t FRESH = 0xffffffffu;
 
 struct DevMem {

@@ -175,20 +175,22 @@ static int ceil_div(int64_t a, int64_t b)
     return (int)((a + b - 1) / b);
 }
 
-/* Rows beyond its own that the widest read of a step needs. */
-static bool halo_of(ExecPlan *plan, const ProgStep *step, int *halo, Err *err)
+/* Rows beyond its own that the widest reads of a step need. */
+static bool plan_halo(ExecPlan *plan, int s, Err *err)
 {
-    *halo = 0;
+    const ProgStep *step = &plan->program->steps[s];
+    ExecStep *to = &plan->steps[s];
     for (int i = 0; i < step->n_reads; i++) {
-        const int ends[2] = {step->reads[i].below, step->reads[i].above};
-        int rows = 0;
-        for (int e = 0; e < 2; e++) {
-            int value = 0;
-            TRY(ends[e] < 0 ||
-                host_eval_int(plan->program, &plan->host, ends[e], "a halo", &value, err));
-            rows += abs(value);
+        const ProgRead *read = &step->reads[i];
+        int below, above;
+        if (read->below < 0 || read->above < 0) {
+            to->whole = true;
+            continue;
         }
-        *halo = rows > *halo ? rows : *halo;
+        TRY(host_eval_int(plan->program, &plan->host, read->below, "a halo", &below, err));
+        TRY(host_eval_int(plan->program, &plan->host, read->above, "a halo", &above, err));
+        to->below = abs(below) > to->below ? abs(below) : to->below;
+        to->above = abs(above) > to->above ? abs(above) : to->above;
     }
     return true;
 }
@@ -247,16 +249,15 @@ static int partials_of(const ProgStep *step)
     return 0;
 }
 
-static bool plan_launch(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
+static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
 {
     const ProgStep *step = &plan->program->steps[s];
     const ExecGrid *g = &plan->grids[step->grid];
     ExecStep *to = &plan->steps[s];
-    int halo, planes = step->march_z ? g->c * g->h : g->planes;
-    int64_t columns = (int64_t)ceil_div(g->w, COLUMNS) * planes;
-    TRY(halo_of(plan, step, &halo, err));
+    int64_t planes = step->march_z ? (int64_t)g->c * g->h : g->planes;
+    int64_t columns = ceil_div(g->w, COLUMNS) * planes;
     to->rows = step->march_z ? g->d : g->h;
-    to->strip = strip_of(target, step, columns, to->rows, halo);
+    to->strip = strip_of(target, step, columns, to->rows, to->below + to->above);
     to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
     to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
     to->groups[2] = (size_t)planes;
@@ -264,7 +265,6 @@ static bool plan_launch(ExecPlan *plan, const ExecTarget *target, int s, Err *er
         uint64_t blocks = (uint64_t)to->groups[0] * to->groups[1] * to->groups[2];
         to->scratch = blocks * (uint64_t)partials_of(step) * sizeof(double);
     }
-    return true;
 }
 
 static int end_of(const Program *program, int loop)
@@ -369,8 +369,12 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
     const ExecGrid *g = &plan->grids[step->grid];
     double pixels = (double)g->w * g->h * g->planes;
     plan->steps[s].traffic = (uint64_t)(step->bytes_per_pixel * pixels);
-    return step->kind == STEP_LAUNCH ? plan_launch(plan, target, s, err)
-                                     : plan_primitive(plan, target, s, err);
+    TRY(plan_halo(plan, s, err));
+    if (step->kind == STEP_PRIMITIVE) {
+        return plan_primitive(plan, target, s, err);
+    }
+    plan_launch(plan, target, s);
+    return true;
 }
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -479,8 +483,8 @@ void exec_plan_free(ExecPlan *plan)
     free(plan);
 }
 
-bool exec_plan_text(ExecPlan *plan, const ExecTarget *target, int kernel, bool reader, char **text,
-                    Err *err)
+bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
+                    char **text, Err *err)
 {
     const ProgKernel *k = &plan->program->kernels[kernel];
     size_t size;

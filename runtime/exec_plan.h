@@ -69,8 +69,8 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
 
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
-bool exec_plan_text(ExecPlan *plan, const ExecTarget *target, int kernel, bool reader, char **text,
-                    Err *err);
+bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
+                    char **text, Err *err);
 
 /* A primitive's call, all but memory: images without `mem`, no reader. */
 void exec_plan_call(const ExecPlan *plan, Device *dev, int step, PrimCall *call);

@@ -35,7 +35,7 @@ typedef struct HostMemo {
 
 typedef struct Eval {
     const Program *program;
-    HostContext *context;
+    const HostContext *context;
     Err *err;
     struct {
         int variable;
@@ -242,26 +242,26 @@ static double eval(Eval *e, int expr)
     return value;
 }
 
-static bool start(Eval *e, const Program *program, HostContext *context, int expr, Err *err)
+static bool start(Eval *e, const Program *program, const HostContext *context, int expr, Err *err)
 {
     *e = (Eval){.program = program, .context = context, .err = err, .outer = NOTHING_OUTER};
     if (expr < 0 || expr >= program->n_host) {
         return err_set(err, CODE_USAGE, "there is no host expression %d", expr);
     }
     if (!context->memo) {
-        context->memo =
-            calloc(1, sizeof *context->memo + sizeof(Remembered) * (size_t)program->n_host);
-        if (!context->memo) {
+        HostMemo *memo = calloc(1, sizeof *memo + sizeof(Remembered) * (size_t)program->n_host);
+        if (!memo) {
             return err_set(err, CODE_MEMORY, "out of host memory for %d expressions",
                            program->n_host);
         }
-        context->memo->epoch = 1;
+        memo->epoch = 1;
+        ((HostContext *)context)->memo = memo; /* a cache, not a part of what is asked */
     }
     context->memo->epoch++;
     return err->code == CODE_OK;
 }
 
-double host_eval(const Program *program, HostContext *context, int expr, Err *err)
+double host_eval(const Program *program, const HostContext *context, int expr, Err *err)
 {
     Eval e;
     if (!start(&e, program, context, expr, err)) {
@@ -271,7 +271,7 @@ double host_eval(const Program *program, HostContext *context, int expr, Err *er
     return err->code == CODE_OK ? value : NAN;
 }
 
-bool host_eval_int(const Program *program, HostContext *context, int expr, const char *what,
+bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what,
                    int *value, Err *err)
 {
     double v = trunc(host_eval(program, context, expr, err));
@@ -365,8 +365,8 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
     return e->err->code == CODE_OK;
 }
 
-static bool write_define(const Program *program, HostContext *context, const ProgDefine *define,
-                         FILE *out, Err *err)
+static bool write_define(const Program *program, const HostContext *context,
+                         const ProgDefine *define, FILE *out, Err *err)
 {
     Eval e;
     int whole;
@@ -396,8 +396,8 @@ static bool write_define(const Program *program, HostContext *context, const Pro
     return err_set(err, CODE_USAGE, "define '%s' is of an unknown kind", define->name);
 }
 
-bool host_defines(const Program *program, HostContext *context, const ProgDefine *defines, int n,
-                  FILE *out, Err *err)
+bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines,
+                  int n, FILE *out, Err *err)
 {
     for (int i = 0; i < n; i++) {
         if (!write_define(program, context, &defines[i], out, err)) {

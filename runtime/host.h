@@ -16,7 +16,8 @@ typedef struct HostInput {
     Elem elem;         /* of the pixels as they are uploaded */
 } HostInput;
 
-/* What expressions may ask for.  The arrays are borrowed; memo starts as NULL. */
+/* What expressions may ask for.  The arrays are borrowed.  `memo` starts as NULL and is changed by
+ * every evaluation, also through a pointer to const: do not define a const HostContext. */
 typedef struct HostContext {
     const double *params;    /* one for each parameter of the program */
     const HostInput *inputs; /* one for each input */
@@ -25,15 +26,15 @@ typedef struct HostContext {
 } HostContext;
 
 /* The value of an expression; NaN and a failure in err when it cannot be computed. */
-double host_eval(const Program *program, HostContext *context, int expr, Err *err);
+double host_eval(const Program *program, const HostContext *context, int expr, Err *err);
 /* The same, cut to an int like a cast; fails when it does not fit. `what` is for the message. */
-bool host_eval_int(const Program *program, HostContext *context, int expr, const char *what,
+bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what,
                    int *value, Err *err);
 /* Forgets remembered values: after every change of the context, and at its end. */
 void host_forget(HostContext *context);
 
 /* Writes #defines and tables. */
-bool host_defines(const Program *program, HostContext *context, const ProgDefine *defines, int n,
-                  FILE *out, Err *err);
+bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines,
+                  int n, FILE *out, Err *err);
 
 #endif

@@ -30,6 +30,7 @@ struct Journal {
     char **fields; /* of all records, into text */
     Record *records;
     int n;
+    bool cut_off; /* the last line has no end */
 };
 
 uint64_t journal_hash(uint64_t hash, const char *text)
@@ -172,10 +173,30 @@ static void read_records(Journal *j, char *line)
     qsort(j->records, (size_t)j->n, sizeof *j->records, compare_records);
 }
 
-static bool read_journal(Journal *j, const char *head, Err *err)
+/* Reads through the open descriptor: closing a second one would give the lock up. */
+static bool read_text(Journal *j, size_t size, Err *err)
 {
-    size_t size, fields = 1, lines = 1;
-    TRY(file_read(j->path, &j->text, &size, err));
+    size_t done = 0;
+    j->text = malloc(size + 1);
+    if (j->text == NULL) {
+        return err_set(err, CODE_MEMORY, "out of memory for '%s'", j->path);
+    }
+    while (done < size) {
+        ssize_t n = pread(j->fd, j->text + done, size - done, (off_t)done);
+        if (n <= 0 && !(n < 0 && errno == EINTR)) {
+            return file_err_set(err, CODE_OUTPUT, "read", j->path, n < 0 ? errno : EIO);
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    j->text[size] = '\0';
+    j->cut_off = size > 0 && j->text[size - 1] != '\n';
+    return true;
+}
+
+static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
+{
+    size_t fields = 1, lines = 1;
+    TRY(read_text(j, size, err));
     for (const char *c = j->text; *c != '\0'; c++) {
         fields += *c == '\t' || *c == '\n';
         lines += *c == '\n';
@@ -214,9 +235,9 @@ static bool begin(Journal *j, const char *head, bool resume, Err *err)
         return file_err_set(err, CODE_OUTPUT, "read", j->path, errno);
     }
     if (resume && st.st_size > 0) {
-        TRY(read_journal(j, head, err));
+        TRY(read_journal(j, (size_t)st.st_size, head, err));
         /* a line that was cut off must not swallow the next */
-        return j->text[st.st_size - 1] == '\n' || file_put(j->fd, "\n", 1) ||
+        return !j->cut_off || file_put(j->fd, "\n", 1) ||
                file_err_set(err, CODE_OUTPUT, "write", j->path, errno);
     }
     if (ftruncate(j->fd, 0) != 0 || !file_put(j->fd, head, strlen(head))) {

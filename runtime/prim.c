@@ -6,7 +6,15 @@
 
 #define PRIMITIVES(P)                                                                              \
     P(reduce)                                                                                      \
-    P(rank)
+    P(rank)                                                                                        \
+    P(histogram)                                                                                   \
+    P(threshold)                                                                                   \
+    P(label)                                                                                       \
+    P(label_equal)                                                                                 \
+    P(compact)                                                                                     \
+    P(perlabel)                                                                                    \
+    P(measure)                                                                                     \
+    P(column)
 
 #define DECLARE(name) extern const Primitive prim_##name;
 PRIMITIVES(DECLARE)

@@ -10,9 +10,8 @@
 #include <stdio.h>
 
 enum {
-    LOCAL_WORDS = 8192,       /* 32 copies of 256 bins */
-    FEW_LOCAL_WORDS = 4096,
-    LANES = 256               /* as in kernels/threshold.cl */
+    LOCAL_WORDS = 8192, /* 32 copies of 256 bins */
+    FEW_LOCAL_WORDS = 4096
 };
 
 extern const char kernel_text_range[];
@@ -27,11 +26,18 @@ static bool run_histogram(PrimCall *call)
 {
     TRY(visit_check_count(call));
     int bins = (int)call->arg[0];
+    if (bins < 1) {
+        return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d",
+                       call->name, bins);
+    }
     uint64_t local = dev_info(call->dev)->local;
     int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : FEW_LOCAL_WORDS;
-    char defines[96];
-    snprintf(defines, sizeof defines, "#define HISTOGRAM_INTEGER %d\n#define HISTOGRAM_LOCAL_WORDS %d\n",
-             call->arg[1] != 0, words);
+    char defines[128];
+    snprintf(defines, sizeof defines,
+             "#define HISTOGRAM_BINS %d\n"
+             "#define HISTOGRAM_INTEGER %d\n"
+             "#define HISTOGRAM_LOCAL_WORDS %d\n",
+             bins, call->arg[1] != 0, words);
     const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
     DevProgram *program = NULL;
     TRY(visit_program(call, defines, texts, &program));
@@ -39,14 +45,14 @@ static bool run_histogram(PrimCall *call)
     DevMem *counts = call->out[0].mem;
     TRY(dev_fill(call->dev, counts, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
-                           dev_int(bins), dev_mem(counts)};
+                           dev_mem(counts)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "histogram_count",
                                              .reads = true,
                                              .groups = visit_groups(call, false),
                                              .group = visit_group(call),
                                              .args = args,
-                                             .n_args = 5});
+                                             .n_args = 4});
 }
 
 const Primitive prim_histogram = {"histogram", NULL, run_histogram};
@@ -67,8 +73,11 @@ static bool run_threshold(PrimCall *call)
     size_t group = visit_group(call);
     char defines[128];
     snprintf(defines, sizeof defines,
-             "/* %s */\n#define THRESHOLD_METHOD %d\n#define THRESHOLD_INTEGER %d\n#define THRESHOLD_GROUP %d\n",
-             METHODS[method], method, call->arg[1] != 0, group > 1 ? LANES : 1);
+             "/* %s */\n"
+             "#define THRESHOLD_METHOD %d\n"
+             "#define THRESHOLD_INTEGER %d\n"
+             "#define THRESHOLD_GROUP %zu\n",
+             METHODS[method], method, call->arg[1] != 0, group);
     const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
     DevProgram *program = NULL;
     TRY(visit_program(call, defines, texts, &program));

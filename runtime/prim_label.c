@@ -3,7 +3,7 @@
  * raster order of the first pixel, as scipy.ndimage.label does.  Every channel is a volume of its own;
  * numbers go on from one channel to the next.
  *
- * The devices' side is described in kernels/label.cl and kernels/label_equal.cl.  Five (six) launches,
+ * The devices' side is described in kernels/label_nodes.cl and kernels/label_equal.cl.  Five (six) launches,
  * no word to the host.  Beside the label image, which holds the union-find forest, label needs 8
  * bytes for 32 pixels, and so does label_equal (8 bytes more for each pixel when its nodes have 64 bits).
  *
@@ -21,13 +21,14 @@
 #include <string.h>
 
 enum {
-    BLOCK_WORDS = 1024,   /* LABEL_BLOCK of kernels/label.cl */
+    BLOCK_WORDS = 1024,   /* LABEL_BLOCK of kernels/label_nodes.cl */
     EQUAL_BLOCK = 256,    /* RANK_BLOCK of kernels/label_equal.cl */
     ITEMS = 256,          /* of a group, where the kernel does not ask for a number */
     GPU_SCAN = 1024
 };
 
-extern const char kernel_text_scan[], kernel_text_label[], kernel_text_label_equal[];
+extern const char kernel_text_scan[], kernel_text_label_nodes[], kernel_text_label_tiles[],
+    kernel_text_label[], kernel_text_label_equal[];
 
 static size_t scan_group(const PrimCall *call)
 {
@@ -127,7 +128,8 @@ static bool label_program(Labelling *l, int node_bits)
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
              scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, (int)call->arg[0], call->d > 1, l->t.x,
              l->t.y, l->t.z);
-    const char *const texts[] = {kernel_text_scan, kernel_text_label, NULL};
+    const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes,
+                                 kernel_text_label_tiles, kernel_text_label, NULL};
     return visit_program(call, defines, texts, &l->program);
 }
 

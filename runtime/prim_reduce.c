@@ -3,8 +3,9 @@
  * reading of the image.
  *
  * The first kernel reduces blocks of 256 x 64 pixels to partial results in scratch, the second one
- * adds those up; the order of all additions is fixed by pixel position (see ir/ref.h for it in plain
- * C), so the sums are the same on every device.  What nobody wants is neither computed nor written.
+ * adds those up; the order of all additions is fixed by pixel position (ir/ref_reduce.c has it in
+ * plain C), so the sums are the same on every device.  What nobody wants is neither computed nor
+ * written.
  */
 #include "prim_visit.h"
 

@@ -1,9 +1,9 @@
 /*
  * prim_visit: texts, tiles and launches of the primitives that walk over computed pixels.
  *
- * A tile is as kernels/visit.cl says: on GPUs 256 work-items of 16 pixels each, in as few columns as
- * the image is wide (but 32 at least, so that a row of a tile is a full memory transaction); on CPUs a
- * part of a row.  Groups are persistent: enough of them to fill the device, each takes every
+ * A tile is as kernels/visit.cl says: on GPUs 256 work-items of 16 pixels each, in as few columns
+ * as the image is wide (but 32 at least, so that a row of a tile is a full memory transaction); on
+ * CPUs a part of a row.  Groups are persistent: enough of them to fill the device, each takes every
  * n-th tile, so that what a group keeps in local memory is written out once.
  */
 #include "prim_visit.h"
@@ -87,8 +87,8 @@ bool visit_program(const PrimCall *call, const char *defines, const char *const 
     enum { MOST_PARTS = 8 };
     assert(call->reader != NULL);
     char shape[64];
-    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n#define VISIT_TILE_W %d\n", visit_is_cpu(call),
-             tile_width(call));
+    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n#define VISIT_TILE_W %d\n",
+             visit_is_cpu(call), tile_width(call));
     const char *parts[MOST_PARTS] = {"#pragma OPENCL FP_CONTRACT OFF\n", shape, defines,
                                      call->reader};
     int n = 4;

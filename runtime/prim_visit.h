@@ -25,7 +25,7 @@ extern const char kernel_text_visit[];
 bool visit_program(const PrimCall *call, const char *defines, const char *const *texts,
                    DevProgram **program);
 
-/* Enqueues `groups` groups of `group` work-items; with `reads` the reader's arguments come first. */
+/* Enqueues `groups` groups of `group` work-items; with `reads` the reader's arguments go first. */
 typedef struct VisitLaunch {
     DevProgram *program;
     const char *kernel;

@@ -2,30 +2,30 @@
  * histogram: how many pixels lie in each bin.
  *
  * A group counts in local memory as long as it works and adds its counts to the result at the end.
- * With few bins each is there up to 32 times, one for each work-item of a hardware bundle, next to each
- * other: neighbours never meet in a word or a memory bank, however equal their pixels are.  Bins beyond
- * local memory (integers of more than LOCAL_WORDS values, counted from the smallest) go to global
- * memory, runs of equal pixels at once.
+ * With few bins each is there 32 times, one for each work-item of a hardware bundle, next to each
+ * other: neighbours never meet in a word or a memory bank, however equal their pixels are.  Bins
+ * beyond local memory (of integers, counted from the smallest) go to global memory, runs of equal
+ * pixels at once.
  *
- * Floats: numpy's rule is a guess in f32, corrected by the edges of the bins.  The edges are only looked
- * at where a guess is so near to a whole number that rounding could matter (`doubt`).
+ * Floats: numpy's rule is a guess in f32, corrected by the edges of the bins.  The edges are only
+ * looked at where a guess is so near to a whole number that rounding could matter (`doubt`).
  *
- * The host defines INTEGER and LOCAL_WORDS in front of this text; kernels/visit.cl and range.cl come
- * before it.
+ * The host defines HISTOGRAM_BINS, HISTOGRAM_INTEGER and HISTOGRAM_LOCAL_WORDS in front of this
+ * text; kernels/visit.cl and range.cl come before it.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #if VISIT_CPU_SHAPE
 #define HISTOGRAM_COUNT_ONE(word) ((word)++)
-#define HISTOGRAM_MOST_COPIES 1
+#define HISTOGRAM_COPY_BITS 0
 #else
 #define HISTOGRAM_COUNT_ONE(word) atomic_inc(&(word))
-#define HISTOGRAM_MOST_COPIES 32
+#define HISTOGRAM_COPY_BITS 5
 #endif
 
 /* How far a guess and the true place of an edge can be apart, in bins: 4 roundings of the guess and
  * one of the edge, taken twice. */
-RANGE_INLINE float histogram_doubt_of(const RangeBins *r)
+VISIT_INLINE float histogram_doubt_of(const RangeBins *r)
 {
     const float largest = fmax(fabs(r->lo), fabs(r->hi));
     const float doubt = 0x1p-24f * (8.0f * (float)r->bins + 2.0f * largest * r->norm);
@@ -33,7 +33,7 @@ RANGE_INLINE float histogram_doubt_of(const RangeBins *r)
 }
 
 /* The bin of a pixel; -1 when it has none. */
-RANGE_INLINE int histogram_bin_of(const RangeBins *r, float doubt, float v)
+VISIT_INLINE int histogram_bin_of(const RangeBins *r, float doubt, float v)
 {
     if (!(v >= r->lo && v <= r->hi)) {
         return -1;
@@ -56,30 +56,42 @@ RANGE_INLINE int histogram_bin_of(const RangeBins *r, float doubt, float v)
 #endif
 }
 
-VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bins,
+/* Bins that the range has: of integers, as many as there are values. */
+VISIT_INLINE int histogram_used(const RangeBins *r, double lo, double hi)
+{
+#if HISTOGRAM_INTEGER
+    return r->usable && hi - lo + 1 < HISTOGRAM_BINS ? (int)(hi - lo) + 1 : HISTOGRAM_BINS;
+#else
+    return HISTOGRAM_BINS;
+#endif
+}
+
+VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles,
                                   global uint *own_counts)
 {
     local uint own_words[HISTOGRAM_LOCAL_WORDS];
     const int own_item = (int)get_local_id(0);
-    const double own_lo = (double)read_2(READ_ARGS, 0, 0, 0),
-                 own_hi = (double)read_3(READ_ARGS, 0, 0, 0);
-    RangeBins own_range = range_of(own_lo, own_hi, own_bins);
-    int own_used = own_bins;
+    const double own_lo = (double)read_2(READ_ARGS, 0, 0, 0);
+    const double own_hi = (double)read_3(READ_ARGS, 0, 0, 0);
+    RangeBins own_range = range_of(own_lo, own_hi, HISTOGRAM_BINS);
 #if HISTOGRAM_INTEGER
     own_range.lo = (float)own_lo;
     own_range.hi = (float)own_hi;
     own_range.usable = own_lo <= own_hi && isfinite(own_lo) && isfinite(own_hi);
-    own_used =
-        own_range.usable && own_hi - own_lo + 1 < own_bins ? (int)(own_hi - own_lo) + 1 : own_bins;
 #endif
     const float own_doubt = histogram_doubt_of(&own_range);
     const uint own_my_tiles = own_range.usable ? own_tiles : 0;
-    const int own_near_bins = min(own_used, HISTOGRAM_LOCAL_WORDS);
+#if (HISTOGRAM_BINS << HISTOGRAM_COPY_BITS) <= HISTOGRAM_LOCAL_WORDS
+    const int own_near_bins = HISTOGRAM_BINS, own_shift = HISTOGRAM_COPY_BITS;
+#else
+    const int own_near_bins =
+        min(histogram_used(&own_range, own_lo, own_hi), HISTOGRAM_LOCAL_WORDS);
     int own_shift = 0;
-    while ((2 << own_shift) <= HISTOGRAM_MOST_COPIES &&
-           (own_near_bins << (own_shift + 1)) <= HISTOGRAM_LOCAL_WORDS) {
+    while (own_shift < HISTOGRAM_COPY_BITS &&
+           own_near_bins << (own_shift + 1) <= HISTOGRAM_LOCAL_WORDS) {
         own_shift++;
     }
+#endif
     const int own_copies = 1 << own_shift, own_copy = own_item & (own_copies - 1);
 
     for (int own_i = own_item; own_i < own_near_bins << own_shift; own_i += VISIT_GROUP) {
@@ -97,7 +109,9 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
                 const int own_bin = histogram_bin_of(&own_range, own_doubt, own_v[own_k]);
-                if (own_bin >= 0 && own_bin < own_near_bins) {
+                const bool own_near =
+                    HISTOGRAM_BINS <= HISTOGRAM_LOCAL_WORDS ? true : own_bin < own_near_bins;
+                if (own_bin >= 0 && own_near) {
                     HISTOGRAM_COUNT_ONE(own_words[own_bin << own_shift | own_copy]);
                 } else if (own_bin >= 0) {
                     if (own_bin != own_far_bin && own_far_run > 0) {

@@ -96,7 +96,7 @@ kernel void equal_start(GRID_PARAMS, global const PIXEL *image, global Node *par
     }
 }
 
-/* As in label.cl: only nodes that are no roots any more are written to. */
+/* As in label_nodes.cl: only nodes that are no roots any more are written to. */
 EQUAL_INLINE Node find(volatile global Node *parents, Node node)
 {
     for (;;) {

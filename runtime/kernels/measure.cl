@@ -12,10 +12,13 @@
  * into 32-bit digits (the last one signed and as long as it gets) before they are added to
  * others, so that no sum can overflow.
  *
- * The host defines MEASURE_SPACE (1 in 3-D), MEASURE_SUMS and MEASURE_LOWS (how many there are), MEASURE_SLOT_BITS, MEASURE_FOR_IMAGES(DO)
- * and for each image k: MEASURE_CLASS_k, and where its sums begin and how many digits they have (0: not
- * wanted): MEASURE_SUM_k, MEASURE_SUM_DIGITS_k, MEASURE_SQUARE_k, MEASURE_SQUARE_DIGITS_k, MEASURE_BY_X_k, MEASURE_BY_Y_k, MEASURE_BY_Z_k, MEASURE_BY_DIGITS_k;
- * MEASURE_RANGE_k (index of its minima, -1: not wanted).
+ * The host defines, all with MEASURE_ in front, SPACE (1 in 3-D), SUMS and LOWS (how many there are),
+ * SLOT_BITS, FOR_IMAGES(DO) and for each image k: CLASS_k; where its sums begin and how many digits
+ * they have (0: not wanted): SUM_k, SUM_DIGITS_k, SQUARE_k, SQUARE_DIGITS_k, BY_X_k, BY_Y_k, BY_Z_k,
+ * BY_DIGITS_k; RANGE_k (index of its minima, -1: not wanted).
+ *
+ * In functions that take a reader's parameters, which have the pipeline's names, all names begin
+ * with own_.
  */
 enum { MEASURE_AT_COUNT, MEASURE_AT_X, MEASURE_AT_Y, MEASURE_AT_Z };
 
@@ -28,7 +31,8 @@ typedef struct MeasureWindow {
     int base, base2;
 } MeasureWindow;
 
-MEASURE_INLINE void measure_add_digits(long *digit, const int digits, ulong value, int at, long sign)
+MEASURE_INLINE void measure_add_digits(long *digit, const int digits, ulong value, int at,
+                                       long sign)
 {
     const int cut = min(max(-at, 0), 63), place = max(at, 0);
     const int word = place >> 5, bit = place & 31;
@@ -51,8 +55,9 @@ MEASURE_INLINE void measure_tally_start(MeasureTally *t)
     t->low = t->high = 0xffffffff;
 }
 
-MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, MeasureWindow window, const int class,
-                        const bool square, const bool by, const bool range)
+MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, MeasureWindow window,
+                                        const int class, const bool square, const bool by,
+                                        const bool range)
 {
     const uint bits = as_uint(v), m = isfinite(v) ? measure_mantissa(bits) : 0;
     const int shift = measure_exponent(bits) - 150 - window.base;
@@ -65,13 +70,15 @@ MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, Measur
             t->by_y[i] += by ? digit[i] * dy : 0;
         }
     } else {
-        const long q = sign * (long)(shift < 0 ? (ulong)m >> min(-shift, 63) : (ulong)m << (shift & 63));
+        const long q =
+            sign * (long)(shift < 0 ? (ulong)m >> min(-shift, 63) : (ulong)m << (shift & 63));
         t->sum[0] += q;
         t->by_y[0] += by ? q * dy : 0;
         t->square[0] += square && class == 0 ? q * q : 0;
     }
     if (square && class != 0) {
-        measure_add_digits(t->square, 4, (ulong)m * m, 2 * (measure_exponent(bits) - 150) - window.base2, 1);
+        measure_add_digits(t->square, 4, (ulong)m * m,
+                           2 * (measure_exponent(bits) - 150) - window.base2, 1);
     }
     if (range) {
         const uint key = measure_order_key(v);
@@ -81,7 +88,8 @@ MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, Measur
 }
 
 /* The number made of `parts` pieces times factor, as `digits` digits. */
-MEASURE_INLINE void measure_put(long *out, const int digits, const long *piece, const int pieces, long factor)
+MEASURE_INLINE void measure_put(long *out, const int digits, const long *piece, const int pieces,
+                                long factor)
 {
     long carry = 0;
     for (int i = 0; i < digits; i++) {
@@ -92,7 +100,8 @@ MEASURE_INLINE void measure_put(long *out, const int digits, const long *piece, 
 }
 
 /* A class 1 sum times a coordinate may need more than 64 bits: two pieces. */
-MEASURE_INLINE void measure_put_sum(long *out, const int digits, const long *sum, const int class, long factor)
+MEASURE_INLINE void measure_put_sum(long *out, const int digits, const long *sum, const int class,
+                                    long factor)
 {
     if (class == 1) {
         const long piece[2] = {sum[0] & 0xffffffff, sum[0] >> 32};
@@ -102,7 +111,8 @@ MEASURE_INLINE void measure_put_sum(long *out, const int digits, const long *sum
     }
 }
 
-MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureTally *t, const int class, int y0)
+MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureTally *t,
+                                     const int class, int y0)
 {
     if (class == 1) {
         const long piece[2] = {(t->by_y[0] & 0xffffffff) + (t->sum[0] & 0xffffffff) * y0,
@@ -118,55 +128,67 @@ MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureT
 }
 
 #define MEASURE_START_IMAGE(k) measure_tally_start(&own_tally_##k);
-#define MEASURE_DECLARE_IMAGE(k)                                                                           \
-    MeasureTally own_tally_##k;                                                                               \
-    float own_value_##k[MEASURE_BATCH];                                                                        \
-    const MeasureWindow own_window_##k = {own_window[2 * (k) - 2], own_window[2 * (k) - 1]};
-#define MEASURE_READ_IMAGE(k) own_value_##k[own_j] = own_object[own_j] != 0 ? (float)read_##k(READ_ARGS, own_x, own_y + own_j, own_plane) : 0;
-#define MEASURE_ADD_IMAGE(k)                                                                               \
-    measure_tally_pixel(&own_tally_##k, own_value_##k[own_j], own_y + own_j - own_y0, own_window_##k, MEASURE_CLASS_##k,                       \
-                MEASURE_SQUARE_DIGITS_##k > 0, MEASURE_BY_DIGITS_##k > 0, MEASURE_RANGE_##k >= 0);
-#define MEASURE_PUT_IMAGE(k)                                                                               \
-    measure_put_sum(own_sum + MEASURE_SUM_##k, MEASURE_SUM_DIGITS_##k, own_tally_##k.sum, MEASURE_CLASS_##k, 1);                           \
-    measure_put(own_sum + MEASURE_SQUARE_##k, MEASURE_SQUARE_DIGITS_##k, own_tally_##k.square, MEASURE_CLASS_##k == 0 ? 1 : 4, 1);         \
-    measure_put_sum(own_sum + MEASURE_BY_X_##k, MEASURE_BY_DIGITS_##k, own_tally_##k.sum, MEASURE_CLASS_##k, own_x);                           \
-    measure_put_by_y(own_sum + MEASURE_BY_Y_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k, MEASURE_CLASS_##k, own_y0);                            \
-    measure_put_sum(own_sum + MEASURE_BY_Z_##k, MEASURE_SPACE ? MEASURE_BY_DIGITS_##k : 0, own_tally_##k.sum, MEASURE_CLASS_##k, own_z);               \
-    if (MEASURE_RANGE_##k >= 0) {                                                                          \
-        own_low[MEASURE_RANGE_##k] = own_tally_##k.low;                                                            \
-        own_low[MEASURE_RANGE_##k + 1] = own_tally_##k.high;                                                       \
+#define MEASURE_DECLARE_IMAGE(k)                                                                   \
+    MeasureTally own_tally_##k;                                                                    \
+    float own_value_##k[MEASURE_BATCH];                                                            \
+    const MeasureWindow own_window_##k = {own_window[2 * (k)-2], own_window[2 * (k)-1]};
+#define MEASURE_READ_IMAGE(k)                                                                      \
+    own_value_##k[own_j] =                                                                         \
+        own_object[own_j] != 0 ? (float)read_##k(READ_ARGS, own_x, own_y + own_j, own_plane) : 0;
+#define MEASURE_ADD_IMAGE(k)                                                                       \
+    measure_tally_pixel(&own_tally_##k, own_value_##k[own_j], own_y + own_j - own_y0,              \
+                        own_window_##k, MEASURE_CLASS_##k, MEASURE_SQUARE_DIGITS_##k > 0,          \
+                        MEASURE_BY_DIGITS_##k > 0, MEASURE_RANGE_##k >= 0);
+#define MEASURE_PUT_IMAGE(k)                                                                       \
+    measure_put_sum(own_sum + MEASURE_SUM_##k, MEASURE_SUM_DIGITS_##k, own_tally_##k.sum,          \
+                    MEASURE_CLASS_##k, 1);                                                         \
+    measure_put(own_sum + MEASURE_SQUARE_##k, MEASURE_SQUARE_DIGITS_##k, own_tally_##k.square,     \
+                MEASURE_CLASS_##k == 0 ? 1 : 4, 1);                                                \
+    measure_put_sum(own_sum + MEASURE_BY_X_##k, MEASURE_BY_DIGITS_##k, own_tally_##k.sum,          \
+                    MEASURE_CLASS_##k, own_x);                                                     \
+    measure_put_by_y(own_sum + MEASURE_BY_Y_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k,            \
+                     MEASURE_CLASS_##k, own_y0);                                                   \
+    measure_put_sum(own_sum + MEASURE_BY_Z_##k, MEASURE_SPACE ? MEASURE_BY_DIGITS_##k : 0,         \
+                    own_tally_##k.sum, MEASURE_CLASS_##k, own_z);                                  \
+    if (MEASURE_RANGE_##k >= 0) {                                                                  \
+        own_low[MEASURE_RANGE_##k] = own_tally_##k.low;                                            \
+        own_low[MEASURE_RANGE_##k + 1] = own_tally_##k.high;                                       \
     }
 
-#define MEASURE_FLUSH()                                                                                    \
-    if (own_current != 0) {                                                                            \
-        long own_sum[MEASURE_SUMS];                                                                            \
-        uint own_low[MEASURE_LOWS];                                                                            \
-        const long own_length = own_last - own_begin + 1;                                                          \
-        own_sum[MEASURE_AT_COUNT] = own_length;                                                                           \
-        own_sum[MEASURE_AT_X] = own_length * own_x;                                                                       \
-        own_sum[MEASURE_AT_Y] = own_length * (own_begin + own_last) / 2;                                                      \
-        own_low[0] = (uint)own_x;                                                                          \
-        own_low[1] = (uint)own_begin;                                                                      \
-        own_low[2 + MEASURE_SPACE] = ~(uint)own_x;                                                                 \
-        own_low[3 + MEASURE_SPACE] = ~(uint)own_last;                                                              \
-        if (MEASURE_SPACE) {                                                                               \
-            own_sum[MEASURE_AT_Z * MEASURE_SPACE] = own_length * own_z;                                                           \
-            own_low[2 * MEASURE_SPACE] = (uint)own_z;                                                              \
-            own_low[5 * MEASURE_SPACE] = ~(uint)own_z;                                                             \
+#define MEASURE_FLUSH()                                                                            \
+    if (own_current != 0) {                                                                        \
+        long own_sum[MEASURE_SUMS];                                                                \
+        uint own_low[MEASURE_LOWS];                                                                \
+        const long own_length = own_last - own_begin + 1;                                          \
+        own_sum[MEASURE_AT_COUNT] = own_length;                                                    \
+        own_sum[MEASURE_AT_X] = own_length * own_x;                                                \
+        own_sum[MEASURE_AT_Y] = own_length * (own_begin + own_last) / 2;                           \
+        own_low[0] = (uint)own_x;                                                                  \
+        own_low[1] = (uint)own_begin;                                                              \
+        own_low[2 + MEASURE_SPACE] = ~(uint)own_x;                                                 \
+        own_low[3 + MEASURE_SPACE] = ~(uint)own_last;                                              \
+        if (MEASURE_SPACE) {                                                                       \
+            own_sum[MEASURE_AT_Z * MEASURE_SPACE] = own_length * own_z;                            \
+            own_low[2 * MEASURE_SPACE] = (uint)own_z;                                              \
+            own_low[5 * MEASURE_SPACE] = ~(uint)own_z;                                             \
         }                                                                                          \
-        MEASURE_FOR_IMAGES(MEASURE_PUT_IMAGE)                                                                      \
-        measure_tally_run(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS, own_totals, own_current, own_sum, own_low);                        \
+        MEASURE_FOR_IMAGES(MEASURE_PUT_IMAGE)                                                      \
+        measure_tally_run(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS, own_totals,    \
+                          own_current, own_sum, own_low);                                          \
     }
 
-/* Groups: columns of 256, strips of `own_rows` own_rows, planes. */
-MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int own_h, const int own_d, const int own_rows,
-                               const uint own_first, const uint own_n, global const int *own_window,
-                               global ulong *own_sums, global uint *own_lows)
+/* Groups: 256 columns, strips of `rows` rows, planes. */
+MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int own_h,
+                                       const int own_d, const int own_rows, const uint own_first,
+                                       const uint own_n, global const int *own_window,
+                                       global ulong *own_sums, global uint *own_lows)
 {
     local uint own_table[MEASURE_TALLY_WORDS(MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS)];
     const MeasureTotals own_totals = {own_sums, own_lows, own_n};
-    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2), own_z = own_plane % own_d;
-    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2),
+              own_z = own_plane % own_d;
+    const int own_y0 = (int)get_group_id(1) * own_rows,
+              own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     measure_tally_clear(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -178,7 +200,11 @@ MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int o
         uint own_object[MEASURE_BATCH];
 #pragma unroll
         for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
-            own_object[own_j] = own_y + own_j < own_y1 ? measure_tally_object(read_0(READ_ARGS, own_x, own_y + own_j, own_plane), own_first, own_n) : 0;
+            own_object[own_j] =
+                own_y + own_j < own_y1
+                    ? measure_tally_object(read_0(READ_ARGS, own_x, own_y + own_j, own_plane),
+                                           own_first, own_n)
+                    : 0;
         }
 #pragma unroll
         for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {

@@ -21,8 +21,8 @@ typedef struct MeasureSide {
     int rows, sign;
 } MeasureSide;
 
-MEASURE_INLINE MeasureSide side_of(global int *ends, global int *corners, uint capacity, uint place, int rows,
-                    uint right)
+MEASURE_INLINE MeasureSide side_of(global int *ends, global int *corners, uint capacity, uint place,
+                                   int rows, uint right)
 {
     MeasureSide side;
     side.x = ends + right * (size_t)capacity + place;
@@ -103,7 +103,8 @@ kernel void measure_hull(const uint n, const uint from, const uint to, const uin
             side_of(ends, corners, capacity, place[object], (int)heights[object], right);
         const int count = find_corners(side);
         const long total = widen(side, count);
-        atom_add(sums + out * (size_t)n + object, (ulong)(right ? total + (long)heights[object] : -total));
+        atom_add(sums + out * (size_t)n + object,
+                 (ulong)(right ? total + (long)heights[object] : -total));
     }
 }
 
@@ -126,7 +127,7 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int left = counts[0], all = left + counts[1];
     const MeasureSide sides[2] = {side_of(ends, corners, capacity, place[object], rows, 0),
-                           side_of(ends, corners, capacity, place[object], rows, 1)};
+                                  side_of(ends, corners, capacity, place[object], rows, 1)};
     double most = 0;
     for (int i = (int)lane; i < all; i += MEASURE_FERET_GROUP) {
         const int yi = i < left ? sides[0].corner[i] : sides[1].corner[i - left];
@@ -140,10 +141,10 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
         }
     }
     largest[lane] = most;
-    for (uint half = MEASURE_FERET_GROUP / 2; half > 0; half /= 2) {
+    for (uint reach = MEASURE_FERET_GROUP / 2; reach > 0; reach /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half) {
-            largest[lane] = fmax(largest[lane], largest[lane + half]);
+        if (lane < reach) {
+            largest[lane] = fmax(largest[lane], largest[lane + reach]);
         }
     }
     if (lane == 0) {
@@ -181,7 +182,8 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
         }
         for (int q = 0; q < 4; q++) {
             for (int p = 0; p < 4; p++) {
-                m[4 * q + p] += (double)(long)powers[p * (size_t)capacity + place[object] + row] * scale;
+                m[4 * q + p] +=
+                    (double)(long)powers[p * (size_t)capacity + place[object] + row] * scale;
             }
             scale *= dy;
         }
@@ -189,11 +191,11 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     for (int i = 0; i < 16; i++) {
         lanes[lane][i] = m[i];
     }
-    for (uint half = MEASURE_LANES / 2; half > 0; half /= 2) {
+    for (uint reach = MEASURE_LANES / 2; reach > 0; reach /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half) {
+        if (lane < reach) {
             for (int i = 0; i < 16; i++) {
-                lanes[lane][i] += lanes[lane + half][i];
+                lanes[lane][i] += lanes[lane + reach][i];
             }
         }
     }
@@ -216,7 +218,8 @@ measure_select(const uint n, const uint out, global ulong *sums, global const ul
     local ulong rest;
     const uint object = get_group_id(0), lane = get_local_id(0);
     const ulong count = sums[object];
-    global const uint *key = keys + (cursor[object] - count); /* the cursor stands behind the last */
+    global const uint *key =
+        keys + (cursor[object] - count); /* the cursor stands behind the last */
     uint prefix = 0;
     if (lane == 0) {
         rest = count == 0 ? 0 : (count - 1) / 2;
@@ -258,6 +261,7 @@ measure_select(const uint n, const uint out, global ulong *sums, global const ul
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane == 0) {
         const uint upper = not_above > count / 2 ? prefix : next;
-        sums[out * (size_t)n + object] = largest == 0xffffffff ? 0xffffffffffffffff : (ulong)prefix << 32 | upper;
+        sums[out * (size_t)n + object] =
+            largest == 0xffffffff ? 0xffffffffffffffff : (ulong)prefix << 32 | upper;
     }
 }

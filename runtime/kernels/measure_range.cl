@@ -5,33 +5,34 @@
  * The host defines MEASURE_IMAGES and MEASURE_FOR_IMAGES(DO).
  */
 #define MEASURE_DECLARE_SPREAD(k) int own_top_##k = -1000, own_low_##k = 1000, own_odd_##k = 0;
-#define MEASURE_ADD_SPREAD(k)                                                                              \
+#define MEASURE_ADD_SPREAD(k)                                                                      \
     {                                                                                              \
-        const float own_v = (float)read_##k(READ_ARGS, own_x, own_y, own_plane);                                   \
-        const uint own_m = measure_mantissa(as_uint(own_v));                                                       \
-        const int own_e = measure_exponent(as_uint(own_v)) - 150;                                                  \
-        own_odd_##k |= !isfinite(own_v);                                                                   \
-        if (own_m != 0 && isfinite(own_v)) {                                                               \
-            own_top_##k = max(own_top_##k, own_e + 32 - (int)clz(own_m));                                          \
-            own_low_##k = min(own_low_##k, own_e + 31 - (int)clz(own_m & (0 - own_m)));                                \
+        const float own_v = (float)read_##k(READ_ARGS, own_x, own_y, own_plane);                   \
+        const uint own_m = measure_mantissa(as_uint(own_v));                                       \
+        const int own_e = measure_exponent(as_uint(own_v)) - 150;                                  \
+        own_odd_##k |= !isfinite(own_v);                                                           \
+        if (own_m != 0 && isfinite(own_v)) {                                                       \
+            own_top_##k = max(own_top_##k, own_e + 32 - (int)clz(own_m));                          \
+            own_low_##k = min(own_low_##k, own_e + 31 - (int)clz(own_m & (0 - own_m)));            \
         }                                                                                          \
     }
-#define MEASURE_JOIN_SPREAD(k)                                                                             \
-    atomic_max(&own_group_spread[3 * (k) - 3], own_top_##k);                                               \
-    atomic_min(&own_group_spread[3 * (k) - 2], own_low_##k);                                               \
-    atomic_or(&own_group_spread[3 * (k) - 1], own_odd_##k);
-#define MEASURE_WRITE_SPREAD(k)                                                                            \
-    atomic_max(&own_spread[3 * (k) - 3], own_group_spread[3 * (k) - 3]);                                   \
-    atomic_min(&own_spread[3 * (k) - 2], own_group_spread[3 * (k) - 2]);                                   \
-    atomic_or(&own_spread[3 * (k) - 1], own_group_spread[3 * (k) - 1]);
+#define MEASURE_JOIN_SPREAD(k)                                                                     \
+    atomic_max(&own_group_spread[3 * (k)-3], own_top_##k);                                         \
+    atomic_min(&own_group_spread[3 * (k)-2], own_low_##k);                                         \
+    atomic_or(&own_group_spread[3 * (k)-1], own_odd_##k);
+#define MEASURE_WRITE_SPREAD(k)                                                                    \
+    atomic_max(&own_spread[3 * (k)-3], own_group_spread[3 * (k)-3]);                               \
+    atomic_min(&own_spread[3 * (k)-2], own_group_spread[3 * (k)-2]);                               \
+    atomic_or(&own_spread[3 * (k)-1], own_group_spread[3 * (k)-1]);
 
-/* Of the labelled pixels of each image: all are below 2^top and multiples of 2^low, or not finite. */
-MEASURE_GROUP_KERNEL void measure_range(READ_PARAMS, const int own_w, const int own_h, const int own_rows,
-                                global int *own_spread)
+/* The labelled pixels of an image are below 2^top and multiples of 2^low, or not finite. */
+MEASURE_GROUP_KERNEL void measure_range(READ_PARAMS, const int own_w, const int own_h,
+                                        const int own_rows, global int *own_spread)
 {
     local int own_group_spread[3 * MEASURE_IMAGES];
     const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2);
-    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    const int own_y0 = (int)get_group_id(1) * own_rows,
+              own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     for (int own_i = get_local_id(0); own_i < 3 * MEASURE_IMAGES; own_i += MEASURE_GROUP) {
         own_group_spread[own_i] = own_i % 3 == 0 ? -1000 : own_i % 3 == 1 ? 1000 : 0;
     }

@@ -1,11 +1,12 @@
 /*
- * measure_rows: what is found pixel by pixel once counts and bounding boxes are known: where the rows
- * of every object begin and end, its pixel values side by side, its weighted moments, its holes.
+ * measure_rows: what is found pixel by pixel once counts and bounding boxes are known: where the
+ * rows of every object begin and end, its pixel values side by side, its weighted moments, its holes.
  *
  * An object's rows (all rows of its bounding box, in all its planes) lie side by side from
  * place[object] on.  Only objects from..to of the chunk are about; `lows` holds their boxes.
  *
- * The host defines MEASURE_SPACE and MEASURE_MOMENTS (1: sums over rows are wanted too).
+ * The host defines MEASURE_SPACE, MEASURE_MOMENTS (1: sums over rows are wanted too) and
+ * MEASURE_READ_VALUE (the reader of the image).
  */
 typedef struct MeasureBox {
     int x0, y0, z0, x1, y1, z1; /* both ends included */
@@ -36,27 +37,34 @@ MEASURE_INLINE void measure_power_sums(long n, long *out)
 
 /* ends: first and last x of each row.  powers: sums over the row of powers 0..3 of the distance
  * from the anchor, [power][row]. */
-MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int own_h, const int own_d, const int own_rows,
-                               const uint own_first, const uint own_n, const uint own_from, const uint own_to,
-                               const uint own_capacity, global const ulong *own_sums,
-                               global const uint *own_lows, global const uint *own_place,
-                               global int *own_ends, global ulong *own_powers)
+MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int own_h,
+                                       const int own_d, const int own_rows, const uint own_first,
+                                       const uint own_n, const uint own_from, const uint own_to,
+                                       const uint own_capacity, global const ulong *own_sums,
+                                       global const uint *own_lows, global const uint *own_place,
+                                       global int *own_ends, global ulong *own_powers)
 {
-    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2), own_z = own_plane % own_d;
-    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2),
+              own_z = own_plane % own_d;
+    const int own_y0 = (int)get_group_id(1) * own_rows,
+              own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     for (int own_y = own_y0; own_y < own_y1; own_y++) {
         const uint own_label = read_0(READ_ARGS, own_x, own_y, own_plane);
         const uint own_object = own_label - own_first;
         if (own_label == 0 || own_object < own_from || own_object >= own_to) {
             continue;
         }
-        const bool own_begins = own_x == 0 || read_0(READ_ARGS, own_x - 1, own_y, own_plane) != own_label;
-        const bool own_stops = own_x == own_w - 1 || read_0(READ_ARGS, own_x + 1, own_y, own_plane) != own_label;
+        const bool own_begins =
+            own_x == 0 || read_0(READ_ARGS, own_x - 1, own_y, own_plane) != own_label;
+        const bool own_stops =
+            own_x == own_w - 1 || read_0(READ_ARGS, own_x + 1, own_y, own_plane) != own_label;
         if (!own_begins && !own_stops) {
             continue;
         }
         const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
-        const size_t own_row = own_place[own_object] + (size_t)(own_z - own_box.z0) * (own_box.y1 - own_box.y0 + 1) + (own_y - own_box.y0);
+        const size_t own_row = own_place[own_object] +
+                               (size_t)(own_z - own_box.z0) * (own_box.y1 - own_box.y0 + 1) +
+                               (own_y - own_box.y0);
         if (own_begins) {
             atomic_min(own_ends + own_row, own_x);
         }
@@ -64,7 +72,8 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
             atomic_max(own_ends + own_capacity + own_row, own_x);
         }
         if (MEASURE_MOMENTS) {
-            const ulong own_count = own_sums[own_object], own_sum = own_sums[own_n + (size_t)own_object];
+            const ulong own_count = own_sums[own_object],
+                        own_sum = own_sums[own_n + (size_t)own_object];
             const long own_at = own_x - (long)((own_sum + own_count / 2) / own_count);
             long own_before[4] = {0, 0, 0, 0}, own_after[4] = {0, 0, 0, 0};
             if (own_begins) {
@@ -74,33 +83,39 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
                 measure_power_sums(own_at, own_after);
             }
             for (int own_i = 0; own_i < 4; own_i++) {
-                atom_add(own_powers + own_i * (size_t)own_capacity + own_row, (ulong)(own_after[own_i] - own_before[own_i]));
+                atom_add(own_powers + own_i * (size_t)own_capacity + own_row,
+                         (ulong)(own_after[own_i] - own_before[own_i]));
             }
         }
     }
 }
 
-/* Keys of the values of an image, own_object own_after own_object: own_cursor[own_object] is where the next one goes. */
-MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int own_h, const int own_rows,
-                                 const uint own_first, const uint own_n, global ulong *own_cursor,
-                                 global uint *own_keys)
+/* Keys of the values of an image, object after object: cursor[object] is where the next one goes. */
+MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int own_h,
+                                         const int own_rows, const uint own_first, const uint own_n,
+                                         global ulong *own_cursor, global uint *own_keys)
 {
     const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2);
-    const int own_y0 = (int)get_group_id(1) * own_rows, own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
+    const int own_y0 = (int)get_group_id(1) * own_rows,
+              own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     int own_y = own_y0;
     while (own_y < own_y1) {
-        const uint own_object = measure_tally_object(read_0(READ_ARGS, own_x, own_y, own_plane), own_first, own_n);
+        const uint own_object =
+            measure_tally_object(read_0(READ_ARGS, own_x, own_y, own_plane), own_first, own_n);
         int own_end = own_y + 1;
-        while (own_object != 0 && own_end < own_y1 && read_0(READ_ARGS, own_x, own_end, own_plane) == own_object - 1 + own_first) {
+        while (own_object != 0 && own_end < own_y1 &&
+               read_0(READ_ARGS, own_x, own_end, own_plane) == own_object - 1 + own_first) {
             own_end++;
         }
         if (own_object != 0) {
             ulong own_at = atom_add(own_cursor + own_object - 1, (ulong)(own_end - own_y));
             for (int own_i = own_y; own_i < own_end; own_i++) {
-                const float own_v = (float)MEASURE_READ_VALUE(READ_ARGS, own_x, own_i, own_plane) + 0.0f;
+                const float own_v =
+                    (float)MEASURE_READ_VALUE(READ_ARGS, own_x, own_i, own_plane) + 0.0f;
                 const uint own_bits = as_uint(own_v);
-                own_keys[own_at++] =
-                    isnan(own_v) ? 0xffffffff : own_bits ^ (own_bits >> 31 ? 0xffffffff : 0x80000000);
+                own_keys[own_at++] = isnan(own_v)
+                                         ? 0xffffffff
+                                         : own_bits ^ (own_bits >> 31 ? 0xffffffff : 0x80000000);
             }
         }
         own_y = own_end;
@@ -112,11 +127,12 @@ MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int
 /* Moments weighted with MEASURE_READ_VALUE: a group an object (and power of z), a work-item every 32nd row;
  * the order of all additions is that of the rows. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
-measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint own_out, global ulong *own_sums,
-              global const uint *own_lows)
+measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint own_out,
+              global ulong *own_sums, global const uint *own_lows)
 {
     local double own_lanes[MEASURE_LANES][16];
-    const uint own_object = get_group_id(0), own_power = get_group_id(1), own_lane = get_local_id(0);
+    const uint own_object = get_group_id(0), own_power = get_group_id(1),
+               own_lane = get_local_id(0);
     const ulong own_count = own_sums[own_object];
     double own_m[16];
     for (int own_i = 0; own_i < 16; own_i++) {
@@ -126,15 +142,23 @@ measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint ow
         const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
         const size_t own_stride = own_n;
         const int own_ax = (int)((own_sums[own_stride + own_object] + own_count / 2) / own_count);
-        const int own_ay = (int)((own_sums[2 * own_stride + own_object] + own_count / 2) / own_count);
-        const int own_az = MEASURE_SPACE ? (int)((own_sums[3 * own_stride * MEASURE_SPACE + own_object] + own_count / 2) / own_count) : 0;
-        const int own_tall = own_box.y1 - own_box.y0 + 1, own_all = own_tall * (own_box.z1 - own_box.z0 + 1);
+        const int own_ay =
+            (int)((own_sums[2 * own_stride + own_object] + own_count / 2) / own_count);
+        const int own_az =
+            MEASURE_SPACE
+                ? (int)((own_sums[3 * own_stride * MEASURE_SPACE + own_object] + own_count / 2) /
+                        own_count)
+                : 0;
+        const int own_tall = own_box.y1 - own_box.y0 + 1,
+                  own_all = own_tall * (own_box.z1 - own_box.z0 + 1);
         for (int own_row = (int)own_lane; own_row < own_all; own_row += MEASURE_LANES) {
-            const int own_y = own_box.y0 + own_row % own_tall, own_z = own_box.z0 + own_row / own_tall;
+            const int own_y = own_box.y0 + own_row % own_tall,
+                      own_z = own_box.z0 + own_row / own_tall;
             double own_t[4] = {0, 0, 0, 0};
             for (int own_x = own_box.x0; own_x <= own_box.x1; own_x++) {
                 if (read_0(READ_ARGS, own_x, own_y, own_z) == own_first + own_object) {
-                    const double own_v = (double)MEASURE_READ_VALUE(READ_ARGS, own_x, own_y, own_z), own_dx = own_x - own_ax;
+                    const double own_v = (double)MEASURE_READ_VALUE(READ_ARGS, own_x, own_y, own_z),
+                                 own_dx = own_x - own_ax;
                     own_t[0] += own_v;
                     own_t[1] += own_v * own_dx;
                     own_t[2] += own_v * (own_dx * own_dx);
@@ -167,7 +191,8 @@ measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint ow
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (own_lane < 16) {
-        own_sums[(own_out + 16 * own_power + own_lane) * (size_t)own_n + own_object] = as_ulong(own_lanes[0][own_lane]);
+        own_sums[(own_out + 16 * own_power + own_lane) * (size_t)own_n + own_object] =
+            as_ulong(own_lanes[0][own_lane]);
     }
 }
 
@@ -201,30 +226,35 @@ MEASURE_INLINE uint measure_spread_word(global const uint *row, int k, int words
  * step to all neighbours from one buffer to the other (which decides when nothing changes).
  */
 kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
-measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own_from, const uint own_out,
-             const ulong own_capacity, global ulong *own_sums, global const uint *own_lows,
-             global const ulong *own_place, global uint *own_bits)
+measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own_from,
+             const uint own_out, const ulong own_capacity, global ulong *own_sums,
+             global const uint *own_lows, global const ulong *own_place, global uint *own_bits)
 {
     local uint own_changed, own_reached_pixels;
     const uint own_object = own_from + get_group_id(0), own_lane = get_local_id(0);
     const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
     const bool own_present = own_box.x1 >= own_box.x0 && own_box.x0 >= 0;
-    const int own_wide = own_present ? own_box.x1 - own_box.x0 + 1 : 0, own_tall = own_present ? own_box.y1 - own_box.y0 + 1 : 0;
+    const int own_wide = own_present ? own_box.x1 - own_box.x0 + 1 : 0,
+              own_tall = own_present ? own_box.y1 - own_box.y0 + 1 : 0;
     const int own_deep = own_present ? own_box.z1 - own_box.z0 + 1 : 0;
     const int own_words = (own_wide + 31) / 32, own_rows = own_tall * own_deep;
-    global uint *own_open = own_bits + own_place[own_object], *own_a = own_open + own_capacity, *own_b = own_a + own_capacity;
+    global uint *own_open = own_bits + own_place[own_object], *own_a = own_open + own_capacity,
+                *own_b = own_a + own_capacity;
 
     for (int own_i = (int)own_lane; own_i < own_words * own_rows; own_i += MEASURE_FILL_GROUP) {
-        const int own_row = own_i / own_words, own_k = own_i % own_words, own_y = own_row % own_tall, own_z = own_row / own_tall;
+        const int own_row = own_i / own_words, own_k = own_i % own_words,
+                  own_y = own_row % own_tall, own_z = own_row / own_tall;
         uint own_mask = 0, own_outside = 0;
         for (int own_j = 0; own_j < 32; own_j++) {
             const int own_x = 32 * own_k + own_j;
-            const bool own_in = own_x < own_wide && read_0(READ_ARGS, own_box.x0 + own_x, own_box.y0 + own_y, own_box.z0 + own_z) ==
-                                            own_first + own_object;
+            const bool own_in =
+                own_x < own_wide && read_0(READ_ARGS, own_box.x0 + own_x, own_box.y0 + own_y,
+                                           own_box.z0 + own_z) == own_first + own_object;
             own_mask |= own_in ? 0 : 1u << own_j;
             own_outside |= own_x == 0 || own_x >= own_wide - 1 ? 1u << own_j : 0;
         }
-        const bool own_edge = own_y == 0 || own_y == own_tall - 1 || (MEASURE_SPACE && (own_z == 0 || own_z == own_deep - 1));
+        const bool own_edge = own_y == 0 || own_y == own_tall - 1 ||
+                              (MEASURE_SPACE != 0 && (own_z == 0 || own_z == own_deep - 1));
         own_open[own_i] = own_mask;
         own_a[own_i] = own_mask & (own_edge ? 0xffffffff : own_outside);
     }
@@ -238,8 +268,12 @@ measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own
             const int own_base = own_i / own_words * own_tall * own_words + own_i % own_words;
             uint own_last = 0;
             for (int own_step = 0; own_step < 2 * own_tall; own_step++) {
-                const int own_at = own_base + own_words * (own_step < own_tall ? own_step : 2 * own_tall - 1 - own_step);
-                const uint own_v = own_a[own_at], own_seed = (own_v | own_last | own_last << 1 | own_last >> 1) & own_open[own_at];
+                const int own_at =
+                    own_base +
+                    own_words * (own_step < own_tall ? own_step : 2 * own_tall - 1 - own_step);
+                const uint own_v = own_a[own_at],
+                           own_seed = (own_v | own_last | own_last << 1 | own_last >> 1) &
+                                      own_open[own_at];
                 own_last = measure_flood_word(own_seed, own_open[own_at]);
                 own_a[own_at] = own_last;
             }
@@ -251,20 +285,25 @@ measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own
             for (int own_k = 0; own_k < own_words; own_k++) {
                 uint own_seed = own_carry;
                 for (int own_s = 0; own_s < (MEASURE_SPACE ? 9 : 3); own_s++) {
-                    const int own_ny = own_y + own_s % 3 - 1, own_nz = own_z + (MEASURE_SPACE ? own_s / 3 - 1 : 0);
+                    const int own_ny = own_y + own_s % 3 - 1,
+                              own_nz = own_z + (MEASURE_SPACE ? own_s / 3 - 1 : 0);
                     if (own_ny >= 0 && own_ny < own_tall && own_nz >= 0 && own_nz < own_deep) {
-                        own_seed |= measure_spread_word(own_a + (own_nz * own_tall + own_ny) * (long)own_words, own_k, own_words);
+                        own_seed |= measure_spread_word(own_a + (own_nz * own_tall + own_ny) *
+                                                                    (long)own_words,
+                                                        own_k, own_words);
                     }
                 }
                 const int own_at = own_row * own_words + own_k;
-                const uint own_v = measure_flood_word(own_seed & own_open[own_at], own_open[own_at]);
+                const uint own_v =
+                    measure_flood_word(own_seed & own_open[own_at], own_open[own_at]);
                 own_b[own_at] = own_v;
                 own_carry = own_v >> 31;
             }
             own_carry = 0;
             for (int own_k = own_words - 1; own_k >= 0; own_k--) {
                 const int own_at = own_row * own_words + own_k;
-                const uint own_v = measure_flood_word((own_b[own_at] | own_carry << 31) & own_open[own_at], own_open[own_at]);
+                const uint own_v = measure_flood_word(
+                    (own_b[own_at] | own_carry << 31) & own_open[own_at], own_open[own_at]);
                 own_b[own_at] = own_v;
                 own_carry = own_v & 1;
                 own_differs |= own_v ^ own_a[own_at];
@@ -285,12 +324,15 @@ measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own_mine = 0;
     for (int own_i = (int)own_lane; own_i < own_words * own_rows; own_i += MEASURE_FILL_GROUP) {
-        const int own_beyond = 32 * (own_i % own_words + 1) - own_wide; /* own_bits that are no pixels */
-        own_mine += popcount(own_beyond > 0 ? own_a[own_i] & 0xffffffff >> own_beyond : own_a[own_i]);
+        const int own_beyond =
+            32 * (own_i % own_words + 1) - own_wide; /* bits that are no pixels */
+        own_mine +=
+            popcount(own_beyond > 0 ? own_a[own_i] & 0xffffffff >> own_beyond : own_a[own_i]);
     }
     atomic_add(&own_reached_pixels, own_mine);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (own_lane == 0 && own_present) {
-        own_sums[own_out * (size_t)own_n + own_object] = (ulong)own_wide * (ulong)own_rows - own_reached_pixels;
+        own_sums[own_out * (size_t)own_n + own_object] =
+            (ulong)own_wide * (ulong)own_rows - own_reached_pixels;
     }
 }

@@ -34,7 +34,8 @@ MEASURE_INLINE uint measure_tally_object(uint label, uint first, uint n)
     return label - first < n ? label - first + 1 : 0;
 }
 
-MEASURE_INLINE void measure_tally_clear(local uint *table, const int bits, const int sums, const int lows)
+MEASURE_INLINE void measure_tally_clear(local uint *table, const int bits, const int sums,
+                                        const int lows)
 {
     const int slots = 1 << bits;
     for (int i = get_local_id(0); i < MEASURE_TALLY_WORDS(bits, sums, lows); i += MEASURE_GROUP) {
@@ -68,8 +69,9 @@ MEASURE_INLINE int measure_tally_slot(local uint *table, const int bits, uint ob
     return found;
 }
 
-MEASURE_INLINE void measure_tally_run(local uint *table, const int bits, const int sums, const int lows,
-                      MeasureTotals totals, uint object, const long *sum, const uint *low)
+MEASURE_INLINE void measure_tally_run(local uint *table, const int bits, const int sums,
+                                      const int lows, MeasureTotals totals, uint object,
+                                      const long *sum, const uint *low)
 {
     const int slots = 1 << bits, slot = measure_tally_slot(table, bits, object);
     if (slot >= 0) {
@@ -92,8 +94,8 @@ MEASURE_INLINE void measure_tally_run(local uint *table, const int bits, const i
 }
 
 /* The group's table is added to the totals; a barrier comes before. */
-MEASURE_INLINE void measure_tally_write(local const uint *table, const int bits, const int sums, const int lows,
-                        MeasureTotals totals)
+MEASURE_INLINE void measure_tally_write(local const uint *table, const int bits, const int sums,
+                                        const int lows, MeasureTotals totals)
 {
     const int slots = 1 << bits;
     const size_t n = totals.n;
@@ -101,8 +103,7 @@ MEASURE_INLINE void measure_tally_write(local const uint *table, const int bits,
         const uint object = table[slot];
         local const uint *word = table + slots + slot;
         for (int i = 0; i < sums && object != 0; i++) {
-            const ulong sum =
-                (ulong)word[(2 * i + 1) * slots] << 32 | (ulong)word[2 * i * slots];
+            const ulong sum = (ulong)word[(2 * i + 1) * slots] << 32 | (ulong)word[2 * i * slots];
             if (sum != 0) {
                 atom_add(totals.sums + i * n + object - 1, sum);
             }

@@ -5,9 +5,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-#ifndef RANGE_INLINE
 #define RANGE_INLINE static inline __attribute__((always_inline))
-#endif
 
 typedef struct RangeBins {
     float lo, hi, norm; /* norm: bins per unit */

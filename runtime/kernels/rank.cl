@@ -4,19 +4,19 @@
  *   rank_sample   takes a sample of the pixels.
  *   rank_bracket  picks two of its values, low and high, so that the wanted rank lies between them
  *                 almost certainly.
- *   rank_count    reads the image: counts the pixels below low, equal to low, equal to high, and keeps
- *                 a copy of those strictly between.  Images with few different values keep almost
- *                 nothing, since what they have is equal to low or high.
+ *   rank_count    reads the image: counts the pixels below low, equal to low, equal to high, and
+ *                 keeps a copy of those strictly between.  Images with few different values keep
+ *                 almost nothing, since what they have is equal to low or high.
  *   rank_refine   (three times) counts 2048 bins of the range that is left, among the copies, or
- *                 among the image's pixels when the sample was wrong or there were too many copies.
- *                 Each launch first narrows the range by what the one before has counted.
+ *                 among the image's pixels when the sample was wrong or the copies too many.  Each
+ *                 launch first narrows the range by what the one before has counted.
  *   rank_finish   narrows once more and interpolates.
  *
- * The sample decides only how long this takes; the result is exact.  Ranks and counts never leave the
- * device.  Values are ordered by keys: u32 in the order of the f32; key 0 is never a value.
+ * The sample decides only how long this takes; the result is exact.  Ranks and counts never leave
+ * the device.  Values are ordered by keys: u32 in the order of the f32; key 0 is never a value.
  * The smallest key not below some bound is what finds rank k + 1 when it is in another bin than k.
  *
- * The host defines HEADER_WORDS, the words of scratch in front of the copies.
+ * The host defines RANK_HEADER_WORDS, the words of scratch in front of the copies.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -44,16 +44,16 @@
 #define RANK_AT_KEPT RANK_HEADER_WORDS
 
 /* Where to look for rank k (a range of keys) and for rank k + 1. */
-enum { RANK_NOWHERE, RANK_COPIES, RANK_IMAGE };       /* SOURCE */
-enum { RANK_SAME_RANGE, RANK_KNOWN, RANK_NOT_BELOW }; /* NEXT_HOW */
+enum { RANK_NOWHERE, RANK_COPIES, RANK_IMAGE };       /* RANK_SOURCE */
+enum { RANK_SAME_RANGE, RANK_KNOWN, RANK_NOT_BELOW }; /* RANK_NEXT_HOW */
 enum {
     RANK_SOURCE,   /* what the pass reads */
-    RANK_FOUND,    /* 1: KEY is the answer for rank k */
+    RANK_FOUND,    /* 1: RANK_KEY is the answer for rank k */
     RANK_KEY,      /* else: the first key of its range, */
     RANK_SPAN,     /* the range's last key less the first, */
     RANK_SHIFT,    /* bits of a key that a bin leaves open, */
     RANK_RANK,     /* and the rank within the range */
-    RANK_NEXT_HOW, /* rank k + 1: in the same range; NEXT itself; the smallest key >= NEXT */
+    RANK_NEXT_HOW, /* rank k + 1: in the same range; RANK_NEXT; the smallest key >= it */
     RANK_NEXT,
     RANK_STATE_WORDS
 };
@@ -71,8 +71,8 @@ VISIT_INLINE float rank_value_of(uint key)
     return as_float(key >> 31 ? key ^ 0x80000000u : ~key);
 }
 
-/* found[0] = the bin that holds `rank` (NO_BIN: none), found[1] = how many are in the bins before;
- * found[2] and found[3] the same of rank `next`. */
+/* found[0] = the bin that holds `rank` (RANK_NO_BIN: none), found[1] = how many are in the bins
+ * before; found[2] and found[3] the same of rank `next`. */
 VISIT_INLINE void rank_find_ranks(const local uint *bins, local uint *sums, uint rank, uint next,
                                   local uint *found)
 {
@@ -256,8 +256,8 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
     local float own_held[RANK_HELD];
     local uint own_used, own_to, own_totals[4];
     const uint own_item = (uint)get_local_id(0);
-    const float own_low = as_float(own_scratch[RANK_AT_LOW]),
-                own_high = as_float(own_scratch[RANK_AT_HIGH]);
+    const float own_low = as_float(own_scratch[RANK_AT_LOW]);
+    const float own_high = as_float(own_scratch[RANK_AT_HIGH]);
     uint own_below = 0, own_equal_low = 0, own_equal_high = 0, own_count = 0;
 
     if (own_item == 0) {
@@ -333,8 +333,8 @@ VISIT_INLINE void rank_set_range(local uint *state, uint source, uint first, uin
 VISIT_INLINE void rank_state_from_counts(const global uint *scratch, uint capacity, double percent,
                                          local uint *state)
 {
-    const uint low = rank_key_of(as_float(scratch[RANK_AT_LOW])),
-               high = rank_key_of(as_float(scratch[RANK_AT_HIGH]));
+    const uint low = rank_key_of(as_float(scratch[RANK_AT_LOW]));
+    const uint high = rank_key_of(as_float(scratch[RANK_AT_HIGH]));
     const uint count = scratch[RANK_AT_COUNT], copies = scratch[RANK_AT_COPIES];
     const uint to_low = scratch[RANK_AT_BELOW], to_between = to_low + scratch[RANK_AT_EQUAL_LOW];
     const uint to_high = to_between + copies, to_above = to_high + scratch[RANK_AT_EQUAL_HIGH];
@@ -461,8 +461,8 @@ VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles,
     const uint own_item = (uint)get_local_id(0);
     rank_make_state(own_pass, own_capacity, own_percent, own_scratch, own_bins, own_sums, own_found,
                     own_state);
-    const uint own_first = own_state[RANK_KEY], own_span = own_state[RANK_SPAN],
-               own_shift = own_state[RANK_SHIFT];
+    const uint own_first = own_state[RANK_KEY], own_span = own_state[RANK_SPAN];
+    const uint own_shift = own_state[RANK_SHIFT];
     const bool own_counts = !own_state[RANK_FOUND];
     const uint own_bound =
         own_state[RANK_NEXT_HOW] == RANK_NOT_BELOW ? own_state[RANK_NEXT] : 0xffffffffu;

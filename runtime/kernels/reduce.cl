@@ -1,12 +1,12 @@
 /*
  * reduce: sum, count, sum of squares, smallest and largest of the selected pixels.
  *
- * The order of additions is part of the result: blocks of 256 columns by 64 rows, each column summed
- * from top to bottom in f64, the 256 columns added in a tree, then the blocks lane by lane.  On GPUs a
- * work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums side by
- * side, which adds the same numbers in the same order.
+ * The order of additions is part of the result: blocks of 256 columns by 64 rows, each column
+ * summed from top to bottom in f64, the 256 columns added in a tree, then the blocks lane by lane.
+ * On GPUs a work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums
+ * side by side, which adds the same numbers in the same order.
  *
- * WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text.
+ * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -78,8 +78,8 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
         own_low[own_c] = INFINITY;
         own_high[own_c] = -INFINITY;
     }
-    const int own_width = min(REDUCE_LANES, own_w - own_x0),
-              own_bottom = min(own_h, own_y0 + REDUCE_BLOCK_ROWS);
+    const int own_width = min(REDUCE_LANES, own_w - own_x0);
+    const int own_bottom = min(own_h, own_y0 + REDUCE_BLOCK_ROWS);
     for (int own_y = own_y0; own_y < own_bottom; own_y++) {
         for (int own_c = 0; own_c < own_width; own_c++) {
             const float own_v =
@@ -99,7 +99,7 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
 
 #else
 
-/* The sums of a block's columns: each work-item takes one, AHEAD rows at a time. */
+/* The sums of a block's columns: each work-item takes one, a few rows at a time. */
 VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
                                        int own_plane, local double (*own_lanes)[REDUCE_LANES])
 {
@@ -143,8 +143,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     const uint own_across = ((uint)own_w + REDUCE_LANES - 1) / REDUCE_LANES;
     const uint own_down = ((uint)own_h + REDUCE_BLOCK_ROWS - 1) / REDUCE_BLOCK_ROWS;
     const uint own_row = own_block / own_across;
-    const int own_x0 = (int)((own_block - own_row * own_across) * REDUCE_LANES),
-              own_y0 = (int)(own_row % own_down * REDUCE_BLOCK_ROWS);
+    const int own_x0 = (int)((own_block - own_row * own_across) * REDUCE_LANES);
+    const int own_y0 = (int)(own_row % own_down * REDUCE_BLOCK_ROWS);
     const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
 
     reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);

@@ -1,14 +1,16 @@
 /*
- * threshold: a threshold from a histogram, by one work-group; the same operations in the same order as
- * in ir/ref_reduce.c, which has the methods in plain C.
+ * threshold: a threshold from a histogram, by one work-group; the same operations in the same order
+ * as in ir/ref_reduce.c, which has the methods in plain C.
  *
- * Sums over the bins are taken in LANES stretches of consecutive bins: each stretch is added up, the
+ * Sums over the bins are taken in 256 stretches of consecutive bins: each stretch is added up, the
  * totals are added from left to right, then each stretch runs on from there.
  *
- * The host defines GROUP (work-items), METHOD and INTEGER in front of this text; kernels/range.cl
- * comes before it.
+ * The host defines THRESHOLD_GROUP (work-items), THRESHOLD_METHOD and THRESHOLD_INTEGER in front of
+ * this text; kernels/range.cl comes before it.
  */
 #pragma OPENCL FP_CONTRACT OFF
+
+#define THRESHOLD_INLINE static inline __attribute__((always_inline))
 
 #define THRESHOLD_OTSU 0
 #define THRESHOLD_YEN 1
@@ -29,7 +31,7 @@ typedef struct ThresholdBins {
     int stretch; /* bins of a lane */
     double lo;
     RangeBins range;
-    /* Running sums of the counts and of the method's second quantity, up to (1) and from (2) a bin. */
+    /* Running sums of the counts and of the method's second quantity, up to a bin and from it on. */
     global double *weight1, *sum1, *weight2, *sum2;
     int end, step;        /* triangle: the longer tail's end and the way from there, */
     double height, width; /* the peak seen from there */
@@ -40,7 +42,7 @@ typedef struct ThresholdBins {
 /* What a search for a maximum goes by. */
 enum { THRESHOLD_BY_COUNT, THRESHOLD_BY_PRESENCE, THRESHOLD_BY_LAST_PRESENCE, THRESHOLD_BY_METHOD };
 
-RANGE_INLINE double threshold_centre(const ThresholdBins *h, int i)
+THRESHOLD_INLINE double threshold_centre(const ThresholdBins *h, int i)
 {
 #if THRESHOLD_INTEGER
     return h->lo + i;
@@ -49,7 +51,7 @@ RANGE_INLINE double threshold_centre(const ThresholdBins *h, int i)
 #endif
 }
 
-RANGE_INLINE double threshold_second(const ThresholdBins *h, int i)
+THRESHOLD_INLINE double threshold_second(const ThresholdBins *h, int i)
 {
     const double count = h->counts[i];
 #if THRESHOLD_METHOD == THRESHOLD_YEN
@@ -62,7 +64,8 @@ RANGE_INLINE double threshold_second(const ThresholdBins *h, int i)
 }
 
 /* Fills the four running sums. */
-RANGE_INLINE void threshold_scan(const ThresholdBins *h, local double (*totals)[THRESHOLD_LANES])
+THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
+                                     local double (*totals)[THRESHOLD_LANES])
 {
     THRESHOLD_EACH_LANE (t) {
         double total[4] = {0, 0, 0, 0};
@@ -106,7 +109,7 @@ RANGE_INLINE void threshold_scan(const ThresholdBins *h, local double (*totals)[
 }
 
 /* How good bin i is by the method's own measure. */
-RANGE_INLINE double threshold_method_merit(const ThresholdBins *h, int i)
+THRESHOLD_INLINE double threshold_method_merit(const ThresholdBins *h, int i)
 {
 #if THRESHOLD_METHOD == THRESHOLD_OTSU
     const double w1 = h->weight1[i], w2 = h->weight2[i + 1];
@@ -130,7 +133,7 @@ RANGE_INLINE double threshold_method_merit(const ThresholdBins *h, int i)
 #endif
 }
 
-RANGE_INLINE double threshold_merit(const ThresholdBins *h, int kind, int i)
+THRESHOLD_INLINE double threshold_merit(const ThresholdBins *h, int kind, int i)
 {
     return kind == THRESHOLD_BY_COUNT           ? (double)h->counts[i]
            : kind == THRESHOLD_BY_PRESENCE      ? (double)(h->counts[i] > 0)
@@ -138,10 +141,10 @@ RANGE_INLINE double threshold_merit(const ThresholdBins *h, int kind, int i)
                                                 : threshold_method_merit(h, i);
 }
 
-/* The first of bins 0 .. count - 1 that has the greatest merit, 0 when none has any: best[0], and its
- * merit most[0]. */
-RANGE_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int kind, int count,
-                                               local double *most, local int *best)
+/* The first of bins 0 .. count - 1 that has the greatest merit, 0 when none has any: best[0], and
+ * its merit most[0]. */
+THRESHOLD_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int kind, int count,
+                                                   local double *most, local int *best)
 {
     THRESHOLD_EACH_LANE (t) {
         double lane_most = -INFINITY;
@@ -168,8 +171,8 @@ RANGE_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int kind,
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-RANGE_INLINE int threshold_first_maximum(const ThresholdBins *h, int kind, int count,
-                                         local double *most, local int *best)
+THRESHOLD_INLINE int threshold_first_maximum(const ThresholdBins *h, int kind, int count,
+                                             local double *most, local int *best)
 {
     threshold_find_first_maximum(h, kind, count, most, best);
     const int found = best[0];
@@ -179,7 +182,7 @@ RANGE_INLINE int threshold_first_maximum(const ThresholdBins *h, int kind, int c
 
 /* ---- triangle ---------------------------------------------------------------------------- */
 
-RANGE_INLINE double threshold_triangle(ThresholdBins *h, local double *most, local int *best)
+THRESHOLD_INLINE double threshold_triangle(ThresholdBins *h, local double *most, local int *best)
 {
     const int peak = threshold_first_maximum(h, THRESHOLD_BY_COUNT, h->n, most, best);
     const int low = threshold_first_maximum(h, THRESHOLD_BY_PRESENCE, h->n, most, best);
@@ -209,7 +212,8 @@ enum {
     THRESHOLD_LANE_WORDS = THRESHOLD_MAXIMUM_AT + 2
 };
 
-RANGE_INLINE void threshold_lane_maxima(const global double *y, int from, int to, local int *lane)
+THRESHOLD_INLINE void threshold_lane_maxima(const global double *y, int from, int to,
+                                            local int *lane)
 {
     int first = 0, first_at = 0, last = 0, maxima = 0;
     for (int i = from; i < to; i++) {
@@ -232,8 +236,8 @@ RANGE_INLINE void threshold_lane_maxima(const global double *y, int from, int to
     lane[THRESHOLD_MAXIMA] = maxima;
 }
 
-/* Puts the lanes together: counts maxima up to three, notes the first two.  A curve begins rising. */
-RANGE_INLINE int threshold_count_maxima(local int (*lanes)[THRESHOLD_LANE_WORDS], local int *at)
+/* Puts the lanes together: counts maxima up to three, notes the first two.  Curves begin rising. */
+THRESHOLD_INLINE int threshold_count_maxima(local int (*lanes)[THRESHOLD_LANE_WORDS], local int *at)
 {
     int maxima = 0;
     bool rising = true;
@@ -255,8 +259,9 @@ RANGE_INLINE int threshold_count_maxima(local int (*lanes)[THRESHOLD_LANE_WORDS]
     return maxima;
 }
 
-RANGE_INLINE double threshold_minimum(ThresholdBins *h, local double *most, local int *best,
-                                      local int (*lanes)[THRESHOLD_LANE_WORDS], local int *found)
+THRESHOLD_INLINE double threshold_minimum(ThresholdBins *h, local double *most, local int *best,
+                                          local int (*lanes)[THRESHOLD_LANE_WORDS],
+                                          local int *found)
 {
     const int item = (int)get_local_id(0);
     global double *from = h->weight1, *to = h->weight2;
@@ -297,7 +302,7 @@ RANGE_INLINE double threshold_minimum(ThresholdBins *h, local double *most, loca
 /* ---- li ---------------------------------------------------------------------------------- */
 
 /* Sun's fdlibm, e_log.c, by +, -, * and / alone.  Positive normal numbers, and 0. */
-RANGE_INLINE double threshold_natural_log(double x)
+THRESHOLD_INLINE double threshold_natural_log(double x)
 {
     const ulong bits = as_ulong(x);
     int exponent = (int)(bits >> 52) - 1023;
@@ -319,7 +324,7 @@ RANGE_INLINE double threshold_natural_log(double x)
     return x == 0 ? -(double)INFINITY : result;
 }
 
-RANGE_INLINE double threshold_li(const ThresholdBins *h)
+THRESHOLD_INLINE double threshold_li(const ThresholdBins *h)
 {
     const double count = h->weight1[h->n - 1], all = h->sum1[h->n - 1];
     double next = all / count, at = -1;
@@ -335,60 +340,71 @@ RANGE_INLINE double threshold_li(const ThresholdBins *h)
 
 /* ---- the kernel -------------------------------------------------------------------------- */
 
-/* `room`: 4 * bins doubles. */
+/* What a group needs in local memory. */
+#define THRESHOLD_LOCALS                                                                           \
+    local double(*totals)[THRESHOLD_LANES], local double *most, local int *best,                   \
+        local int(*lanes)[THRESHOLD_LANE_WORDS], local int *found
+
+THRESHOLD_INLINE double threshold_by_method(ThresholdBins *h, THRESHOLD_LOCALS)
+{
+#if THRESHOLD_METHOD == THRESHOLD_OTSU || THRESHOLD_METHOD == THRESHOLD_YEN
+    const int i = threshold_first_maximum(h, THRESHOLD_BY_METHOD, h->n - 1, most, best);
+    return threshold_centre(h, i);
+#elif THRESHOLD_METHOD == THRESHOLD_ISODATA
+    threshold_find_first_maximum(h, THRESHOLD_BY_METHOD, h->n - 1, most, best);
+    return most[0] > 0 ? threshold_centre(h, best[0]) : (double)NAN;
+#elif THRESHOLD_METHOD == THRESHOLD_TRIANGLE
+    return threshold_triangle(h, most, best);
+#elif THRESHOLD_METHOD == THRESHOLD_MINIMUM
+    return threshold_minimum(h, most, best, lanes, found);
+#elif THRESHOLD_INTEGER
+    return get_local_id(0) == 0 && h->n > 0 ? threshold_li(h) : (double)NAN;
+#else
+    return NAN;
+#endif
+}
+
+/* The threshold, in the first work-item.  One NaN and one zero, whatever the device's signs are. */
+THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double lo, double hi,
+                                     global double *room, THRESHOLD_LOCALS)
+{
+    const bool finite = lo <= hi && isfinite(lo) && isfinite(hi);
+    ThresholdBins h;
+    h.counts = counts;
+    h.lo = lo;
+    h.range = range_of(lo, hi, bins);
+#if THRESHOLD_INTEGER
+    h.n = finite && lo < hi && hi - lo + 1 <= bins ? (int)(hi - lo) + 1 : 0;
+#else
+    h.n = finite && lo < hi && h.range.usable ? bins : 0;
+#endif
+    h.stretch = (h.n + THRESHOLD_LANES - 1) / THRESHOLD_LANES;
+    h.weight1 = room;
+    h.sum1 = room + h.n;
+    h.weight2 = room + 2 * h.n;
+    h.sum2 = room + 3 * h.n;
+    threshold_scan(&h, totals);
+    const bool empty = h.n == 0 || h.weight1[max(h.n - 1, 0)] == 0;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    h.n = empty ? 0 : h.n;
+    const double found_value = threshold_by_method(&h, totals, most, best, lanes, found);
+    const double result = finite && lo == hi ? lo : empty ? (double)NAN : found_value;
+    return as_double(isnan(result) ? 0x7ff8000000000000UL : as_ulong(result + 0.0));
+}
+
+/* `own_room`: 4 * own_bins doubles. */
 kernel __attribute__((reqd_work_group_size(THRESHOLD_GROUP, 1, 1))) void
 threshold_find(READ_PARAMS, const global uint *own_counts, int own_bins, global double *own_room,
                global double *own_values, int own_value)
 {
     local double own_totals[4][THRESHOLD_LANES], own_most[THRESHOLD_LANES];
-    local int own_best[THRESHOLD_LANES], own_lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS],
-        own_found[3];
-    const double own_lo = (double)read_0(READ_ARGS, 0, 0, 0),
-                 own_hi = (double)read_1(READ_ARGS, 0, 0, 0);
-    const bool own_finite = own_lo <= own_hi && isfinite(own_lo) && isfinite(own_hi);
-
-    ThresholdBins own_h;
-    own_h.counts = own_counts;
-    own_h.lo = own_lo;
-    own_h.range = range_of(own_lo, own_hi, own_bins);
-#if THRESHOLD_INTEGER
-    own_h.n = own_finite && own_lo < own_hi && own_hi - own_lo + 1 <= own_bins
-                  ? (int)(own_hi - own_lo) + 1
-                  : 0;
-#else
-    own_h.n = own_finite && own_lo < own_hi && own_h.range.usable ? own_bins : 0;
-#endif
-    own_h.stretch = (own_h.n + THRESHOLD_LANES - 1) / THRESHOLD_LANES;
-    own_h.weight1 = own_room;
-    own_h.sum1 = own_room + own_h.n;
-    own_h.weight2 = own_room + 2 * own_h.n;
-    own_h.sum2 = own_room + 3 * own_h.n;
-    threshold_scan(&own_h, own_totals);
-    const bool own_empty = own_h.n == 0 || own_h.weight1[max(own_h.n - 1, 0)] == 0;
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    own_h.n = own_empty ? 0 : own_h.n;
-
-    double own_result = NAN;
-#if THRESHOLD_METHOD == THRESHOLD_OTSU || THRESHOLD_METHOD == THRESHOLD_YEN
-    own_result = threshold_centre(&own_h, threshold_first_maximum(&own_h, THRESHOLD_BY_METHOD,
-                                                                  own_h.n - 1, own_most, own_best));
-#elif THRESHOLD_METHOD == THRESHOLD_ISODATA
-    threshold_find_first_maximum(&own_h, THRESHOLD_BY_METHOD, own_h.n - 1, own_most, own_best);
-    own_result = own_most[0] > 0 ? threshold_centre(&own_h, own_best[0]) : (double)NAN;
-#elif THRESHOLD_METHOD == THRESHOLD_TRIANGLE
-    own_result = threshold_triangle(&own_h, own_most, own_best);
-#elif THRESHOLD_METHOD == THRESHOLD_MINIMUM
-    own_result = threshold_minimum(&own_h, own_most, own_best, own_lanes, own_found);
-#elif THRESHOLD_INTEGER
-    if (get_local_id(0) == 0 && !own_empty) {
-        own_result = threshold_li(&own_h);
-    }
-#endif
+    local int own_best[THRESHOLD_LANES];
+    local int own_lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], own_found[3];
+    const double own_lo = (double)read_0(READ_ARGS, 0, 0, 0);
+    const double own_hi = (double)read_1(READ_ARGS, 0, 0, 0);
+    const double own_result = threshold_of(own_counts, own_bins, own_lo, own_hi, own_room,
+                                           own_totals, own_most, own_best, own_lanes, own_found);
     if (get_local_id(0) == 0) {
-        own_result = own_finite && own_lo == own_hi   ? own_lo
-                     : own_empty || isnan(own_result) ? (double)NAN
-                                                      : own_result + 0.0;
-        own_values[own_value] =
-            as_double(isnan(own_result) ? 0x7ff8000000000000UL : as_ulong(own_result));
+        own_values[own_value] = own_result;
     }
 }

@@ -1,16 +1,17 @@
 /*
  * visit: how reduce, rank and histogram walk over the pixels that a reader computes.
  *
- * The image is cut into tiles of TILE_W x TILE_H pixels, counted from 0 along x, then y, then
- * plane.  A work-item handles BATCHES batches of BATCH pixels of a tile; the pixels of a batch are
- * all read before any is used, so that many loads are in flight.
+ * The image is cut into tiles, counted from 0 along x, then y, then plane.  A work-item handles
+ * some batches of 16 pixels of a tile; the pixels of a batch are all read before any is used, so
+ * that many loads are in flight.
  *
- *   On GPUs a group of 256 has a tile of TILE_W columns (32 to 256, as the image is wide); neighbouring
+ *   On GPUs a group of 256 has a tile of 32 to 256 columns, as the image is wide; neighbouring
  *   work-items have neighbouring columns, a batch goes down the rows.
  *   On CPUs a group is one work-item, a tile is part of a row and a batch is 16 pixels of it: local
  *   memory and barriers cost nothing in a group of one.
  *
- * The host defines CPU_SHAPE and TILE_W in front of this text.
+ * The host defines VISIT_CPU_SHAPE and VISIT_TILE_W in front of this text.  Where a reader's
+ * parameters are in scope, names begin with own_: theirs are the user's.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -40,15 +41,15 @@ typedef struct VisitPlace {
 
 VISIT_INLINE VisitPlace visit_place(uint tile, int w, int h)
 {
-    const uint across = ((uint)w + VISIT_TILE_W - 1) / VISIT_TILE_W,
-               down = ((uint)h + VISIT_TILE_H - 1) / VISIT_TILE_H;
+    const uint across = ((uint)w + VISIT_TILE_W - 1) / VISIT_TILE_W;
+    const uint down = ((uint)h + VISIT_TILE_H - 1) / VISIT_TILE_H;
     const uint row = tile / across;
-    const uint item = get_local_id(0);
     VisitPlace place;
     place.x = (int)((tile - row * across) * VISIT_TILE_W);
     place.y = (int)(row % down * VISIT_TILE_H);
     place.plane = (int)(row / down);
 #if !VISIT_CPU_SHAPE
+    const uint item = (uint)get_local_id(0);
     place.x += (int)(item % VISIT_TILE_W);
     place.y += (int)(item / VISIT_TILE_W);
 #endif

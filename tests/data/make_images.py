@@ -5,7 +5,7 @@ dialect that other programs write, with pixels given by one formula.
     b = (x + 7 y + 31 z + 61 c + 101 t) mod 251
 
 and, by type: u8 b, i8 b - 125, u16 257 b, i16 257 (b - 125), u32 16843009 b, i32 16843009 (b - 125),
-f32 and f64 b / 4 - 20, n-bit b mod 2^n.  Needs numpy, tifffile with imagecodecs, astropy, imageio.
+f32 and f64 b / 4 - 20, n-bit b mod 2^n.  Needs numpy, tifffile with imagecodecs, astropy.
 """
 import gzip
 import os

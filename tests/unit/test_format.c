@@ -14,8 +14,7 @@
 #include <cmocka.h>
 
 /* The file that `text` is; its source is called alike everywhere, so that trees compare. */
-static AstFile *parse(Arena *arena, const char *text, int *errors)
-{
+static AstFile *parse(Arena *arena, const char *text, int *errors) {
     Source *source = arena_new(arena, Source);
     *source = (Source){"test.pipe", arena_strdup(arena, text)};
     Diags diags;
@@ -25,8 +24,7 @@ static AstFile *parse(Arena *arena, const char *text, int *errors)
     return file;
 }
 
-static const char *tree_of(Arena *arena, const char *text)
-{
+static const char *tree_of(Arena *arena, const char *text) {
     int errors;
     Str out;
     str_init(&out, arena);
@@ -34,8 +32,7 @@ static const char *tree_of(Arena *arena, const char *text)
     return out.at;
 }
 
-static const char *format(Arena *arena, const char *text)
-{
+static const char *format(Arena *arena, const char *text) {
     int errors;
     Str out;
     str_init(&out, arena);
@@ -43,8 +40,7 @@ static const char *format(Arena *arena, const char *text)
     return out.at;
 }
 
-static bool is_correct(const char *text)
-{
+static bool is_correct(const char *text) {
     Arena arena;
     arena_init(&arena);
     int errors;
@@ -53,8 +49,7 @@ static bool is_correct(const char *text)
     return errors == 0;
 }
 
-static void check_stable(const char *text)
-{
+static void check_stable(const char *text) {
     Arena arena;
     arena_init(&arena);
     const char *once = format(&arena, text);
@@ -63,8 +58,7 @@ static void check_stable(const char *text)
     arena_free(&arena);
 }
 
-static void check(const char *text, const char *want)
-{
+static void check(const char *text, const char *want) {
     Arena arena;
     arena_init(&arena);
     assert_true(is_correct(text));
@@ -97,7 +91,7 @@ static const struct {
     /* Lines. */
     {"x=1\n\n\n\ny=2\n\n", "x = 1\n\ny = 2\n"},
     {"x=f(a,\n b,\n\n\n c)", "x = f(a,\n    b,\n\n    c)\n"},
-    {"x = f(\n  a,\n  g(\n b)\n)", "x = f(\n    a,\n    g(\n    b)\n)\n"},
+    {"x = f(\n  a,\n  g(\n b)\n)", "x = f(\n    a,\n    g(\n        b)\n)\n"},
     {"x=a+\n b", "x = a +\n    b\n"},
     {"x=(a\n -b)", "x = (a\n    - b)\n"},
     {"repeat until a is stable,\nat most 3{a=b}",
@@ -107,8 +101,7 @@ static const struct {
     {"repeat 3{}", "repeat 3 { }\n"},
     {"repeat 3{\n}", "repeat 3 {\n}\n"},
     {"repeat 3{a=b\n}", "repeat 3 {\n  a = b\n}\n"},
-    {"repeat 3\n\n{\n\n\na=b\n\n\nb=c\n\n}\nc=d",
-     "repeat 3 {\n  a = b\n\n  b = c\n}\nc = d\n"},
+    {"repeat 3\n\n{\n\n\na=b\n\n\nb=c\n\n}\nc=d", "repeat 3 {\n  a = b\n\n  b = c\n}\nc = d\n"},
     {"fn f(v){if v<2{return 1}\nelse\nif v<3{return-2}else{\nreturn f(\n1)}\n}",
      "fn f(v) {\n  if v < 2 { return 1 } else if v < 3 { return -2 } else {\n"
      "    return f(\n        1)\n  }\n}\n"},
@@ -121,24 +114,21 @@ static const struct {
     {"x=1 # a\n\nlonger=2 # b\n", "x = 1  # a\n\nlonger = 2  # b\n"},
     {"x=\"\xC3\xA4\" # a\nyy=\"b\" # b\n", "x = \"\xC3\xA4\"   # a\nyy = \"b\"  # b\n"},
     {"x=f(a,# one\n# two\nb)# three\n", "x = f(a,  # one\n    # two\n    b)  # three\n"},
-    {"repeat 3{#a\n\n#b\nx=1#c\n\n#d\n}#e",
-     "repeat 3 {  #a\n  #b\n  x = 1  #c\n\n  #d\n}  #e\n"},
+    {"repeat 3{#a\n\n#b\nx=1#c\n\n#d\n}#e", "repeat 3 {  #a\n  #b\n  x = 1  #c\n\n  #d\n}  #e\n"},
     {"fn f(v) {\nif v {return 1\n}#a\nelse{return 2\n}\n}",
      "fn f(v) {\n  if v {\n    return 1\n  } else {  #a\n    return 2\n  }\n}\n"},
     {"fn f(v) {\nif v {return 1\n}\n#a\nelse{return 2\n}\n}",
      "fn f(v) {\n  if v {\n    return 1\n  }\n  #a\n  else {\n    return 2\n  }\n}\n"},
 };
 
-static void formatting_is_as_wanted(void **state)
-{
+static void formatting_is_as_wanted(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         check(cases[i].text, cases[i].want);
     }
 }
 
-static void samples_are_stable(void **state)
-{
+static void samples_are_stable(void **state) {
     (void)state;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
         assert_true(is_correct(pipe_samples[i].text));
@@ -146,8 +136,7 @@ static void samples_are_stable(void **state)
     }
 }
 
-static void files_with_mistakes_are_left_alone(void **state)
-{
+static void files_with_mistakes_are_left_alone(void **state) {
     (void)state;
     const char *text = "x=1\ny  = f(a\nz=3";
     Arena arena;
@@ -157,8 +146,7 @@ static void files_with_mistakes_are_left_alone(void **state)
 }
 
 /* A byte less or one more often leaves a correct file with odd blanks, lines and comments. */
-static void what_is_left_of_samples_is_stable(void **state)
-{
+static void what_is_left_of_samples_is_stable(void **state) {
     (void)state;
     int correct = 0;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
@@ -181,8 +169,7 @@ static void what_is_left_of_samples_is_stable(void **state)
 }
 
 /* Line ends, blanks and comments strewn into the samples where the grammar may allow them. */
-static void strewn_samples_are_stable(void **state)
-{
+static void strewn_samples_are_stable(void **state) {
     (void)state;
     static const char *const strewn[] = {"\n", "\n\n\n", " ", "# c\n", "  # d\n\n", "\t"};
     int correct = 0;
@@ -245,8 +232,7 @@ static const char *const expressions[] = {
     "1e-06 + 0.1 + 1e+300 + 123456789012 + 0.30000000000000004 + 2.0",
 };
 
-static void expressions_read_back(void **state)
-{
+static void expressions_read_back(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         Arena arena;
@@ -265,8 +251,7 @@ static void expressions_read_back(void **state)
     }
 }
 
-static void expressions_are_written_plainly(void **state)
-{
+static void expressions_are_written_plainly(void **state) {
     (void)state;
     static const struct {
         const char *text, *want;
@@ -292,8 +277,7 @@ static void expressions_are_written_plainly(void **state)
     }
 }
 
-static void trees_are_printed_a_node_a_line(void **state)
-{
+static void trees_are_printed_a_node_a_line(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena);
@@ -332,8 +316,7 @@ static void trees_are_printed_a_node_a_line(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formatting_is_as_wanted),
         cmocka_unit_test(samples_are_stable),

@@ -24,8 +24,7 @@ typedef struct Parsed {
     AstFile *file;
 } Parsed;
 
-static void parse(Parsed *p, const char *text)
-{
+static void parse(Parsed *p, const char *text) {
     arena_init(&p->arena);
     diags_init(&p->diags, &p->arena);
     p->source = (Source){"test.pipe", arena_strdup(&p->arena, text)};
@@ -36,12 +35,11 @@ static void parse(Parsed *p, const char *text)
 
 static void dump_args(const AstArg *args, Str *out);
 
-static void dump(const AstExpr *e, Str *out)
-{
-    static const char *const heads[] = {[AST_COND] = "(if ",   [AST_INDEX] = "(at ",
-                                        [AST_MEMBER] = "(. ",  [AST_WHERE] = "(where ",
-                                        [AST_LIST] = "[",      [AST_RECORD] = "(record",
-                                        [AST_ERROR] = "ERROR"};
+static void dump(const AstExpr *e, Str *out) {
+    static const char *const heads[] = {
+        [AST_COND] = "(if ",     [AST_INDEX] = "(at ", [AST_MEMBER] = "(. ",
+        [AST_WHERE] = "(where ", [AST_LIST] = "[",     [AST_RECORD] = "(record",
+        [AST_ERROR] = "ERROR"};
     if (e->kind == AST_NUMBER) {
         str_addf(out, e->is_int ? "%.0f" : "%gr", e->num);
         str_addf(out, "%s%s", e->unit == NULL ? "" : " ", e->unit == NULL ? "" : e->unit);
@@ -92,16 +90,14 @@ static void dump(const AstExpr *e, Str *out)
     }
 }
 
-static void dump_args(const AstArg *args, Str *out)
-{
+static void dump_args(const AstArg *args, Str *out) {
     for (const AstArg *arg = args; arg != NULL; arg = arg->next) {
         str_addf(out, " %s%s", arg->name == NULL ? "" : arg->name, arg->name == NULL ? "" : "=");
         dump(arg->value, out);
     }
 }
 
-static void dump_part(const char *before, const AstExpr *e, Str *out)
-{
+static void dump_part(const char *before, const AstExpr *e, Str *out) {
     if (e != NULL) {
         str_add(out, before);
         dump(e, out);
@@ -110,13 +106,12 @@ static void dump_part(const char *before, const AstExpr *e, Str *out)
 
 static void dump_body(const char *before, const AstStmt *body, Str *out);
 
-static void dump_stmt(const AstStmt *s, Str *out)
-{
+static void dump_stmt(const AstStmt *s, Str *out) {
     static const char *const heads[] = {
-        [AST_INPUT] = "input",   [AST_PARAM] = "param",   [AST_FN] = "fn",
-        [AST_ASSIGN] = "let",    [AST_OUTPUT] = "output", [AST_REPEAT] = "repeat",
-        [AST_UNTIL] = "until",   [AST_IF] = "if",         [AST_FOR] = "for",
-        [AST_WHILE] = "while",   [AST_RETURN] = "return", [AST_EXPR] = "expr"};
+        [AST_INPUT] = "input", [AST_PARAM] = "param",   [AST_FN] = "fn",
+        [AST_ASSIGN] = "let",  [AST_OUTPUT] = "output", [AST_REPEAT] = "repeat",
+        [AST_UNTIL] = "until", [AST_IF] = "if",         [AST_FOR] = "for",
+        [AST_WHILE] = "while", [AST_RETURN] = "return", [AST_EXPR] = "expr"};
     str_add(out, heads[s->kind]);
     str_addf(out, "%s%s", s->name == NULL ? "" : " ", s->name == NULL ? "" : s->name);
     for (const AstName *n = s->names; n != NULL; n = n->next) {
@@ -134,8 +129,7 @@ static void dump_stmt(const AstStmt *s, Str *out)
     dump_body(" else {", s->other, out);
 }
 
-static void dump_body(const char *before, const AstStmt *body, Str *out)
-{
+static void dump_body(const char *before, const AstStmt *body, Str *out) {
     for (const AstStmt *s = body; s != NULL; s = s->next) {
         str_add(out, s == body ? before : "; ");
         dump_stmt(s, out);
@@ -143,8 +137,7 @@ static void dump_body(const char *before, const AstStmt *body, Str *out)
     str_add(out, body == NULL ? "" : "}");
 }
 
-static const char *tree(Parsed *p)
-{
+static const char *tree(Parsed *p) {
     Str out;
     str_init(&out, &p->arena);
     for (const AstStmt *s = p->file->statements; s != NULL; s = s->next) {
@@ -154,16 +147,14 @@ static const char *tree(Parsed *p)
     return out.at;
 }
 
-static void complain(Parsed *p, const char *text)
-{
+static void complain(Parsed *p, const char *text) {
     Str out;
     str_init(&out, &p->arena);
     diags_render(&p->diags, &out, false, 0);
     print_error("for:\n%s\n%s\n", text, out.at);
 }
 
-static void check_tree(const char *text, const char *want)
-{
+static void check_tree(const char *text, const char *want) {
     Parsed p;
     parse(&p, text);
     if (p.diags.errors != 0) {
@@ -237,8 +228,7 @@ static const char *const sample_trees[PIPE_SAMPLES] = {
     "output estimate\n",
 };
 
-static void samples_give_their_trees(void **state)
-{
+static void samples_give_their_trees(void **state) {
     (void)state;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
         check_tree(pipe_samples[i].text, sample_trees[i]);
@@ -315,8 +305,7 @@ static const struct {
      "(+ (+ (+ (+ (+ (+ at most) is) until) stable) in) as)"},
 };
 
-static void expressions_give_their_trees(void **state)
-{
+static void expressions_give_their_trees(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         Parsed p;
@@ -368,16 +357,14 @@ static const struct {
     {"x = f(a,\n b = 2)\ny = 3", "let x f( a b=2)\nlet y 3\n"},
 };
 
-static void statements_give_their_trees(void **state)
-{
+static void statements_give_their_trees(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         check_tree(statements[i].text, statements[i].tree);
     }
 }
 
-static void check_span(Span span, const char *want)
-{
+static void check_span(Span span, const char *want) {
     char text[100];
     size_t n = (size_t)(span.end - span.begin);
     assert_true(n < sizeof text);
@@ -386,8 +373,7 @@ static void check_span(Span span, const char *want)
     assert_string_equal(text, want);
 }
 
-static void spans_cover_what_was_written(void **state)
-{
+static void spans_cover_what_was_written(void **state) {
     (void)state;
     Parsed p;
     parse(&p, "param s = 2 um in 0 .. 9 \"help\" # c\n"
@@ -429,7 +415,8 @@ static const struct {
     const char *codes, *text;
 } mistakes[] = {
     {"P0101", "x = a @<$>@ b"},
-    {"P0101", "x = gr@<\xC3\xB6\xC3\x9F" "e>@ + 1"},
+    {"P0101", "x = gr@<\xC3\xB6\xC3\x9F"
+              "e>@ + 1"},
     {"P0101", "x = a + @<\\>@\ny = 2"},
     {"P0102", "x = @<\"abc>@\ny = 2"},
     {"P0102", "param s = 2 @<\"abc>@\r\ny = 2"},
@@ -529,8 +516,7 @@ static const struct {
 };
 
 /* Takes the marks out of the text and notes where they were. */
-static int take_marks(char *text, int begin[], int end[])
-{
+static int take_marks(char *text, int begin[], int end[]) {
     int n = 0;
     char *to = text;
     for (const char *from = text; *from != '\0';) {
@@ -548,8 +534,7 @@ static int take_marks(char *text, int begin[], int end[])
     return n;
 }
 
-static bool has_diag(const Diags *diags, const char *code, int begin, int end)
-{
+static bool has_diag(const Diags *diags, const char *code, int begin, int end) {
     for (const Diag *d = diags->first; d != NULL; d = diag_next(d)) {
         Span span = diag_span(d);
         if (strncmp(diag_code(d), code, 5) == 0 && span.begin == begin && span.end == end) {
@@ -559,8 +544,7 @@ static bool has_diag(const Diags *diags, const char *code, int begin, int end)
     return false;
 }
 
-static void mistakes_are_named_and_placed(void **state)
-{
+static void mistakes_are_named_and_placed(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         int begin[8], end[8];
@@ -582,8 +566,7 @@ static void mistakes_are_named_and_placed(void **state)
     }
 }
 
-static void what_is_right_beside_mistakes_is_kept(void **state)
-{
+static void what_is_right_beside_mistakes_is_kept(void **state) {
     (void)state;
     static const struct {
         const char *text, *tree;
@@ -612,8 +595,7 @@ static void what_is_right_beside_mistakes_is_kept(void **state)
 /* ---- any text ---- */
 
 /* Parses, prints and renders; every place that is named lies inside of the text. */
-static void survive(const char *text)
-{
+static void survive(const char *text) {
     Parsed p;
     parse(&p, text);
     int size = (int)strlen(text);
@@ -632,8 +614,7 @@ static void survive(const char *text)
     arena_free(&p.arena);
 }
 
-static void broken_samples_do_no_harm(void **state)
-{
+static void broken_samples_do_no_harm(void **state) {
     (void)state;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
         const char *sample = pipe_samples[i].text;
@@ -654,21 +635,21 @@ static void broken_samples_do_no_harm(void **state)
     }
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
+static uint32_t next_random(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;
 }
 
-static void soup_does_no_harm(void **state)
-{
+static void soup_does_no_harm(void **state) {
     (void)state;
     static const char *const words[] = {
-        "input", "param", "output", "fn", "repeat", "until", "is", "stable", "at", "most", "for",
-        "in", "if", "else", "while", "return", "where", "and", "or", "not", "xor", "as", "true",
-        "x", "img", "3", "2.5", "0.5 um", "\"s\"", "(", ")", "[", "]", "{", "}", ",", ":", ".",
-        "..", "=", "==", "<", "+", "-", "*", "/", "//", "**", "\n", "\n", "# c\n", "$", "\xC3\xA9",
-        "\xC3\x97", ";", "'", "\"", "\\", "\t", "\r\n", "\x80"};
+        "input",  "param", "output", "fn", "repeat", "until", "is",     "stable",   "at",
+        "most",   "for",   "in",     "if", "else",   "while", "return", "where",    "and",
+        "or",     "not",   "xor",    "as", "true",   "x",     "img",    "3",        "2.5",
+        "0.5 um", "\"s\"", "(",      ")",  "[",      "]",     "{",      "}",        ",",
+        ":",      ".",     "..",     "=",  "==",     "<",     "+",      "-",        "*",
+        "/",      "//",    "**",     "\n", "\n",     "# c\n", "$",      "\xC3\xA9", "\xC3\x97",
+        ";",      "'",     "\"",     "\\", "\t",     "\r\n",  "\x80"};
     enum { WORDS = sizeof words / sizeof *words };
     uint32_t seed = 1;
     for (int round = 0; round < 4000; round++) {
@@ -682,8 +663,7 @@ static void soup_does_no_harm(void **state)
     }
 }
 
-static void bytes_do_no_harm(void **state)
-{
+static void bytes_do_no_harm(void **state) {
     (void)state;
     uint32_t seed = 7;
     char *text = test_malloc(65537);
@@ -698,8 +678,7 @@ static void bytes_do_no_harm(void **state)
 }
 
 /* `unit` again and again, 64 KiB of it, between `before` and `after`. */
-static void survive_many(const char *before, const char *unit, const char *after, bool deep)
-{
+static void survive_many(const char *before, const char *unit, const char *after, bool deep) {
     size_t n = 65536 / strlen(unit);
     char *text = test_malloc(strlen(before) + n * strlen(unit) + strlen(after) + 1);
     char *to = text + sprintf(text, "%s", before);
@@ -719,8 +698,7 @@ static void survive_many(const char *before, const char *unit, const char *after
     test_free(text);
 }
 
-static void depth_is_capped(void **state)
-{
+static void depth_is_capped(void **state) {
     (void)state;
     survive_many("x = ", "(", "", true);
     survive_many("x = ", "[", "", true);
@@ -741,8 +719,7 @@ static void depth_is_capped(void **state)
     survive_many("", "\"\n", "", false);
 }
 
-static void nesting_just_below_the_cap_is_fine(void **state)
-{
+static void nesting_just_below_the_cap_is_fine(void **state) {
     (void)state;
     char text[600] = "x = ";
     for (int i = 0; i < 256; i++) {
@@ -753,8 +730,7 @@ static void nesting_just_below_the_cap_is_fine(void **state)
     check_tree(text, "let x 1\n");
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_give_their_trees),
         cmocka_unit_test(expressions_give_their_trees),

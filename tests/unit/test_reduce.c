@@ -37,7 +37,7 @@ static const char MASK_READER[] =
     "#define READ_HAS_1 1\n"
     "#define READ_TYPE_1 bool\n"
     "static bool read_1(READ_PARAMS, int x, int y, int plane)\n"
-    "{ return mask[((size_t)plane * (size_t)rows + (size_t)y) * (size_t)pitch + (size_t)x] != 0; }\n";
+    "{ return mask[((size_t)plane * (size_t)rows + (size_t)y) * (size_t)pitch + (size_t)x]; }\n";
 
 static const char RANGE_READER[] =
     "#define READ_PARAMS global const double *range\n"
@@ -430,6 +430,43 @@ static void test_rank_percents(void **state)
     free_image(&im);
 }
 
+/* Number i of the sample that kernels/rank.cl takes of n pixels. */
+static size_t sample_position(uint32_t i, size_t n)
+{
+    enum { SAMPLE_SIZE = 16384 };
+    uint64_t from = (uint64_t)n * i / SAMPLE_SIZE, to = (uint64_t)n * (i + 1) / SAMPLE_SIZE;
+    uint32_t hash = i * 0x9e3779b9U;
+    hash = (hash ^ (hash >> 16)) * 0x85ebca6bU;
+    hash = (hash ^ (hash >> 13)) * 0xc2b2ae35U;
+    hash ^= hash >> 16;
+    return (size_t)(from + (hash * (to - from) >> 32));
+}
+
+/* Images whose sample is as misleading as can be: below all others, above them, or around them,
+ * so that there are more pixels inside the bracket than there is room for. */
+static void test_rank_wrong_sample(void **state)
+{
+    (void)state;
+    enum { W = 400, H = 250, SAMPLED = 16384 };
+    for (int how = 0; how < 3; how++) {
+        Image im = make_image((RefShape){W, H, 1, 1}, NOISE, NO_MASK);
+        for (uint32_t i = 0; i < SAMPLED; i++) {
+            bool low = how == 0 || (how == 2 && i % 2 == 0);
+            im.pixels[sample_position(i, W * H)] = low ? -1e9F : 1e9F;
+        }
+        dev_free(device, im.image);
+        dev_free(device, im.mask);
+        upload(&im);
+        check_rank(&im, NOISE, 50);
+        if (!small) {
+            check_rank(&im, NOISE, 100.0 * (SAMPLED - 0.5) / (W * H - 1));
+            check_rank(&im, NOISE, 100.0 * (W * H - SAMPLED - 0.5) / (W * H - 1));
+            check_rank(&im, NOISE, 90);
+        }
+        free_image(&im);
+    }
+}
+
 static void test_large(void **state)
 {
     (void)state;
@@ -659,6 +696,15 @@ static void test_threshold_unknown(void **state)
     assert_int_equal(err.code, CODE_USAGE);
 }
 
+static void test_no_bins(void **state)
+{
+    (void)state;
+    Err err = {0};
+    PrimCall call = {.dev = device, .name = "t", .w = 1, .h = 1, .d = 1, .planes = 1, .err = &err};
+    assert_false(prim_histogram.run(&call));
+    assert_int_equal(err.code, CODE_USAGE);
+}
+
 static void test_too_many_pixels(void **state)
 {
     (void)state;
@@ -686,12 +732,14 @@ int main(void)
         cmocka_unit_test(test_rank_shapes),
         cmocka_unit_test(test_rank_fills),
         cmocka_unit_test(test_rank_percents),
+        cmocka_unit_test(test_rank_wrong_sample),
         cmocka_unit_test(test_histogram_shapes),
         cmocka_unit_test(test_histogram_fills),
         cmocka_unit_test(test_golden_thresholds),
         cmocka_unit_test(test_threshold_histograms),
         cmocka_unit_test(test_threshold_degenerate),
         cmocka_unit_test(test_threshold_unknown),
+        cmocka_unit_test(test_no_bins),
         cmocka_unit_test(test_too_many_pixels),
         cmocka_unit_test(test_large),
     };

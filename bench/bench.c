@@ -1,0 +1,373 @@
+/*
+ * bench: how long the device works for a pipeline whose input is already there.
+ *
+ *     build/bench [--device NAME] [--runs N] [--only NAME] [--divide N] [--verbose]   (from the sources)
+ *
+ * Each case of cases.def is compiled from bench/cases, checked against the evaluator on a small
+ * image, then run N times on its full size.  Reported is the median time from the first kernel's
+ * beginning to the last one's end, by the device's own clock; bytes are the compulsory ones (each
+ * input read once, each output written once) and their rate as a share of a device copy measured
+ * in the same run.
+ */
+#include "tests/support/both.h"
+
+#include "base/file.h"
+#include "codegen/codegen.h"
+#include "frontend/ast.h"
+#include "frontend/diag.h"
+#include "frontend/elaborate.h"
+#include "runtime/exec.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum Content { SMOOTH, NOISE, SKY } Content;
+
+typedef struct Case {
+    const char *name, *file;
+    int w, h, d;
+    Elem elem;
+    Content content;
+    double out_bytes;  /* per pixel */
+    double goal_ms;    /* 0: none */
+} Case;
+
+static const Case CASES[] = {
+#define C(name, file, w, h, d, elem, content, out, goal)                                           \
+    {name, file, w, h, d, ELEM_##elem, content, out, goal},
+#include "cases.def"
+#undef C
+};
+enum { N_CASES = sizeof CASES / sizeof *CASES };
+
+/* ---- images ------------------------------------------------------------------------------ */
+
+static uint32_t hash(uint32_t v)
+{
+    v ^= v >> 16;
+    v *= 0x7feb352du;
+    v ^= v >> 15;
+    v *= 0x846ca68bu;
+    return v ^ (v >> 16);
+}
+
+/* Smooth: blobs some 30 pixels apart with a little noise; noise: half of the pixels over 127; sky:
+ * gaussian noise by adding uniforms, and sources on a jittered grid. */
+static float pixel(Content content, int x, int y)
+{
+    uint32_t h = hash((uint32_t)y * 65537u + (uint32_t)x);
+    if (content == NOISE) {
+        return (float)(h & 255);
+    }
+    if (content == SMOOTH) {
+        int cx = x / 48, cy = y / 48;
+        uint32_t c = hash((uint32_t)cy * 9176u + (uint32_t)cx + 77u);
+        float dx = (float)(x % 48 - 14 - (int)(c % 20)), dy = (float)(y % 48 - 14 - (int)(c / 32 % 20));
+        float r = 6.0f + (float)(c / 1024 % 6);
+        float v = dx * dx + dy * dy < r * r ? 180.0f : 40.0f;
+        return v + (float)(h % 32);
+    }
+    float noise = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+        noise += (float)(hash(h + k) & 65535) / 65536.0f - 0.5f;
+    }
+    int cx = x / 128, cy = y / 128;
+    uint32_t c = hash((uint32_t)cy * 7919u + (uint32_t)cx);
+    float dx = (float)(x % 128 - 20 - (int)(c % 80)), dy = (float)(y % 128 - 20 - (int)(c / 256 % 80));
+    return noise * 0.02f + 0.5f * (float)exp((double)(-(dx * dx + dy * dy) / 8.0f));
+}
+
+typedef struct Part {
+    const Case *c;
+    unsigned char *at;
+    int w, from, to;
+} Part;
+
+static void *fill_part(void *arg)
+{
+    const Part *part = arg;
+    const Case *c = part->c;
+    unsigned char *at = part->at;
+    int w = part->w;
+    for (int y = part->from; y < part->to; y++) {
+        for (int x = 0; x < w; x++) {
+            float v = pixel(c->content, x, y);
+            size_t i = (size_t)y * (size_t)w + (size_t)x;
+            if (c->elem == ELEM_U8) {
+                at[i] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
+            } else if (c->elem == ELEM_U16) {
+                ((uint16_t *)(void *)at)[i] = (uint16_t)v;
+            } else {
+                ((float *)(void *)at)[i] = v;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void *plane_of(const Case *c, int w, int h)
+{
+    enum { THREADS = 16 };
+    unsigned char *at = malloc((size_t)w * (size_t)h * elem_size(c->elem));
+    pthread_t thread[THREADS];
+    Part part[THREADS];
+    for (int t = 0; at != NULL && t < THREADS; t++) {
+        part[t] = (Part){c, at, w, (int)((long)h * t / THREADS), (int)((long)h * (t + 1) / THREADS)};
+        if (pthread_create(&thread[t], NULL, fill_part, &part[t]) != 0) {
+            abort();
+        }
+    }
+    for (int t = 0; at != NULL && t < THREADS; t++) {
+        pthread_join(thread[t], NULL);
+    }
+    return at;
+}
+
+/* ---- compiling --------------------------------------------------------------------------- */
+
+static IrGraph *graph_of(Arena *arena, const char *file)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.pipe", BENCH_CASES, file);
+    Err err = {0};
+    char *text;
+    size_t size;
+    if (!file_read(path, &text, &size, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return NULL;
+    }
+    Source *source = arena_new(arena, Source);
+    *source = (Source){arena_strdup(arena, path), arena_strndup(arena, text, size)};
+    free(text);
+    Diags diags;
+    diags_init(&diags, arena);
+    AstFile *ast = fe_parse(arena, source, &diags);
+    IrGraph *g = fe_elaborate(arena, ast, &diags);
+    if (diags.errors > 0) {
+        Str s;
+        str_init(&s, arena);
+        diags_render(&diags, &s, false, 0);
+        fputs(s.at, stderr);
+        return NULL;
+    }
+    return g;
+}
+
+/* ---- one case ---------------------------------------------------------------------------- */
+
+static bool check_small(const Case *c, Device *dev, char *why, size_t size)
+{
+    Arena arena;
+    arena_init(&arena);
+    IrGraph *g = graph_of(&arena, c->file);
+    BothCase in = {.n_inputs = 1};
+    int w = 300, h = 200, d = c->d > 1 ? 20 : 1;
+    if (d > 1) {
+        w = 70;
+        h = 40;
+    }
+    in.inputs[0] = both_image(w, h, d, 1, c->elem, 1, 1);
+    double *v = (double *)(uintptr_t)in.inputs[0].pixels;
+    for (int p = 0; p < d; p++) {
+        for (int y = 0; y < h; y++) {
+            for (int x = 0; x < w; x++) {
+                float px = pixel(c->content, x, y + p);
+                v[((size_t)p * (size_t)h + (size_t)y) * (size_t)w + (size_t)x] =
+                    c->elem == ELEM_F32 ? (double)px : floor((double)(px < 0 ? 0 : px > 255 ? 255 : px));
+            }
+        }
+    }
+    for (int i = 0; g != NULL && i < g->params.n; i++) {
+        in.params[i] = g->params.at[i].value;
+    }
+    PassContext cx = {.fuse = FUSE_ALL};
+    bool ok = g != NULL && both_run(g, &cx, &in, dev, why, size);
+    free(v);
+    arena_free(&arena);
+    return ok;
+}
+
+static int by_value(const void *p, const void *q)
+{
+    double a = *(const double *)p, b = *(const double *)q;
+    return (a > b) - (a < b);
+}
+
+static bool upload(Exec *exec, const Case *c, int w, int h, const void *plane, Err *err)
+{
+    for (int z = 0; z < c->d; z++) {
+        TRY(exec_upload(exec, 0, 0, z, 0, h, plane, (size_t)w * elem_size(c->elem), err));
+    }
+    return true;
+}
+
+static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane,
+                      int runs, double *median, int *launches, double *busy, Err *err)
+{
+    double times[101], work[101];
+    const DevEvent *events;
+    int n;
+    for (int i = 0; i < runs + 1 && i < 101; i++) {
+        TRY(i == 0 || exec_keeps(exec, 0) || upload(exec, c, w, h, plane, err));
+        TRY(dev_finish(dev, err));
+        TRY(dev_events(dev, &events, &n, err)); /* forget what was before */
+        TRY(exec_run(exec, err));
+        TRY(dev_finish(dev, err));
+        TRY(dev_events(dev, &events, &n, err));
+        uint64_t begin = UINT64_MAX, end = 0, sum = 0;
+        for (int k = 0; k < n; k++) {
+            begin = events[k].begin_ns < begin ? events[k].begin_ns : begin;
+            end = events[k].end_ns > end ? events[k].end_ns : end;
+            sum += events[k].end_ns - events[k].begin_ns;
+        }
+        times[i] = n > 0 ? (double)(end - begin) * 1e-6 : 0;
+        work[i] = (double)sum * 1e-6;
+        *launches = n;
+    }
+    qsort(times + 1, (size_t)runs, sizeof *times, by_value); /* the first run warms up */
+    qsort(work + 1, (size_t)runs, sizeof *work, by_value);
+    *median = times[1 + runs / 2];
+    *busy = work[1 + runs / 2];
+    return true;
+}
+
+static void print_kernels(Device *dev, Exec *exec)
+{
+    Err err = {0};
+    const DevEvent *events;
+    int n;
+    if (dev_events(dev, &events, &n, &err) && exec_run(exec, &err) && dev_finish(dev, &err) && dev_events(dev, &events, &n, &err)) {
+        for (int i = 0; i < n; i++) {
+            printf("        %-44s %9.4f ms\n", events[i].what,
+                   (double)(events[i].end_ns - events[i].begin_ns) * 1e-6);
+        }
+    }
+}
+
+static bool run_case(const Case *c, Device *dev, int runs, int divide, double copy, bool verbose,
+                     Err *err)
+{
+    Arena arena;
+    arena_init(&arena);
+    IrGraph *g = graph_of(&arena, c->file);
+    if (g == NULL) {
+        arena_free(&arena);
+        return err_set(err, CODE_USAGE, "%s does not compile", c->file);
+    }
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *program = cg_program(g, schedule, "bench");
+    int w = c->w / divide, h = c->h / divide;
+    ExecInput input = {.extent = {w, h, c->d, 1}, .elem = c->elem, .pixel_um = {1, 1, 1}};
+    double params[32] = {0};
+    for (int i = 0; i < program->n_params; i++) {
+        params[i] = program->params[i].value;
+    }
+    Exec *exec = NULL;
+    void *plane = plane_of(c, w, h);
+    bool ok = plane != NULL && exec_new(program, dev, &exec, err) &&
+              exec_bind(exec, &input, params, err);
+    ok = ok && upload(exec, c, w, h, plane, err);
+    double median = 0, busy = 0;
+    int launches = 0;
+    ok = ok && time_runs(exec, dev, c, w, h, plane, runs, &median, &launches, &busy, err);
+    if (ok) {
+        double pixels = (double)w * h * c->d;
+        double bytes = pixels * ((double)elem_size(c->elem) + c->out_bytes);
+        printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %5d\n", c->name, w,
+               elem_name(c->elem), median, busy, c->goal_ms, bytes / median * 1e-6,
+               100 * bytes / (median * 1e-3) / copy, launches);
+        fflush(stdout);
+        if (verbose) {
+            print_kernels(dev, exec);
+        }
+    }
+    free(plane);
+    exec_free(exec);
+    arena_free(&arena);
+    return ok;
+}
+
+/* Bytes a second of a copy, read and written, of 1 GiB (64 MiB on a CPU). */
+static double copy_rate(Device *dev)
+{
+    Err err = {0};
+    size_t size = dev_info(dev)->cpu ? (size_t)64 << 20 : (size_t)1 << 30;
+    DevMem *a = NULL, *b = NULL;
+    double best = 1e9;
+    const DevEvent *events;
+    int n;
+    if (dev_alloc(dev, size, &a, &err) && dev_alloc(dev, size, &b, &err)) {
+        for (int i = 0; i < 10; i++) {
+            dev_events(dev, &events, &n, &err);
+            if (!dev_copy(dev, a, 0, b, 0, size, &err) || !dev_finish(dev, &err) ||
+                !dev_events(dev, &events, &n, &err) || n == 0) {
+                break;
+            }
+            double t = (double)(events[0].end_ns - events[0].begin_ns) * 1e-9;
+            best = t < best ? t : best;
+        }
+    }
+    dev_free(dev, a);
+    dev_free(dev, b);
+    return 2.0 * (double)size / best;
+}
+
+int main(int argc, char **argv)
+{
+    const char *device = NULL, *only = NULL;
+    int runs = 9, divide = 1;
+    bool verbose = false, check = true;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
+            device = argv[++i];
+        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
+            runs = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            only = argv[++i];
+        } else if (strcmp(argv[i], "--divide") == 0 && i + 1 < argc) {
+            divide = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--verbose") == 0) {
+            verbose = true;
+        } else if (strcmp(argv[i], "--no-check") == 0) {
+            check = false;
+        } else {
+            fprintf(stderr, "bench [--device NAME] [--runs N] [--only CASE] [--divide N] [--verbose] "
+                            "[--no-check]\n");
+            return 2;
+        }
+    }
+    Err err = {0};
+    DevOptions options = {.choice = device, .profile = true};
+    Device *dev = NULL;
+    if (runs < 1 || runs > 100 || divide < 1 || !dev_open(&options, &dev, &err)) {
+        fprintf(stderr, "bench: %s\n", err.text);
+        return err.code;
+    }
+    double copy = copy_rate(dev);
+    printf("device %s, driver %s; copy %.0f GB/s\n", dev_info(dev)->name, dev_info(dev)->driver,
+           copy * 1e-9);
+    printf("%-22s %8s %s %10s %10s %8s %8s %8s %5s\n", "case", "size", "type", "ms", "busy ms",
+           "goal ms", "GB/s", "of copy", "steps");
+    int failed = 0;
+    for (int i = 0; i < N_CASES; i++) {
+        if (only != NULL && strstr(CASES[i].name, only) == NULL) {
+            continue;
+        }
+        char why[300] = "";
+        err_clear(&err);
+        if (check && !check_small(&CASES[i], dev, why, sizeof why)) {
+            printf("%-22s DIFFERS FROM THE EVALUATOR: %s\n", CASES[i].name, why);
+            failed++;
+        }
+        if (!run_case(&CASES[i], dev, runs, divide, copy, verbose, &err)) {
+            printf("%-22s failed: %s\n", CASES[i].name, err.text);
+            failed++;
+        }
+    }
+    dev_close(dev);
+    return failed > 0;
+}

@@ -1,0 +1,93 @@
+/* exec_plan: peaks, aliases, strips and blocks, all without a device. */
+#include "exec_programs.h"
+
+/* The result takes the place of the smoothed image, and that is what the peak counts. */
+static void aliases_and_peak_are_as_planned(void **state)
+{
+    Program program = chain();
+    ExecTarget target = exec_target(NULL);
+    ExecInput input = like(1024, 1024, ELEM_U8);
+    ExecPlan *plan;
+    Err err = {0};
+    double gain = 1;
+    (void)state;
+    assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+    assert_int_equal(plan->buffers[B_SMOOTH].offset, plan->buffers[B_SHIFTED].offset);
+    assert_int_equal(plan->peak, 2 * (4u << 20) + target.alignment);
+    assert_int_equal(plan->peak, plan->load);
+    assert_int_equal(plan->steps[0].traffic, 5u << 20);
+    exec_plan_free(plan);
+    exec_plan_free(NULL);
+}
+
+static void strips_fill_the_device_and_respect_halos(void **state)
+{
+    Program program = chain();
+    ExecTarget target = exec_target(NULL);
+    ExecPlan *plan;
+    Err err = {0};
+    double gain = 1;
+    (void)state;
+    static const struct {
+        int w, h, strip[3];
+    } cases[] = {{16384, 16384, {246, 246, 246}}, /* 64 columns: 66 strips for 132 * 32 groups */
+                 {2048, 2048, {8, 16, 8}},        /* short, but four times the halo of 4 */
+                 {100, 3, {3, 3, 3}},
+                 {300000, 100000, {256, 256, 256}}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        ExecInput input = like(cases[i].w, cases[i].h, ELEM_U8);
+        assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+        for (int s = 0; s < 3; s++) {
+            const ExecStep *step = &plan->steps[s];
+            assert_true(abs(step->strip - cases[i].strip[s]) <= 2);
+            assert_int_equal(step->groups[0], (cases[i].w + 255) / 256);
+            assert_int_equal(step->groups[1], (cases[i].h + step->strip - 1) / step->strip);
+            assert_int_equal(step->groups[2], 1);
+        }
+        exec_plan_free(plan);
+    }
+}
+
+static void reductions_cut_blocks_of_64_rows(void **state)
+{
+    (void)state;
+    static const ProgArg args[] = {{ARG_PARTIALS, 0, 0}};
+    ProgStep step = {.kind = STEP_LAUNCH,
+                     .name = "r",
+                     .reduces = true,
+                     .args = args,
+                     .n_args = 1,
+                     .grid = 2,
+                     .value = -1,
+                     .of_step = -1};
+    ProgStep along_z = {
+        .kind = STEP_LAUNCH, .name = "z", .march_z = true, .grid = 2, .value = -1, .of_step = -1};
+    const ProgStep steps[] = {step, along_z};
+    Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
+    ProgInput none = IMAGE;
+    none.buffer = -1;
+    program.inputs = &none;
+    ExecTarget target = exec_target(NULL);
+    ExecInput input = {.extent = {1000, 130, 7, 3}, .elem = ELEM_F32};
+    ExecPlan *plan;
+    Err err = {0};
+    double gain = 1;
+    assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+    assert_int_equal(plan->steps[0].strip, 64);
+    assert_int_equal(plan->steps[0].groups[1], 3);
+    assert_int_equal(plan->steps[0].groups[2], 21);
+    assert_int_equal(plan->steps[0].scratch, 4 * 3 * 21 * 5 * 8);
+    assert_int_equal(plan->steps[1].rows, 7);
+    assert_int_equal(plan->steps[1].groups[2], 130 * 3);
+    exec_plan_free(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aliases_and_peak_are_as_planned),
+        cmocka_unit_test(strips_fill_the_device_and_respect_halos),
+        cmocka_unit_test(reductions_cut_blocks_of_64_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
