@@ -321,6 +321,7 @@ int main(int argc, char **argv)
     const char *device = NULL, *only = NULL;
     int runs = 9, divide = 1;
     bool verbose = false, check = true;
+    DevOptions options = {.profile = true};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
             device = argv[++i];
@@ -330,19 +331,23 @@ int main(int argc, char **argv)
             only = argv[++i];
         } else if (strcmp(argv[i], "--divide") == 0 && i + 1 < argc) {
             divide = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--dump") == 0 && i + 1 < argc) {
+            options.dump = argv[++i];
+        } else if (strcmp(argv[i], "--load") == 0 && i + 1 < argc) {
+            options.load = argv[++i];
         } else if (strcmp(argv[i], "--verbose") == 0) {
             verbose = true;
         } else if (strcmp(argv[i], "--no-check") == 0) {
             check = false;
         } else {
             fprintf(stderr, "bench [--device NAME] [--runs N] [--only CASE] [--divide N] [--verbose] "
-                            "[--no-check]\n");
+                            "[--no-check] [--dump DIR] [--load DIR]\n");
             return 2;
         }
     }
     Err err = {0};
-    DevOptions options = {.choice = device, .profile = true};
     Device *dev = NULL;
+    options.choice = device;
     if (runs < 1 || runs > 100 || divide < 1 || !dev_open(&options, &dev, &err)) {
         fprintf(stderr, "bench: %s\n", err.text);
         return err.code;

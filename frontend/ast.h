@@ -120,6 +120,9 @@ void ast_format(const AstFile *file, Str *out);
 void ast_expr_format(const AstExpr *expr, Str *out);
 
 struct Diags;
+/* Whether the file that `source` was made from is text as a whole: a zero byte would end it early,
+ * and what comes behind would be neither compiled nor formatted.  `size`: bytes of the file. */
+bool fe_check_text(const Source *source, size_t size, struct Diags *diags);
 /* Scans and parses; complaints go to diags; never NULL: what could be understood is in the tree. */
 AstFile *fe_parse(Arena *arena, const Source *source, struct Diags *diags);
 

@@ -39,7 +39,7 @@ struct Val {
     int grid;
     IrExpr expr, mask;
     IrId node;
-    const char *unit; /* of a number: "um", "um2"; NULL for pixels */
+    const char *unit; /* of a number: "um", "um2", "um3"; NULL for pixels */
     const char *text;
     IrBorder border;
     ValItem *items;
@@ -231,8 +231,6 @@ Val el_call(Elab *el, const AstExpr *e);
 /* Expands a function on values. */
 Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
               Span span);
-/* Calls a function value. */
-Val el_apply(Elab *el, Val fn, const Val *args, int n, Span span);
 /* Remembers that a function was used; false when it was known already. */
 bool el_mark_called(Elab *el, const AstStmt *fn);
 

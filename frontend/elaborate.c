@@ -385,10 +385,6 @@ static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
 
 static void output(Elab *el, const AstStmt *s)
 {
-    if (el->loop != 0) {
-        el_error(el, OUTPUT_IN_LOOP, s->name_span, s->name);
-        return;
-    }
     if (s->a != NULL) {
         el_assign(el, s);
     }

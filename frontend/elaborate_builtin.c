@@ -31,11 +31,6 @@ Val el_math(Elab *el, Call *call)
     return el_op2(el, op, call->arg[0], call->arg[1], call->span);
 }
 
-Val el_logical(Elab *el, Call *call)
-{
-    return el_math(el, call);
-}
-
 Val el_constant_border(Elab *el, Call *call)
 {
     (void)el;
@@ -409,6 +404,35 @@ Val el_pick(Elab *el, Call *call)
         picked = el_select(el, here, list.items[i].val, picked, call->span);
     }
     return picked;
+}
+
+Val el_is_mask_op(Elab *el, Call *call)
+{
+    return el_host(ir_const_typed(el->g, el_is_mask(el, call->arg[0]), ELEM_BOOL));
+}
+
+/* How far a kernel reaches: half the rows of a list; for a function what the user says. */
+Val el_kernel_radius(Elab *el, Call *call)
+{
+    static const char *const NAMES[] = {"x", "y", "z"};
+    Rows rows;
+    if (call->arg[0].kind == VAL_FUNCTION) {
+        if (call->arg[1].kind != VAL_RECORD) {
+            Diag *d = el_error(el, MISSING_ARGUMENT, call->span, "a kernel function", "radius");
+            diag_help(el->diags, d, "convolve(v, f, radius = 3) takes f of the offsets -3 .. 3");
+            return el_err();
+        }
+        return call->arg[1];
+    }
+    if (!read_rows(el, call->arg[0], &rows, call->at[0])) {
+        return el_err();
+    }
+    const int radius[3] = {rows.nx / 2, rows.ny / 2, rows.nz / 2};
+    Val record = el_record(el, 3);
+    for (int ax = 0; ax < 3; ax++) {
+        record.items[ax] = (ValItem){NAMES[ax], el_number(el, radius[ax])};
+    }
+    return record;
 }
 
 /* True when a number is 0 whatever the parameters are. */

@@ -8,6 +8,8 @@
 #include "elab.h"
 #include "words.h"
 
+#include "../base/measures.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -106,7 +108,7 @@ static unsigned types_of(const Elab *el, Val v)
     if (v.kind == VAL_NUMBER) {
         return el_is_truth(el, v) ? OP_TRUTH : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS;
     }
-    if (v.kind == VAL_WORD && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
+    if ((v.kind == VAL_WORD || v.kind == VAL_TEXT) && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
         return OP_AXIS | OP_WORD;
     }
     return TYPES[v.kind];
@@ -149,6 +151,7 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
     return true;
 }
 
+/* Numbers for each axis as a record; an axis that the image lacks has 0. */
 static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out,
                          Span at)
 {
@@ -156,7 +159,14 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
     Val record = el_record(el, 3);
     for (int ax = 0; ax < 3; ax++) {
         Val v = each[ax];
-        bool fine = check_range(el, call, p, v, at);
+        bool absent = el_is_bad(v);
+        if (v.unit != NULL && strcmp(v.unit, "um") != 0) {
+            Diag *d = el_error(el, NOT_A_LENGTH, at, p->name, v.unit);
+            diag_help(el->diags, d, "lengths are nm, um, mm or pixels");
+            return false;
+        }
+        v = absent ? el_number(el, 0) : v;
+        bool fine = absent || check_range(el, call, p, v, at);
         fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, at));
         if (!fine) {
             return false;
@@ -170,9 +180,9 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
 /* A number, or a list with one for each axis of the image, as a record x, y, z. */
 static bool per_axis(Elab *el, const Call *call, const OpParam *p, Val *v, Span at)
 {
-    Val each[3] = {el_number(el, 0), el_number(el, 0), el_number(el, 0)};
+    Val each[3] = {el_err(), el_err(), el_err()};
     const Val image = call->arg[0];
-    int ndim = image.kind == VAL_IMAGE ? el_ndim(el, image) : 3;
+    int ndim = image.kind == VAL_IMAGE ? el_ndim(el, image) : v->n <= 3 ? v->n : 3;
     if (v->kind == VAL_RECORD && el_member(*v, "x") != NULL) {
         return true;
     }
@@ -183,13 +193,14 @@ static bool per_axis(Elab *el, const Call *call, const OpParam *p, Val *v, Span 
         return axis_numbers(el, call, p, each, v, at);
     }
     if (v->n != ndim) {
-        Diag *d = el_error(el, PER_AXIS_COUNT, at, p->name, v->n, el_axes(el, image.grid));
+        const char *axes = image.kind == VAL_IMAGE ? el_axes(el, image.grid) : "[z, y, x]";
+        Diag *d = el_error(el, PER_AXIS_COUNT, at, p->name, v->n, axes);
         diag_help(el->diags, d, "one number for all axes, or a list in the order of the axes, "
                                 "x last");
         return false;
     }
     int next = v->n - 1;
-    for (int ax = 0; ax < 3; ax++) {
+    for (int ax = 0; ax < 3 && next >= 0; ax++) {
         if (image.kind == VAL_IMAGE && !el_has(el, image, ax)) {
             continue;
         }
@@ -237,6 +248,20 @@ static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *
     return true;
 }
 
+static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+{
+    size_t n = strlen(v.text);
+    for (const char *c = p->choices; c != NULL; c = strchr(c, '|')) {
+        c += *c == '|';
+        if (strncmp(c, v.text, n) == 0 && (c[n] == '|' || c[n] == '\0')) {
+            return true;
+        }
+    }
+    Diag *d = el_error(el, UNKNOWN_CHOICE, at, v.text, p->name, call->op->name);
+    diag_help(el->diags, d, "it is one of %s", p->choices);
+    return false;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -259,6 +284,9 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if ((have & p->types) == 0) {
         wrong_kind(el, call, p, *v, at);
         return false;
+    }
+    if (p->choices != NULL) {
+        return check_choice(el, call, p, *v, at);
     }
     if (v->kind != VAL_NUMBER || el_is_truth(el, *v)) {
         return true;
@@ -284,7 +312,7 @@ static Val argument(Elab *el, const OpParam *p, const AstExpr *e)
     if (e->kind == AST_NAME && (p->types & (OP_WORD | OP_AXIS)) != 0) {
         const Binding *b = el_find(el->scope, e->name);
         bool choice = b != NULL && (b->val.kind == VAL_WORD || b->val.kind == VAL_IMAGE);
-        bool property = words_property(e->name) != NULL || b == NULL;
+        bool property = measure_find(e->name, strlen(e->name)) != NULL || b == NULL;
         if (!choice && property) {
             return el_word(e->name);
         }
@@ -384,6 +412,9 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
 /* A default of ops.def: its text means what it would mean in the prelude. */
 static Val default_value(Elab *el, const OpParam *p)
 {
+    if ((p->types & (OP_WORD | OP_AXIS)) != 0) {
+        return el_word(p->value);
+    }
     Source *source = arena_new(el->arena, Source);
     source->path = "operators";
     source->text = arena_printf(el->arena, "value = %s\n", p->value);
@@ -598,6 +629,15 @@ static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr 
     Val args[CALL_MAX_ARGS];
     Span at[CALL_MAX_ARGS];
     bool given[CALL_MAX_ARGS] = {false};
+    int written = 0;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        written++;
+    }
+    bool users = fn->span.source == el->file->source && e->span.source != el->file->source;
+    if (users && written != count_params(fn)) {
+        el_error(el, FUNCTION_ARITY, e->span, fn->name, count_params(fn), written);
+        return el_err();
+    }
     bool fine = fn_arguments(el, fn, e, args, at, given);
     int i = 0;
     for (const AstName *p = fn->names; p != NULL && i < CALL_MAX_ARGS && fine; p = p->next, i++) {
@@ -619,30 +659,16 @@ static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr 
     return fine ? call_values(el, fn, env, args, at, i, e->span) : el_err();
 }
 
-Val el_apply(Elab *el, Val fn, const Val *args, int n, Span span)
-{
-    Span at[CALL_MAX_ARGS];
-    for (int i = 0; i < n; i++) {
-        at[i] = span;
-    }
-    if (fn.kind != VAL_FUNCTION || fn.fn == NULL) {
-        return el_err();
-    }
-    if (count_params(fn.fn) != n) {
-        el_error(el, FUNCTION_ARITY, span, fn.fn->name, count_params(fn.fn), n);
-        return el_err();
-    }
-    return call_values(el, fn.fn, fn.env, args, at, n, span);
-}
-
 Val el_call(Elab *el, const AstExpr *e)
 {
     Binding *b = el_find(el->scope, e->name);
-    if (b != NULL && b->val.kind == VAL_FUNCTION) {
+    const Op *op = ops_find(el->ops, e->name);
+    /* The prelude calls operators as everybody does: checked, and with their defaults. */
+    bool operator = op != NULL && b != NULL && b->val.env == el->prelude;
+    if (b != NULL && b->val.kind == VAL_FUNCTION && !operator) {
         b->used = true;
         return call_function(el, b->val.fn, b->val.env, e);
     }
-    const Op *op = ops_find(el->ops, e->name);
     if (op != NULL) {
         return call_operator(el, op, e);
     }
@@ -659,7 +685,7 @@ Val el_call(Elab *el, const AstExpr *e)
         return el_err();
     }
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        if (arg->value->kind != AST_NAME || words_property(arg->value->name) == NULL) {
+        if (arg->value->kind != AST_NAME || measure_find(arg->value->name, strlen(arg->value->name)) == NULL) {
             el_expr(el, arg->value);
         }
     }

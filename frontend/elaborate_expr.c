@@ -288,19 +288,26 @@ Val el_where(Elab *el, Val v, Val mask, Span span)
 
 /* ---- leaves ---------------------------------------------------------------------------- */
 
+typedef struct Unit {
+    const char *name;
+    double micrometres; /* to the power below */
+    const char *settled;
+} Unit;
+
+static const Unit UNITS[] = {
+    {"nm", 1e-3, "um"}, {"um", 1, "um"}, {"mm", 1e3, "um"}, {"um2", 1, "um2"}, {"um3", 1, "um3"},
+};
+
 static Val number_literal(Elab *el, const AstExpr *e)
 {
-    Val v = el_number(el, e->num);
-    bool pixels = e->unit == NULL || strcmp(e->unit, "px") == 0;
-    bool known = pixels || strcmp(e->unit, "um") == 0 || strcmp(e->unit, "um2") == 0;
-    if (!known) {
-        Diag *d = el_error(el, UNKNOWN_UNIT, e->span, e->unit);
-        diag_help(el->diags, d, "lengths are pixels, or micrometres (0.5 um, 12 um2) that the "
-                                "file's pixel size turns into pixels");
-        return el_err();
+    for (size_t i = 0; e->unit != NULL && i < sizeof UNITS / sizeof *UNITS; i++) {
+        if (strcmp(e->unit, UNITS[i].name) == 0) {
+            Val v = el_number(el, e->num * UNITS[i].micrometres);
+            v.unit = UNITS[i].settled;
+            return v;
+        }
     }
-    v.unit = pixels ? NULL : e->unit;
-    return v;
+    return el_number(el, e->num);
 }
 
 static Val name_value(Elab *el, const AstExpr *e)
@@ -446,10 +453,6 @@ static Val items(Elab *el, const AstExpr *e, ValKind kind)
         v.items[i].name = a->name;
         v.items[i].val = el_expr(el, a->value);
         bad = bad || el_is_bad(v.items[i].val);
-        if (kind == VAL_RECORD && a->name == NULL) {
-            el_error(el, RECORD_WITHOUT_NAME, a->value->span, "");
-            bad = true;
-        }
     }
     return bad ? el_err() : v;
 }

@@ -2,7 +2,8 @@
  * elaborate_labels: labels, what is measured of them, and the shapes that grow from them.
  */
 #include "elab.h"
-#include "words.h"
+
+#include "../base/measures.h"
 
 #include <string.h>
 
@@ -78,14 +79,15 @@ Val el_label_equal(Elab *el, Call *call)
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
-typedef struct Measure {
+typedef struct Wanted {
     Val images[IR_MAX_IN];
     int n_images;
-    const WordProperty *properties[CALL_MAX_ARGS];
+    const Measure *properties[CALL_MAX_ARGS];
+    const char *headers[CALL_MAX_ARGS]; /* as the user writes them */
     int n;
-} Measure;
+} Wanted;
 
-static bool add_image(Elab *el, Call *call, int i, Measure *m)
+static bool add_image(Elab *el, Call *call, int i, Wanted *m)
 {
     if (m->n_images + 1 >= IR_MAX_IN) {
         el_error(el, TOO_MANY_IMAGES, call->at[i], IR_MAX_IN - 1);
@@ -105,40 +107,61 @@ static bool add_image(Elab *el, Call *call, int i, Measure *m)
     return true;
 }
 
-static bool add_property(Elab *el, Call *call, int i, Measure *m)
+/* Every name and other name of every property, for suggestions. */
+static int property_names(Elab *el, const char **names, int most)
+{
+    int n = 0;
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        const char *text = arena_printf(el->arena, "%s %s", MEASURES[i].name, MEASURES[i].aliases);
+        for (size_t k; n < most && *text != '\0'; text += k) {
+            k = strcspn(text, " ");
+            if (k > 0) {
+                names[n++] = arena_strndup(el->arena, text, k);
+            }
+            k += text[k] == ' ';
+        }
+    }
+    return n;
+}
+
+static void unknown_property(Elab *el, const char *name, Span at)
+{
+    const char *names[256];
+    const char *near = fe_nearest(name, names, property_names(el, names, 256));
+    Diag *d = el_error(el, UNKNOWN_PROPERTY, at, name);
+    if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `%s`?", near);
+    } else {
+        diag_help(el->diags, d, "such as area, centroid, bbox, mean, sum, solidity; "
+                                "`pipec ops measure` lists all");
+    }
+}
+
+static bool add_property(Elab *el, Call *call, int i, Wanted *m)
 {
     const char *name = call->arg[i].text;
-    const WordProperty *p = words_property(name);
+    const Measure *p = measure_find(name, strlen(name));
     int ndim = el_ndim(el, call->arg[0]);
     if (p == NULL) {
-        const char *names[128];
-        int n = 0;
-        for (; n < WORDS_PROPERTIES_N && n < 128; n++) {
-            names[n] = WORDS_PROPERTIES[n].name;
-        }
-        const char *near = fe_nearest(name, names, n);
-        Diag *d = el_error(el, UNKNOWN_PROPERTY, call->at[i], name);
-        diag_help(el->diags, d, near != NULL ? "did you mean '%s'?"
-                                             : "such as area, centroid, bbox, mean, sum, solidity; "
-                                               "`pipec ops measure` lists all%.0s",
-                  near != NULL ? near : "");
+        unknown_property(el, name, call->at[i]);
         return false;
     }
-    if (p->ndim != 0 && p->ndim != ndim) {
+    if (p->dims != 0 && p->dims != ndim) {
         el_error(el, PROPERTY_NEEDS_2D, call->at[i], name, el_axes(el, call->arg[0].grid));
         return false;
     }
     for (int k = 0; k < m->n; k++) {
-        if (m->properties[k] == p) {
+        if (strcmp(m->headers[k], name) == 0) {
             el_error(el, PROPERTY_TWICE, call->at[i], name);
             return false;
         }
     }
+    m->headers[m->n] = name;
     m->properties[m->n++] = p;
     return true;
 }
 
-static bool read_measure(Elab *el, Call *call, Measure *m)
+static bool read_measure(Elab *el, Call *call, Wanted *m)
 {
     bool fine = true;
     for (int i = 1; i < call->n; i++) {
@@ -149,10 +172,10 @@ static bool read_measure(Elab *el, Call *call, Measure *m)
         }
     }
     for (int i = 0; i < m->n; i++) {
-        if (m->properties[i]->image && m->n_images == 0) {
-            Diag *d = el_error(el, PROPERTY_NEEDS_IMAGE, call->span, m->properties[i]->name);
-            diag_help(el->diags, d, "name the image after the labels: measure(%s, image, %s)",
-                      el_words(el, call->at[0]), m->properties[i]->name);
+        if (m->properties[i]->intensity && m->n_images == 0) {
+            Diag *d = el_error(el, PROPERTY_NEEDS_IMAGE, call->span, m->headers[i]);
+            diag_help(el->diags, d, "name the image after the labels: %s(%s, image, %s)",
+                      call->op->name, el_words(el, call->at[0]), m->headers[i]);
             fine = false;
         }
     }
@@ -160,28 +183,31 @@ static bool read_measure(Elab *el, Call *call, Measure *m)
 }
 
 /* "label,area,0:mean": a property about images once for each of them. */
-static const char *columns_of(Elab *el, const Measure *m)
+static const char *columns_of(Elab *el, const Wanted *m)
 {
     Str s;
     str_init(&s, el->arena);
     str_add(&s, "label");
     for (int i = 0; i < m->n; i++) {
-        const WordProperty *p = m->properties[i];
-        if (strcmp(p->name, "label") == 0) {
+        const char *header = m->headers[i];
+        if (m->properties[i]->id == MEASURE_ID_LABEL) {
             continue;
         }
-        for (int k = 0; k < (p->image ? m->n_images : 1); k++) {
-            if (p->image) {
-                str_addf(&s, ",%d:%s", k, p->name);
-            } else {
-                str_addf(&s, ",%s", p->name);
+        if (!m->properties[i]->intensity) {
+            str_addf(&s, ",%s", header);
+            continue;
+        }
+        for (int k = 0; k < m->n_images; k++) {
+            str_addf(&s, ",%d:%s", k, header);
+            if (m->n_images > 1) {
+                str_addf(&s, "=%s-%d", header, k);
             }
         }
     }
     return s.at;
 }
 
-static IrId measure_node(Elab *el, Call *call, const Measure *m, const char *columns)
+static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *columns)
 {
     IrNode node = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64, .text = columns};
     node.of = el_store(el, call->arg[0], "labels", call->span);
@@ -195,17 +221,23 @@ static IrId measure_node(Elab *el, Call *call, const Measure *m, const char *col
     return el_add_once(el, node, "table", call->span);
 }
 
+static void add_default(Wanted *m, const char *header, MeasureId id)
+{
+    m->headers[m->n] = header;
+    m->properties[m->n++] = &MEASURES[id];
+}
+
 Val el_measure(Elab *el, Call *call)
 {
-    Measure m = {.n = 0};
+    Wanted m = {.n = 0};
     if (!read_measure(el, call, &m)) {
         return el_err();
     }
     if (m.n == 0) {
-        m.properties[m.n++] = words_property("area");
-        m.properties[m.n++] = words_property("bbox");
+        add_default(&m, "area", MEASURE_ID_AREA);
+        add_default(&m, "bbox", MEASURE_ID_BBOX);
         if (m.n_images > 0) {
-            m.properties[m.n++] = words_property("mean");
+            add_default(&m, "mean", MEASURE_ID_INTENSITY_MEAN);
         }
     }
     return el_node(el, measure_node(el, call, &m, columns_of(el, &m)));
@@ -214,15 +246,14 @@ Val el_measure(Elab *el, Call *call)
 /* One property of each label, as a vector that an image of labels can look up. */
 Val el_property(Elab *el, Call *call)
 {
-    Measure m = {.n = 0};
+    Wanted m = {.n = 0};
     Call inner = *call;
     if (!read_measure(el, &inner, &m)) {
         return el_err();
     }
-    bool scalar = m.n == 1 && strcmp(m.properties[0]->name, "label") != 0 &&
-                  strncmp(m.properties[0]->name, "bbox", 5) != 0 &&
-                  strstr(m.properties[0]->name, "cent") == NULL;
-    if (!scalar || m.n_images > 1) {
+    bool one = m.n == 1 && m.properties[0]->id != MEASURE_ID_LABEL &&
+               m.properties[0]->shape == MEASURE_SHAPE_SCALAR;
+    if (!one || m.n_images > 1) {
         Diag *d = el_error(el, NOT_ONE_PROPERTY, call->span, "");
         diag_help(el->diags, d, "one property with one column: property(labels, area)");
         return el_err();
@@ -276,6 +307,25 @@ Val el_compact(Elab *el, Call *call)
                    .grid = pair[0].grid,
                    .in = {ir_read(el->g, labels),
                           el_readable(el, pair[1], "keep", call->span).expr}};
+    return primitive(el, node, NULL, call->span);
+}
+
+/* Labels under a mask; what is left of them is numbered anew, because some may be gone. */
+Val el_mask_labels(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Val pair[2] = {call->arg[0], call->arg[1]};
+    if (!el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    IrExpr none = ir_const_typed(g, 0, ELEM_U32);
+    Val left = el_image(el, ir_op3(g, IR_X_SELECT, pair[1].expr, pair[0].expr, none), pair[0].grid);
+    left = el_readable(el, left, "inside", call->span);
+    IrNode node = {.op = IR_COMPACT,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = left.grid,
+                   .in = {left.expr, ir_op2(g, IR_X_GT, left.expr, none)}};
     return primitive(el, node, NULL, call->span);
 }
 
@@ -355,13 +405,12 @@ Val el_reconstruct(Elab *el, Call *call)
     if (connectivity == 0 || !el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
-    double erosion = 0;
-    el_constant(el, call->arg[3], &erosion);
+    bool erosion = strcmp(call->arg[3].text, "erosion") == 0;
     IrNode node = {.op = IR_RECONSTRUCT,
                    .kind = IR_K_IMAGE,
                    .elem = ELEM_F32,
                    .grid = pair[0].grid,
-                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, erosion != 0)}};
+                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, erosion)}};
     node.in[0] = stored(el, pair[0], ELEM_F32, "seed", call->span);
     node.in[1] = stored(el, pair[1], ELEM_F32, "mask", call->span);
     return primitive(el, node, NULL, call->span);

@@ -235,8 +235,11 @@ IrExpr el_pixels(Elab *el, Val v, int axis)
         return v.expr;
     }
     IrExpr size = ir_pixelsize(el->g, axis);
-    if (strcmp(v.unit, "um2") == 0) {
+    if (strcmp(v.unit, "um") != 0) {
         size = ir_op2(el->g, IR_X_MUL, ir_pixelsize(el->g, IR_AX_X), ir_pixelsize(el->g, IR_AX_Y));
+    }
+    if (strcmp(v.unit, "um3") == 0) {
+        size = ir_op2(el->g, IR_X_MUL, size, ir_pixelsize(el->g, IR_AX_Z));
     }
     return ir_op2(el->g, IR_X_DIV, v.expr, size);
 }

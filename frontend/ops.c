@@ -75,8 +75,6 @@ static bool takes(const char **p, const char *word)
 
 static unsigned read_type(const char **p)
 {
-    /* The longest name first: "value" is also the start of nothing else, but "number" and
-     * "integer" are whole words in every signature. */
     for (int i = 0; i < OP_TYPES; i++) {
         if (takes(p, TYPE_NAMES[i])) {
             return 1u << i;
@@ -89,6 +87,13 @@ static unsigned read_type(const char **p)
 static void read_types(Arena *arena, OpParam *param, const char **p)
 {
     const char *begin = *p;
+    size_t word = strcspn(begin, " ,=");
+    if (memchr(begin, '|', word) != NULL) {
+        param->types = OP_WORD;
+        param->types_text = param->choices = arena_strndup(arena, begin, word);
+        *p = skip_blanks(begin + word);
+        return;
+    }
     do {
         param->types |= read_type(p);
     } while (takes(p, "or "));

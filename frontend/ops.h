@@ -4,7 +4,7 @@
  *
  * A signature is text: "v: image, sigma: number or per-axis in 0 .. inf, border: border = nearest".
  * Each parameter has a name, the kinds that it takes, an optional range and an optional default
- * (`none`: may be left out).  A parameter written "...name: kinds" takes any number of values.
+ * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same".  A parameter written "...name: kinds" takes any number of values.
  */
 #ifndef FRONTEND_OPS_H
 #define FRONTEND_OPS_H
@@ -40,6 +40,7 @@ typedef struct OpParam {
     const char *name;
     unsigned types;
     const char *types_text;
+    const char *choices; /* "same|full": the words that a parameter takes; NULL: any */
     const char *value;  /* default as text; NULL: must be given */
     bool rest;
     bool above;         /* lo itself is not allowed */

@@ -456,6 +456,19 @@ static void finish(Filter *f, bool too_deep) {
     push_made(f, T_END, false);
 }
 
+bool fe_check_text(const Source *source, size_t size, Diags *diags) {
+    enum { LARGEST = 1 << 24 }; /* offsets are int, and a pipeline is written by hand */
+    size_t n = strnlen(source->text, LARGEST);
+    bool short_enough = size < LARGEST;
+    if (short_enough && n == size) {
+        return true;
+    }
+    Diag *d = diag_add(diags, DIAG_NOT_TEXT, (Span){source, (int)n, (int)n}, (int)n,
+                       short_enough ? "zero" : "beyond the largest pipeline");
+    diag_help(diags, d, "save the file as plain text in UTF-8");
+    return false;
+}
+
 void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens) {
     Filter *f = arena_new(arena, Filter);
     *f = (Filter){.arena = arena,

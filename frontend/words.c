@@ -11,13 +11,6 @@ const WordConstant WORDS_CONSTANTS[] = {
 };
 const int WORDS_CONSTANTS_N = (int)(sizeof WORDS_CONSTANTS / sizeof *WORDS_CONSTANTS);
 
-const WordProperty WORDS_PROPERTIES[] = {
-#define PROPERTY(name, image, ndim, doc) {name, image, ndim, doc},
-#include "properties.def"
-#undef PROPERTY
-};
-const int WORDS_PROPERTIES_N = (int)(sizeof WORDS_PROPERTIES / sizeof *WORDS_PROPERTIES);
-
 const char *const WORDS_FOLDS[WORD_FOLDS] = {
     [WORD_SUM] = "sum",       [WORD_PROD] = "prod",     [WORD_MIN] = "min",
     [WORD_MAX] = "max",       [WORD_MEAN] = "mean",     [WORD_VAR] = "var",
@@ -30,16 +23,6 @@ const WordConstant *words_constant(const char *name)
     for (int i = 0; i < WORDS_CONSTANTS_N; i++) {
         if (strcmp(WORDS_CONSTANTS[i].name, name) == 0) {
             return &WORDS_CONSTANTS[i];
-        }
-    }
-    return NULL;
-}
-
-const WordProperty *words_property(const char *name)
-{
-    for (int i = 0; i < WORDS_PROPERTIES_N; i++) {
-        if (strcmp(WORDS_PROPERTIES[i].name, name) == 0) {
-            return &WORDS_PROPERTIES[i];
         }
     }
     return NULL;

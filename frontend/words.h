@@ -1,9 +1,8 @@
-/* words: the names that mean something everywhere: constants, borders, reductions over indices,
- * element types and the properties that measure() knows. */
+/* words: the names that mean something everywhere: constants, borders and reductions over
+ * indices. */
 #ifndef FRONTEND_WORDS_H
 #define FRONTEND_WORDS_H
 
-#include "../base/elem.h"
 #include "../ir/ir.h"
 
 #include <stdbool.h>
@@ -15,16 +14,6 @@ typedef struct WordConstant {
 
 extern const WordConstant WORDS_CONSTANTS[]; /* inf, nan, pi */
 extern const int WORDS_CONSTANTS_N;
-
-typedef struct WordProperty {
-    const char *name;
-    bool image;      /* about an intensity image */
-    int ndim;        /* 0: any; 2: only of 2-D images */
-    const char *doc;
-} WordProperty;
-
-extern const WordProperty WORDS_PROPERTIES[]; /* properties.def */
-extern const int WORDS_PROPERTIES_N;
 
 /* How a comprehension such as sum(... for i in ...) combines. */
 typedef enum WordFold {
@@ -46,7 +35,6 @@ typedef enum WordFold {
 extern const char *const WORDS_FOLDS[WORD_FOLDS];
 
 const WordConstant *words_constant(const char *name);
-const WordProperty *words_property(const char *name);
 /* The border called `name`, or IR_BORDERS; "constant" alone is none. */
 IrBorder words_border(const char *name);
 bool words_is_fold(const char *name);

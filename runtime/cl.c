@@ -58,7 +58,7 @@ struct DevProgram {
 typedef struct HostBlock {
     struct HostBlock *next;
     void *at;
-    cl_mem mem; /* NULL: plain memory */
+    cl_mem mem;
 } HostBlock;
 
 /* Something enqueued whose times nobody has asked for yet. */
@@ -133,6 +133,16 @@ static cl_ulong info_ulong(cl_device_id id, cl_device_info which)
     return value;
 }
 
+/* "A, B". */
+static void platform_names(const cl_platform_id *platforms, cl_uint n, char *out, size_t size)
+{
+    for (cl_uint p = 0, used = 0; p < n && p < MAX_PLATFORMS && used < size; p++) {
+        char name[128] = "";
+        (void)clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+        used += (cl_uint)snprintf(out + used, size - used, "%s%s", p ? ", " : "", name);
+    }
+}
+
 static Found describe(cl_platform_id platform, cl_device_id id)
 {
     Found found = {.platform = platform, .id = id};
@@ -144,9 +154,7 @@ static Found describe(cl_platform_id platform, cl_device_id id)
     info_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
     info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
-    char name[1024] = "";
-    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-    snprintf(info->platform, sizeof info->platform, "%.127s", name);
+    platform_names(&platform, 1, info->platform, sizeof info->platform);
     info->fp64 = info_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     info->memory = info_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_alloc = info_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -196,9 +204,9 @@ static bool find_devices(Found **list, int *n, char *why, size_t why_size, Err *
         }
     }
     if (*n == 0) {
-        char name[256] = "";
-        (void)clGetPlatformInfo(platforms[0], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-        cl_setup_explain(name, why, why_size);
+        char names[300] = "";
+        platform_names(platforms, n_platforms, names, sizeof names);
+        cl_setup_explain(names, why, why_size);
     }
     return true;
 }
@@ -563,6 +571,7 @@ bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
 {
     size_t counted = bytes < 4 ? 4 : (bytes + 3) / 4 * 4;
     char need[32];
+    cl_size_text(need, counted);
     *out = NULL;
     TRY(cl_limits_memory(&dev->info, dev->limit, dev->held, counted, err));
     DevMem *mem = calloc(1, sizeof *mem);
@@ -574,15 +583,15 @@ bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
     mem->mem = clCreateBuffer(dev->context, flags, counted, NULL, &status);
     if (status != CL_SUCCESS) {
         free(mem);
-        cl_size_text(need, counted);
         return fail(dev, status, "clCreateBuffer", err, "when %s were allocated", need);
     }
     *mem = (DevMem){.mem = mem->mem, .bytes = bytes, .counted = counted, .root = mem};
     dev->held += counted;
     dev->peak = dev->held > dev->peak ? dev->held : dev->peak;
-    if (!dev_fill(dev, mem, 0, counted, FRESH, err) || !dev_finish(dev, err)) {
+    Err touch = {0};
+    if (!dev_fill(dev, mem, 0, counted, FRESH, &touch) || !dev_finish(dev, &touch)) {
         dev_free(dev, mem);
-        return false;
+        return err_set(err, touch.code, "%s were not to be had: %s", need, touch.text);
     }
     *out = mem;
     return true;
@@ -590,8 +599,11 @@ bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
 
 bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **out, Err *err)
 {
-    DevMem *mem = calloc(1, sizeof *mem);
     *out = NULL;
+    if (offset % dev->alignment != 0) { /* some drivers would take it */
+        return err_set(err, CODE_USAGE, "a slice of memory at %zu is not aligned", offset);
+    }
+    DevMem *mem = calloc(1, sizeof *mem);
     if (!mem) {
         return no_host_memory(err, "a buffer's description");
     }
@@ -623,39 +635,31 @@ size_t dev_bytes(const DevMem *mem)
     return mem->bytes;
 }
 
-static bool pin(Device *dev, size_t bytes, HostBlock *block, Err *err)
-{
-    cl_int status;
-    block->mem = clCreateBuffer(dev->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes,
-                                NULL, &status);
-    if (status != CL_SUCCESS) {
-        return fail(dev, status, "clCreateBuffer", err, "for pinned host memory");
-    }
-    block->at = clEnqueueMapBuffer(dev->queue, block->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                   bytes, 0, NULL, NULL, &status);
-    if (status != CL_SUCCESS) {
-        (void)clReleaseMemObject(block->mem);
-        return fail(dev, status, "clEnqueueMapBuffer", err, "for pinned host memory");
-    }
-    return true;
-}
-
+/* A buffer that the driver keeps in host memory, mapped for good, is what OpenCL has for pinning.
+ */
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
 {
     HostBlock *block = calloc(1, sizeof *block);
-    bytes = bytes ? bytes : 1;
     *out = NULL;
     if (!block) {
         return no_host_memory(err, "a buffer's description");
     }
-    if (dev->info.cpu) {
-        if (posix_memalign(&block->at, 4096, bytes) != 0) {
-            free(block);
-            return no_host_memory(err, "a transfer buffer");
+    const char *call = "clCreateBuffer";
+    cl_int status;
+    bytes = bytes ? bytes : 1;
+    block->mem = clCreateBuffer(dev->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes,
+                                NULL, &status);
+    if (status == CL_SUCCESS) {
+        call = "clEnqueueMapBuffer";
+        block->at = clEnqueueMapBuffer(dev->queue, block->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                       0, bytes, 0, NULL, NULL, &status);
+    }
+    if (status != CL_SUCCESS) {
+        if (block->mem) {
+            (void)clReleaseMemObject(block->mem);
         }
-    } else if (!pin(dev, bytes, block, err)) {
         free(block);
-        return false;
+        return fail(dev, status, call, err, "for pinned host memory");
     }
     block->next = dev->host_blocks;
     dev->host_blocks = block;
@@ -674,13 +678,9 @@ void dev_host_free(Device *dev, void *at)
         return;
     }
     *link = block->next;
-    if (block->mem) {
-        (void)clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL);
-        (void)clFinish(dev->queue);
-        (void)clReleaseMemObject(block->mem);
-    } else {
-        free(block->at);
-    }
+    (void)clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL);
+    (void)clFinish(dev->queue);
+    (void)clReleaseMemObject(block->mem);
     free(block);
 }
 

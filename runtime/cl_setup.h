@@ -6,9 +6,9 @@
 
 /* Runs once for a process, before the first OpenCL call. */
 void cl_setup_prepare(void);
-/* Why no device was found and how to mend it; `platform`: the driver that has none, or NULL when
+/* Why no device was found and how to mend it; `drivers`: those that have none, or NULL when
  * there is no driver. */
-void cl_setup_explain(const char *platform, char *why, size_t size);
+void cl_setup_explain(const char *drivers, char *why, size_t size);
 /* True when a device is what the user chose with `--device` (see DevOptions); NULL: any is. */
 bool cl_setup_matches(const DeviceInfo *info, const char *choice);
 

@@ -41,6 +41,8 @@ typedef struct ExecBuffer {
 
 typedef struct ExecStep {
     double *values;   /* LAUNCH: by argument, for host expressions; PRIMITIVE: host arguments */
+    int below, above; /* widest halo of the reads that have one: rows, or planes, on each side */
+    bool whole;       /* some read needs the whole image */
     int rows, strip;  /* LAUNCH: rows (or planes) to compute, and how many at a time */
     size_t groups[3]; /* LAUNCH */
     int rounds;       /* LOOP */

@@ -404,9 +404,19 @@ static bool check_inputs(const Program *program, const Options *o, Err *err)
     return true;
 }
 
+/* "blobs" for ./bin/blobs; "pipec run blobs.pipe" where the pipeline was compiled just now. */
+static void name_command(const char *argv0, char *to, size_t size)
+{
+    const char *slash = strrchr(argv0, '/'), *name = slash == NULL ? argv0 : slash + 1;
+    size_t n = strlen(name);
+    bool pipe = n > 5 && strcmp(name + n - 5, ".pipe") == 0;
+    snprintf(to, size, "%s%s", pipe ? "pipec run " : "", name);
+}
+
 bool options_parse(const Program *program, int argc, char **argv, Options *out, Err *err)
 {
-    *out = (Options){.command = argc > 0 ? argv[0] : program->name, .shard = 1, .shards = 1};
+    *out = (Options){.shard = 1, .shards = 1};
+    name_command(argc > 0 ? argv[0] : program->name, out->command, sizeof out->command);
     size_t rows = (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;
     Table table = {.rows = calloc(rows, sizeof *table.rows),
                    .names = calloc(rows, sizeof *table.names)};

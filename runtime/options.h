@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 typedef struct Options {
-    const char *command;    /* how messages name the program */
+    char command[300];      /* how messages name the program: "blobs", "pipec run blobs.pipe" */
     const char *output;     /* -o: folder or template; NULL: the current folder */
     const char *device;
     uint64_t memory;        /* bytes; 0: what the device has */

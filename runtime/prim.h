@@ -36,6 +36,8 @@ typedef struct PrimImage {
     int64_t length;       /* vectors: elements; images: planes * h * pitch */
 } PrimImage;
 
+enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
+
 typedef struct PrimCall {
     Device *dev;
     const char *name;        /* the step's name, for messages and as `what` of launches */
@@ -53,7 +55,7 @@ typedef struct PrimCall {
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
-    enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU } shape; /* tests may ask for a shape of kernel */
+    int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
     Err *err;
 } PrimCall;
 

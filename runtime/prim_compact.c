@@ -22,7 +22,7 @@ enum {
     ITEMS = 256,
     PIXELS = 4,         /* COMPACT_PIXELS of kernels/compact.cl */
     BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
-    GPU_SCAN = 1024,
+    GPU_SCAN = 256,
     LEAST_KEY_BITS = 24 /* of arbitrary ids, so that small images need few rounds */
 };
 

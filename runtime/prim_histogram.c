@@ -45,14 +45,14 @@ static bool run_histogram(PrimCall *call)
     DevMem *counts = call->out[0].mem;
     TRY(dev_fill(call->dev, counts, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
-                           dev_mem(counts)};
+                           dev_int(visit_tile_bits(call)), dev_mem(counts)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "histogram_count",
                                              .reads = true,
                                              .groups = visit_groups(call, false),
                                              .group = visit_group(call),
                                              .args = args,
-                                             .n_args = 4});
+                                             .n_args = 5});
 }
 
 const Primitive prim_histogram = {"histogram", NULL, run_histogram};

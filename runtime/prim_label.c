@@ -24,7 +24,7 @@ enum {
     BLOCK_WORDS = 1024,   /* LABEL_BLOCK of kernels/label_nodes.cl */
     EQUAL_BLOCK = 256,    /* RANK_BLOCK of kernels/label_equal.cl */
     ITEMS = 256,          /* of a group, where the kernel does not ask for a number */
-    GPU_SCAN = 1024
+    GPU_SCAN = 256
 };
 
 extern const char kernel_text_scan[], kernel_text_label_nodes[], kernel_text_label_tiles[],

@@ -13,10 +13,10 @@
 #include <stdio.h>
 
 enum {
-    HEADER_WORDS = 24576,   /* of scratch, in front of the copies */
-    SAMPLE_SIZE = 16384,    /* as in kernels/rank.cl */
+    HEADER_WORDS = 24576, /* of scratch, in front of the copies */
+    SAMPLE_SIZE = 16384,  /* as in kernels/rank.cl */
     PASSES = 3,
-    SMALL = 65536           /* pixels that are always worth a copy */
+    SMALL = 65536 /* pixels that are always worth a copy */
 };
 
 extern const char kernel_text_rank[];
@@ -64,26 +64,27 @@ static bool run_passes(const PrimCall *call, DevProgram *program, double percent
 {
     size_t group = visit_group(call);
     uint32_t tiles = visit_tiles(call), capacity = capacity_of(call);
-    const DevArg count_args[] = {dev_int(call->w), dev_int(call->h), dev_uint(tiles),
-                                 dev_uint(capacity), dev_mem(call->scratch)};
+    int bits = visit_tile_bits(call);
+    const DevArg count_args[] = {dev_int(call->w), dev_int(call->h),   dev_uint(tiles),
+                                 dev_int(bits),    dev_uint(capacity), dev_mem(call->scratch)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "rank_count",
                                           .reads = true,
                                           .groups = visit_groups(call, false),
                                           .group = group,
                                           .args = count_args,
-                                          .n_args = 5}));
+                                          .n_args = 6}));
     for (int pass = 0; pass < PASSES; pass++) {
-        const DevArg refine_args[] = {dev_int(call->w),    dev_int(call->h),    dev_uint(tiles),
-                                      dev_uint(capacity),  dev_double(percent), dev_int(pass),
-                                      dev_mem(call->scratch)};
+        const DevArg refine_args[] = {dev_int(call->w), dev_int(call->h),      dev_uint(tiles),
+                                      dev_int(bits),    dev_uint(capacity),    dev_double(percent),
+                                      dev_int(pass),    dev_mem(call->scratch)};
         TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                               .kernel = "rank_refine",
                                               .reads = true,
                                               .groups = visit_groups(call, true),
                                               .group = group,
                                               .args = refine_args,
-                                              .n_args = 7}));
+                                              .n_args = 8}));
     }
     const DevArg finish_args[] = {dev_double(percent), dev_uint(capacity), dev_mem(call->scratch),
                                   dev_mem(call->values), dev_int(call->value)};

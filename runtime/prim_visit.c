@@ -15,9 +15,11 @@
 
 enum {
     GPU_GROUP = 256,
-    BATCH = 16,              /* as in kernels/visit.cl */
-    CPU_TILE = 1024,
-    GROUPS_A_UNIT = 24,      /* a multiple of the 3, 4, 6 or 8 groups that are there at a time */
+    BATCH = 16,         /* as in kernels/visit.cl */
+    CPU_TILE_BITS = 10, /* a tile is 1024 pixels wide */
+    LEAST_TILE_BITS = 5,
+    MOST_TILE_BITS = 8,
+    GROUPS_A_UNIT = 24, /* a multiple of the 3, 4, 6 or 8 groups that are there at a time */
     LIGHT_GROUPS_A_UNIT = 4,
     CPU_GROUPS_A_UNIT = 4,
     MAX_ARGS = 96
@@ -37,32 +39,30 @@ size_t visit_group(const PrimCall *call)
     return visit_is_cpu(call) ? 1 : GPU_GROUP;
 }
 
-static int tile_width(const PrimCall *call)
+int visit_tile_bits(const PrimCall *call)
 {
     if (visit_is_cpu(call)) {
-        return CPU_TILE;
+        return CPU_TILE_BITS;
     }
-    int width = 32;
-    while (width < GPU_GROUP && width < call->w) {
-        width *= 2;
+    int bits = LEAST_TILE_BITS;
+    while (bits < MOST_TILE_BITS && 1 << bits < call->w) {
+        bits++;
     }
-    return width;
+    return bits;
 }
 
 uint32_t visit_tiles(const PrimCall *call)
 {
-    int width = tile_width(call);
-    int height = visit_is_cpu(call) ? 1 : BATCH * GPU_GROUP / width;
-    int64_t across = (call->w + (int64_t)width - 1) / width;
-    int64_t down = (call->h + (int64_t)height - 1) / height;
+    int bits = visit_tile_bits(call);
+    int64_t width = (int64_t)1 << bits;
+    int64_t height = visit_is_cpu(call) ? 1 : BATCH * GPU_GROUP / width;
+    int64_t across = (call->w + width - 1) / width, down = (call->h + height - 1) / height;
     return (uint32_t)(across * down * call->planes);
 }
 
 size_t visit_groups(const PrimCall *call, bool light)
 {
-    int each = visit_is_cpu(call) ? CPU_GROUPS_A_UNIT
-               : light            ? LIGHT_GROUPS_A_UNIT
-                                  : GROUPS_A_UNIT;
+    int each = visit_is_cpu(call) ? CPU_GROUPS_A_UNIT : light ? LIGHT_GROUPS_A_UNIT : GROUPS_A_UNIT;
     int units = dev_info(call->dev)->units;
     size_t groups = (size_t)(units > 0 ? units : 1) * (size_t)each;
     size_t tiles = visit_tiles(call);
@@ -87,8 +87,7 @@ bool visit_program(const PrimCall *call, const char *defines, const char *const 
     enum { MOST_PARTS = 8 };
     assert(call->reader != NULL);
     char shape[64];
-    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n#define VISIT_TILE_W %d\n",
-             visit_is_cpu(call), tile_width(call));
+    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n", visit_is_cpu(call));
     const char *parts[MOST_PARTS] = {"#pragma OPENCL FP_CONTRACT OFF\n", shape, defines,
                                      call->reader};
     int n = 4;

@@ -7,9 +7,9 @@
 /* ---- label_seams ----------------------------------------------------------------------------- */
 
 /*
- * The root of a node that has been a root of its tile.  Parents that are passed are set to their
- * own parents (path halving).  Only nodes that are no roots any more are written to, with a smaller
- * node of the same object, so that a store which comes late does no harm.
+ * The root of a node that has been a root of its tile.  Parents that are passed are lowered to their
+ * own parents (path halving).  Only nodes that are no roots any more are written to, and lowering is
+ * atomic, so that a parent which already is the final root stays.
  */
 LABEL_INLINE LabelNode label_find(LabelShape s, volatile global LabelNode *parents, LabelNode node)
 {
@@ -23,7 +23,7 @@ LABEL_INLINE LabelNode label_find(LabelShape s, volatile global LabelNode *paren
         if (above == up) {
             return up;
         }
-        parents[place] = above;
+        label_lower(&parents[place], above);
         node = above;
     }
 }

@@ -23,11 +23,14 @@
 
 #if LABEL_WIDE
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 typedef ulong Node;
 #define exchange atom_cmpxchg
+#define lower atom_min
 #else
 typedef uint Node;
 #define exchange atomic_cmpxchg
+#define lower atomic_min
 #endif
 #define NO_NODE ((Node)-1)
 
@@ -96,7 +99,7 @@ kernel void equal_start(GRID_PARAMS, global const PIXEL *image, global Node *par
     }
 }
 
-/* As in label_nodes.cl: only nodes that are no roots any more are written to. */
+/* As in label.cl: only nodes that are no roots any more are written to, and parents only sink. */
 EQUAL_INLINE Node find(volatile global Node *parents, Node node)
 {
     for (;;) {
@@ -108,7 +111,7 @@ EQUAL_INLINE Node find(volatile global Node *parents, Node node)
         if (above == up) {
             return up;
         }
-        parents[node] = above;
+        lower(&parents[node], above);
         node = above;
     }
 }

@@ -31,6 +31,9 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 #define LABEL_INLINE static inline __attribute__((always_inline))
+#ifndef LABEL_BATCH
+#define LABEL_BATCH 8                            /* pixels that are read together */
+#endif
 #define LABEL_RUNS 16                            /* most runs in a word */
 #define LABEL_TILE_WORDS (LABEL_TILE_X * LABEL_TILE_Y * LABEL_TILE_Z)   /* in a tile; on GPUs the work-items of a group */
 #define LABEL_BLOCK 1024                         /* words that share a sum */
@@ -45,11 +48,14 @@
 
 #if LABEL_WIDE
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 typedef ulong LabelNode;
 #define label_exchange atom_cmpxchg
+#define label_lower atom_min
 #else
 typedef uint LabelNode;
 #define label_exchange atomic_cmpxchg
+#define label_lower atomic_min
 #endif
 
 typedef struct LabelShape {
@@ -99,7 +105,7 @@ LABEL_INLINE LabelSpot label_spot(LabelShape s, LabelNode node)
     LabelSpot at;
     at.word = (int)(node >> 4 & (((LabelNode)1 << s.bits_x) - 1));
     at.y = (int)(node >> (4 + s.bits_x) & (((LabelNode)1 << s.bits_y) - 1));
-    at.plane = (int)(node >> (4 + s.bits_x + s.bits_y));
+    at.plane = (int)(node >> (4 + s.bits_x) >> s.bits_y);
     return at;
 }
 

@@ -165,15 +165,23 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
 
 /* ---- label_tiles for GPUs: a work-item has a word of the tile, a group solves it --------------- */
 
+/* A pixel of a word of the tile; beyond the image its border goes on. */
 LABEL_INLINE bool label_pixel(READ_PARAMS, LabelShape own_shape, LabelTile own_tile, int own_number,
                               int own_bit)
 {
     const LabelSpot own_at = label_in_tile(own_tile, own_number);
-    const int own_x = own_at.word * 32 + own_bit;
-    const int own_last = own_tile.first.plane + own_tile.deep - 1;
-    const bool own_set = read_0(READ_ARGS, min(own_x, own_shape.w - 1),
-                                min(own_at.y, own_shape.h - 1), min(own_at.plane, own_last));
-    return own_set && own_x < own_shape.w && own_at.y < own_shape.h && own_at.plane <= own_last;
+    const int own_x = min(own_at.word * 32 + own_bit, own_shape.w - 1);
+    const int own_y = min(own_at.y, own_tile.first.y + own_tile.down - 1);
+    const int own_z = min(own_at.plane, own_tile.first.plane + own_tile.deep - 1);
+    return read_0(READ_ARGS, own_x, own_y, own_z);
+}
+
+/* The bits of a word that lie in the image. */
+LABEL_INLINE uint label_image_bits(LabelShape s, LabelTile tile, int number)
+{
+    const LabelSpot at = label_in_tile(tile, number);
+    const int columns = label_in_image(tile, at) ? s.w - at.word * 32 : 0;
+    return columns >= 32 ? 0xffffffff : ((uint)1 << columns) - 1;
 }
 
 #if LABEL_BALLOT
@@ -191,19 +199,27 @@ LABEL_INLINE uint label_ballot(bool set)
 
 #define LABEL_PACK_LOCAL 1
 
-/* The work-item's word: each warp packs its 32 words one after the other, a pixel a work-item. */
+/* The work-item's word: each warp packs its 32 words one after the other, a pixel a work-item.  Many
+ * pixels are read before the first vote, for loads do not pass votes. */
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_tile,
                              local uchar *own_flags)
 {
     const int own_item = (int)get_local_id(0), own_lane = own_item & 31;
     uint own_word = 0;
-#pragma unroll 8
-    for (int own_i = 0; own_i < 32; own_i++) {
-        const uint own_packed = label_ballot(label_pixel(
-            READ_ARGS, own_shape, own_tile, (own_item & ~31) + own_i, own_lane));
-        own_word = own_i == own_lane ? own_packed : own_word;
+    for (int own_first = 0; own_first < 32; own_first += LABEL_BATCH) {
+        bool own_set[LABEL_BATCH];
+#pragma unroll
+        for (int own_i = 0; own_i < LABEL_BATCH; own_i++) {
+            own_set[own_i] = label_pixel(READ_ARGS, own_shape, own_tile,
+                                         (own_item & ~31) + own_first + own_i, own_lane);
+        }
+#pragma unroll
+        for (int own_i = 0; own_i < LABEL_BATCH; own_i++) {
+            const uint own_packed = label_ballot(own_set[own_i]);
+            own_word = own_first + own_i == own_lane ? own_packed : own_word;
+        }
     }
-    return own_word;
+    return own_word & label_image_bits(own_shape, own_tile, own_item);
 }
 
 #else
@@ -215,7 +231,7 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
                              local uchar *own_flags)
 {
     const int own_item = (int)get_local_id(0);
-#pragma unroll 8
+#pragma unroll LABEL_BATCH
     for (int own_i = 0; own_i < 32; own_i++) {
         const int own_at = own_i * LABEL_TILE_WORDS + own_item;
         own_flags[own_at] =
@@ -226,7 +242,7 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
     for (int own_i = 0; own_i < 32; own_i++) {
         own_word |= (uint)own_flags[own_item * 32 + own_i] << own_i;
     }
-    return own_word;
+    return own_word & label_image_bits(own_shape, own_tile, own_item);
 }
 
 #endif
@@ -237,26 +253,38 @@ LABEL_INLINE uint label_local(uint node)
     return (node & (LABEL_RUNS - 1)) * LABEL_TILE_WORDS + node / LABEL_RUNS;
 }
 
-LABEL_INLINE uint label_find_local(volatile local uint *parents, uint node)
+/*
+ * The root of a node.  With `halve`, parents that are passed are set to their own parents; only nodes
+ * that are no roots any more are written to, with an earlier node of the same object, so a store that
+ * comes late does no harm.
+ */
+LABEL_INLINE uint label_find_local(volatile local uint *parents, uint node, const bool halve)
 {
     for (;;) {
         const uint up = parents[label_local(node)];
         if (up == node) {
             return node;
         }
-        node = up;
+        const uint above = parents[label_local(up)];
+        if (above == up) {
+            return up;
+        }
+        if (halve) {
+            parents[label_local(node)] = above;
+        }
+        node = above;
     }
 }
 
 /* Only roots get a new parent, a smaller one; who finds that a root is none any more goes on. */
 LABEL_INLINE void label_unite_local(volatile local uint *parents, uint a, uint b)
 {
-    a = label_find_local(parents, a);
-    b = label_find_local(parents, b);
+    a = label_find_local(parents, a, true);
+    b = label_find_local(parents, b, true);
     while (a != b) {
         const uint high = max(a, b), low = min(a, b);
         const uint was = atomic_cmpxchg(&parents[label_local(high)], high, low);
-        a = was == high ? low : label_find_local(parents, was);
+        a = was == high ? low : label_find_local(parents, was, true);
         b = low;
     }
 }
@@ -333,6 +361,19 @@ LABEL_INLINE LabelRest label_first_parents(LabelItem item, LabelRow row, const l
     return rest;
 }
 
+/* Shortens the paths from the work-item's runs, which lead up row by row. */
+LABEL_INLINE void label_shorten(LabelItem item, volatile local uint *parents)
+{
+    const uint runs = (uint)popcount(label_starts(item.word));
+    for (uint run = 0; run < runs; run++) {
+        const uint node = (uint)item.number * LABEL_RUNS + run;
+        const uint root = label_find_local(parents, node, true);
+        if (root != node) {
+            parents[label_local(node)] = root;
+        }
+    }
+}
+
 LABEL_INLINE void label_unite_rest(LabelItem item, LabelRow row, LabelRest rest,
                                    const local uint *words, volatile local uint *parents)
 {
@@ -373,7 +414,7 @@ LABEL_INLINE uint label_write_parents(LabelShape s, LabelTile tile, LabelItem it
     const size_t place = label_place(s, at, &apart);
     for (uint run = 0; run < runs; run++) {
         const uint node = (uint)item.number * LABEL_RUNS + run;
-        const uint root = label_find_local(local_parents, node);
+        const uint root = label_find_local(local_parents, node, false);
         roots |= (uint)(root == node) << run;
         parents[place + run * apart] =
             label_node(s, label_in_tile(tile, (int)(root / LABEL_RUNS)), root % LABEL_RUNS);
@@ -398,6 +439,7 @@ LABEL_INLINE void label_solve(LabelShape s, LabelTile tile, uint word, local uin
     row.after = item.x + 1 < LABEL_TILE_X ? words[item.number + 1] : 0;
     const LabelRest rest = label_first_parents(item, row, words, local_parents);
     barrier(CLK_LOCAL_MEM_FENCE);
+    label_shorten(item, local_parents);
     label_unite_rest(item, row, rest, words, local_parents);
     barrier(CLK_LOCAL_MEM_FENCE);
     const LabelSpot at = label_in_tile(tile, item.number);

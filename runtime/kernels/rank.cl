@@ -25,7 +25,7 @@
 #define RANK_BINS_AN_ITEM (RANK_BINS / VISIT_GROUP)
 #define RANK_PASSES 3
 #define RANK_ROOM 2048 /* copies that a group holds back before it writes them */
-#define RANK_HELD (RANK_ROOM + VISIT_TILE_W * VISIT_TILE_H)
+#define RANK_HELD (RANK_ROOM + VISIT_TILE)
 #define RANK_NO_BIN RANK_BINS
 
 /* Scratch, in words. */
@@ -250,8 +250,8 @@ VISIT_INLINE void rank_write_copies(local float *held, local uint *used, local u
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
-                             global uint *own_scratch)
+VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bits,
+                             uint own_capacity, global uint *own_scratch)
 {
     local float own_held[RANK_HELD];
     local uint own_used, own_to, own_totals[4];
@@ -266,7 +266,7 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
          own_tile += (uint)get_num_groups(0)) {
-        const VisitPlace own_place = visit_place(own_tile, own_w, own_h);
+        const VisitPlace own_place = visit_place(own_tile, own_bits, own_w, own_h);
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
             uint own_closed = 0, own_between = 0;
@@ -453,8 +453,9 @@ VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, globa
         }                                                                                          \
     } while (0)
 
-VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
-                              double own_percent, int own_pass, global uint *own_scratch)
+VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bits,
+                              uint own_capacity, double own_percent, int own_pass,
+                              global uint *own_scratch)
 {
     local uint own_bins[RANK_BINS], own_sums[VISIT_GROUP], own_found[4],
         own_state[RANK_STATE_WORDS], own_next;
@@ -490,7 +491,7 @@ VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles,
     }
     for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
          own_tile += (uint)get_num_groups(0)) {
-        const VisitPlace own_place = visit_place(own_tile, own_w, own_h);
+        const VisitPlace own_place = visit_place(own_tile, own_bits, own_w, own_h);
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
             visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);

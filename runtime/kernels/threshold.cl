@@ -31,7 +31,7 @@ typedef struct ThresholdBins {
     int stretch; /* bins of a lane */
     double lo;
     RangeBins range;
-    /* Running sums of the counts and of the method's second quantity, up to a bin and from it on. */
+    /* Running sums of the counts and the method's second quantity, up to a bin and from it on. */
     global double *weight1, *sum1, *weight2, *sum2;
     int end, step;        /* triangle: the longer tail's end and the way from there, */
     double height, width; /* the peak seen from there */

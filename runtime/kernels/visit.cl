@@ -10,8 +10,9 @@
  *   On CPUs a group is one work-item, a tile is part of a row and a batch is 16 pixels of it: local
  *   memory and barriers cost nothing in a group of one.
  *
- * The host defines VISIT_CPU_SHAPE and VISIT_TILE_W in front of this text.  Where a reader's
- * parameters are in scope, names begin with own_: theirs are the user's.
+ * The host defines VISIT_CPU_SHAPE in front of this text; the width of tiles comes as `bits`, its
+ * logarithm.  Where a reader's parameters are in scope, names begin with own_: theirs are the
+ * user's.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -19,39 +20,36 @@
 #define VISIT_COUNT 16
 #if VISIT_CPU_SHAPE
 #define VISIT_GROUP 1
-#define VISIT_BATCHES (VISIT_TILE_W / VISIT_COUNT)
-#define VISIT_TILE_H 1
-#define VISIT_STEP_X 1
-#define VISIT_STEP_Y 0
+#define VISIT_BATCHES 64
 #else
 #define VISIT_GROUP 256
 #define VISIT_BATCHES 1
-#define VISIT_TILE_H (VISIT_COUNT * VISIT_GROUP / VISIT_TILE_W)
-#define VISIT_STEP_X 0
-#define VISIT_STEP_Y (VISIT_GROUP / VISIT_TILE_W)
 #endif
+#define VISIT_TILE (VISIT_GROUP * VISIT_BATCHES * VISIT_COUNT)
 
 #define VISIT_INLINE static inline __attribute__((always_inline))
 #define VISIT_KERNEL kernel __attribute__((reqd_work_group_size(VISIT_GROUP, 1, 1)))
 
-/* Where a work-item begins in a tile. */
+/* Where a work-item begins in a tile, and how many rows further its next pixel is. */
 typedef struct VisitPlace {
-    int x, y, plane;
+    int x, y, plane, rows;
 } VisitPlace;
 
-VISIT_INLINE VisitPlace visit_place(uint tile, int w, int h)
+VISIT_INLINE VisitPlace visit_place(uint tile, int bits, int w, int h)
 {
-    const uint across = ((uint)w + VISIT_TILE_W - 1) / VISIT_TILE_W;
-    const uint down = ((uint)h + VISIT_TILE_H - 1) / VISIT_TILE_H;
+    const uint tile_w = 1u << bits, tile_h = VISIT_TILE >> bits;
+    const uint across = ((uint)w + tile_w - 1) >> bits, down = ((uint)h + tile_h - 1) / tile_h;
     const uint row = tile / across;
     VisitPlace place;
-    place.x = (int)((tile - row * across) * VISIT_TILE_W);
-    place.y = (int)(row % down * VISIT_TILE_H);
+    place.x = (int)((tile - row * across) << bits);
+    place.y = (int)(row % down * tile_h);
     place.plane = (int)(row / down);
+    place.rows = 0;
 #if !VISIT_CPU_SHAPE
     const uint item = (uint)get_local_id(0);
-    place.x += (int)(item % VISIT_TILE_W);
-    place.y += (int)(item / VISIT_TILE_W);
+    place.x += (int)(item & (tile_w - 1));
+    place.y += (int)(item >> bits);
+    place.rows = VISIT_GROUP >> bits;
 #endif
     return place;
 }
@@ -76,8 +74,9 @@ VISIT_INLINE void visit_read(READ_PARAMS, VisitPlace own_place, int own_batch, i
 {
 #pragma unroll
     for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+        const int own_along = VISIT_CPU_SHAPE ? own_batch * VISIT_COUNT + own_k : 0;
         own_values[own_k] =
-            visit_pixel(READ_ARGS, own_place.x + (own_batch * VISIT_COUNT + own_k) * VISIT_STEP_X,
-                        own_place.y + own_k * VISIT_STEP_Y, own_place.plane, own_w, own_h);
+            visit_pixel(READ_ARGS, own_place.x + own_along, own_place.y + own_k * own_place.rows,
+                        own_place.plane, own_w, own_h);
     }
 }

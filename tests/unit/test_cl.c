@@ -101,12 +101,16 @@ static int list_without_drivers(void)
     int n = -1;
     char why[500] = "";
     Err err = {0};
-    setenv("OCL_ICD_VENDORS", "/nonexistent/vendors", 1);
+    char empty[100];
+    snprintf(empty, sizeof empty, "%s/vendors", folder);
+    if (mkdir(empty, 0700) != 0 || setenv("OCL_ICD_VENDORS", empty, 1) != 0) {
+        return 5;
+    }
     if (!dev_list(&list, &n, why, sizeof why, &err) || n != 0) {
         return 1;
     }
     free(list);
-    if (!strstr(why, "OCL_ICD_VENDORS") || !strstr(why, "/nonexistent/vendors")) {
+    if (!strstr(why, "OCL_ICD_VENDORS") || !strstr(why, empty)) {
         return 2;
     }
     if (dev_open(&(DevOptions){.cache = ""}, &dev, &err) || dev) {
@@ -549,7 +553,10 @@ static void slices_are_parts(void **state)
     assert_memory_equal(seen, "\0\0\0\0\0\1\0\0", 8);
     assert_false(dev_slice(dev, all, 1, step, &odd, &err));
     assert_null(odd);
-    assert_non_null(strstr(err.text, "CL_MISALIGNED_SUB_BUFFER_OFFSET"));
+    assert_non_null(strstr(err.text, "not aligned"));
+    err_clear(&err);
+    assert_false(dev_slice(dev, all, 8 * step, step, &odd, &err));
+    assert_non_null(strstr(err.text, "clCreateSubBuffer"));
     dev_free(dev, inner);
     dev_free(dev, part);
     dev_free(dev, all);

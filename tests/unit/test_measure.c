@@ -302,8 +302,8 @@ static Device *device;
 static bool small; /* for slow checkers of kernels */
 
 static const char READER[] =
-    "#define READ_PARAMS int w, int h, int pitch, global const uint *restrict table, global const "
-    "float *restrict sum, global const float *restrict current, global const float *restrict x0\n"
+    "#define READ_PARAMS int w, int h, int pitch, global const uint *table, global const "
+    "float *sum, global const float *current, global const float *x0\n"
     "#define READ_ARGS w, h, pitch, table, sum, current, x0\n"
     "#define READ_AT ((long)plane * h + y) * pitch + x\n"
     "static inline uint read_0(READ_PARAMS, int x, int y, int plane) { return table[READ_AT]; }\n"
@@ -348,15 +348,21 @@ static DevMem *allocate(size_t bytes)
     return mem;
 }
 
-/* Rows go to a pitch of 16. */
+/* Rows go to a pitch of 16; what lies between holds anything. */
 static DevMem *upload(RefShape s, const void *pixels)
 {
     Err err = {0};
-    size_t pitch = ((size_t)s.w + 15) / 16 * 16, rows = (size_t)s.h * (size_t)s.d;
-    DevMem *mem = allocate(pitch * rows * 4);
-    must(dev_write_rows(device, mem, 0, pitch * 4, pixels, (size_t)s.w * 4, (size_t)s.w * 4, rows,
-                        &err),
-         &err);
+    size_t width = (size_t)s.w * 4, pitch = (width + 63) / 64 * 64;
+    size_t rows = (size_t)s.h * (size_t)s.d;
+    DevMem *mem = allocate(pitch * rows);
+    char *padded = malloc(pitch * rows);
+    assert_non_null(padded);
+    memset(padded, 1, pitch * rows);
+    for (size_t row = 0; row < rows; row++) {
+        memcpy(padded + row * pitch, (const char *)pixels + row * width, width);
+    }
+    must(dev_write(device, mem, 0, padded, pitch * rows, &err), &err);
+    free(padded);
     return mem;
 }
 

@@ -592,6 +592,17 @@ static void what_is_right_beside_mistakes_is_kept(void **state) {
     }
 }
 
+static void files_are_text_to_their_end(void **state) {
+    (void)state;
+    Parsed p;
+    parse(&p, "x = 1\ny = 2\n");
+    assert_true(fe_check_text(&p.source, 12, &p.diags));
+    assert_int_equal(p.diags.errors, 0);
+    assert_false(fe_check_text(&p.source, 20, &p.diags));
+    assert_true(has_diag(&p.diags, "P0106", 12, 12));
+    arena_free(&p.arena);
+}
+
 /* ---- any text ---- */
 
 /* Parses, prints and renders; every place that is named lies inside of the text. */
@@ -738,6 +749,7 @@ int main(void) {
         cmocka_unit_test(spans_cover_what_was_written),
         cmocka_unit_test(mistakes_are_named_and_placed),
         cmocka_unit_test(what_is_right_beside_mistakes_is_kept),
+        cmocka_unit_test(files_are_text_to_their_end),
         cmocka_unit_test(broken_samples_do_no_harm),
         cmocka_unit_test(soup_does_no_harm),
         cmocka_unit_test(bytes_do_no_harm),

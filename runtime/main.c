@@ -1,0 +1,53 @@
+/*
+ * main: parses, then either says something about the program or runs it.
+ */
+#include "main.h"
+
+#include "batch.h"
+#include "describe.h"
+#include "signals.h"
+
+static int run(const Program *program, const Options *options, const RtHooks *hooks)
+{
+    if (options->help) {
+        describe_help(program, options->command, stdout);
+    } else if (options->version) {
+        describe_version(program, stdout);
+    } else if (options->describe) {
+        (options->json ? describe_json : describe_text)(program, stdout);
+    } else if (options->dry_run) {
+        return batch_dry_run(program, options);
+    } else {
+        signals_install();
+        return batch_run(program, options, hooks);
+    }
+    return CODE_OK;
+}
+
+int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks)
+{
+    Err err = {0};
+    Options options;
+    bool ok = options_parse(program, argc, argv, &options, &err);
+    if (ok && options.check && (hooks == NULL || hooks->check == NULL)) {
+        ok = err_set(&err, CODE_USAGE,
+                     "--check needs the compiler: pipec run %s.pipe --check ...", program->name);
+    }
+    int code = err.code;
+    if (ok) {
+        code = run(program, &options, hooks);
+    } else {
+        fprintf(stderr, "%s: %s\n", options.command, err.text);
+    }
+    if (fflush(stdout) != 0 && code == CODE_OK) {
+        fprintf(stderr, "%s: cannot write to the standard output\n", options.command);
+        code = CODE_OUTPUT;
+    }
+    options_free(&options);
+    return code;
+}
+
+int rt_main(const Program *program, int argc, char **argv)
+{
+    return rt_main_with(program, argc, argv, NULL);
+}

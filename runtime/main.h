@@ -1,0 +1,36 @@
+/*
+ * main: the command line of generated executables and of `pipec run`.
+ */
+#ifndef RUNTIME_MAIN_H
+#define RUNTIME_MAIN_H
+
+#include "exec.h"
+
+/* Does what the arguments after argv[0] say; returns the exit code (base/err.h). */
+int rt_main(const Program *program, int argc, char **argv);
+
+/* One frame with all that went in and came out. */
+typedef struct RtFrame {
+    const char *image;           /* name, for messages */
+    int64_t number;              /* of the frame in its file, from 0 */
+    const ExecInput *inputs;     /* by input */
+    const void *const *pixels;   /* by input: dense [c][z][y][x], elements as in inputs */
+    const double *params;
+    const ExecGrid *grids;       /* by output; zero for what is no image */
+    const Elem *elems;           /* by output */
+    const void *const *images;   /* by output: dense; NULL for what is no image */
+    const double *values;        /* by slot */
+    const PrimTable *tables;     /* by table of the program */
+} RtFrame;
+
+/* What only the compiler can add to a run. */
+typedef struct RtHooks {
+    /* --check: called for each frame, one at a time; false: the results are wrong, err says how.
+     * NULL: --check is refused. */
+    bool (*check)(void *context, const RtFrame *frame, Err *err);
+    void *context;
+} RtHooks;
+
+int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * reader: the input files of one image, and their pixels as volumes, one volume an input a frame.
+ */
+#ifndef RUNTIME_READER_H
+#define RUNTIME_READER_H
+
+#include "batch_list.h"
+#include "frames.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Pixels of one input, dense [c][z][y][x]; shared by counting users. */
+typedef struct Volume {
+    atomic_int users;
+    ExecInput like;
+    int64_t channel; /* the only one stored; -1: all */
+    size_t bytes;
+    void *pixels;
+} Volume;
+
+Volume *volume_keep(Volume *volume);
+void volume_release(Volume *volume); /* NULL is allowed */
+
+/* The last volume of each input after the first, so that a flat field for all images is read
+ * once.  Used by several threads. */
+typedef struct VolumeCache {
+    pthread_mutex_t lock;
+    Volume **volumes;   /* by input */
+    char **paths;
+    int n;
+} VolumeCache;
+
+bool volume_cache_init(VolumeCache *cache, int n, Err *err);
+void volume_cache_free(VolumeCache *cache);
+
+typedef struct Reader Reader;
+
+/* Opens the files and finds their frames.  `all_channels`: also those that the pipeline does not
+ * look at.  Everything given is borrowed. */
+bool reader_open(const Program *program, const BatchItem *item, const double *params,
+                 bool all_channels, VolumeCache *cache, Reader **out, Err *err);
+void reader_close(Reader *reader); /* NULL is allowed */
+
+const Frames *reader_frames(const Reader *reader);
+/* What the first input is like; NULL when the pipeline has none. */
+const ImageInfo *reader_info(const Reader *reader);
+/* By input: what its volumes are like. */
+const ExecInput *reader_inputs(const Reader *reader);
+/* Bytes of pixels that a frame takes. */
+size_t reader_frame_bytes(const Reader *reader);
+/* The volumes of frame k, by input; each is released by the caller, also after a failure. */
+bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * test_csv: tables as text: numbers read back exactly and are as short as can be, odd names are
+ * quoted, files are whole or absent.
+ */
+#include "../../runtime/csv.h"
+
+#include "../../base/file.h"
+#include "../../runtime/decimal.h"
+#include "images.h"
+
+#include <float.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <cmocka.h>
+
+static char names[3][64] = {"label", "area", "centroid-0"};
+static bool integer[3] = {true, true, false};
+
+static void assert_content(const char *path, const char *want)
+{
+    char *text;
+    size_t size;
+    Err err = {0};
+    assert_true(file_read(path, &text, &size, &err));
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void test_numbers(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {
+        {0, "0"},
+        {-0.0, "0"},
+        {1, "1"},
+        {-17, "-17"},
+        {1e15, "1000000000000000"},
+        {9007199254740991, "9007199254740991"},
+        {9007199254740992, "9007199254740992"},
+        {1e22, "1e+22"},
+        {0.1, "0.1"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {1.0 / 3, "0.3333333333333333"},
+        {2.0 / 3, "0.6666666666666666"},
+        {-123.456, "-123.456"},
+        {1e-7, "1e-07"},
+        {DBL_MAX, "1.7976931348623157e+308"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {(double)INFINITY, "inf"},
+        {-(double)INFINITY, "-inf"},
+        {(double)NAN, "nan"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[DECIMAL_BYTES];
+        assert_int_equal(decimal_shortest(rows[i].value, text), strlen(rows[i].text));
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
+/* Any bits at all come back as they went. */
+static void test_numbers_back(void **state)
+{
+    uint64_t seed = 88172645463325252u;
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        char text[DECIMAL_BYTES];
+        double value, back;
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        memcpy(&value, &seed, sizeof value);
+        if (i % 2 == 0) {
+            value = (double)(seed >> 40) / 1000; /* and numbers as people have them */
+        }
+        if (isnan(value)) {
+            continue;
+        }
+        size_t n = decimal_shortest(value, text);
+        assert_int_equal(n, strlen(text));
+        back = strtod(text, NULL);
+        assert_memory_equal(&back, &value, sizeof value);
+    }
+}
+
+static void test_table(void **state)
+{
+    double at[] = {1, 2, 4, 10, 20, 1e6, 0.5, (double)NAN, -3};
+    PrimTable table = {.rows = 3, .columns = 3, .names = names, .integer = integer, .at = at};
+    CsvColumn front[] = {{"image", "a,b \"c\"\nd.tif", 0}, {"frame", NULL, 7}};
+    Err err = {0};
+    (void)state;
+    const char *path = scratch_path("deep/table.csv");
+    assert_true(csv_write_table(path, &table, NULL, 0, &err));
+    assert_content(path, "label,area,centroid-0\n1,10,0.5\n2,20,\n4,1000000,-3\n");
+    assert_true(csv_write_table(path, &table, front, 2, &err));
+    assert_content(path, "image,frame,label,area,centroid-0\n"
+                         "\"a,b \"\"c\"\"\nd.tif\",7,1,10,0.5\n"
+                         "\"a,b \"\"c\"\"\nd.tif\",7,2,20,\n"
+                         "\"a,b \"\"c\"\"\nd.tif\",7,4,1000000,-3\n");
+    table.rows = 0;
+    assert_true(csv_write_table(path, &table, NULL, 0, &err));
+    assert_content(path, "label,area,centroid-0\n");
+    unlink(path);
+    rmdir(scratch_path("deep"));
+}
+
+static void test_merged(void **state)
+{
+    double first[] = {1, 11, 0.25}, second[] = {1, 2, 21, 22, 1, 2};
+    PrimTable one = {.rows = 1, .columns = 3, .names = names, .integer = integer, .at = first};
+    PrimTable two = {.rows = 2, .columns = 3, .names = names, .integer = integer, .at = second};
+    CsvColumn front = {"image", "x", 0};
+    CsvWriter *writer;
+    Err err = {0};
+    (void)state;
+    const char *path = scratch_path("merged.csv");
+    assert_true(csv_open(path, &writer, &err));
+    assert_true(csv_rows(writer, &one, &front, 1, &err));
+    front.text = "y";
+    assert_true(csv_rows(writer, &two, &front, 1, &err));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_true(csv_commit(writer, &err));
+    assert_content(path, "image,label,area,centroid-0\nx,1,11,0.25\ny,1,21,1\ny,2,22,2\n");
+
+    assert_true(csv_open(path, &writer, &err));
+    assert_true(csv_rows(writer, &two, &front, 1, &err));
+    csv_abort(writer);
+    csv_abort(NULL);
+    assert_content(path, "image,label,area,centroid-0\nx,1,11,0.25\ny,1,21,1\ny,2,22,2\n");
+    unlink(path);
+}
+
+/* More than the buffer holds, and a disk that does not take it. */
+static void test_large(void **state)
+{
+    enum { ROWS = 30000 };
+    double *at = malloc(3 * ROWS * sizeof *at);
+    PrimTable table = {.rows = ROWS, .columns = 3, .names = names, .integer = integer, .at = at};
+    struct rlimit old, small;
+    Err err = {0};
+    char *text;
+    size_t size, lines = 0;
+    (void)state;
+    for (int i = 0; i < 3 * ROWS; i++) {
+        at[i] = i < 2 * ROWS ? i : i / 7.0;
+    }
+    const char *path = scratch_path("large.csv");
+    assert_true(csv_write_table(path, &table, NULL, 0, &err));
+    assert_true(file_read(path, &text, &size, &err));
+    for (char *line = strchr(text, '\n'); line[1] != '\0'; line = strchr(line + 1, '\n')) {
+        assert_true(strtod(line + 1, NULL) == (double)lines);
+        lines++;
+    }
+    assert_int_equal(lines, ROWS);
+    free(text);
+    unlink(path);
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 70000;
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool ok = csv_write_table(path, &table, NULL, 0, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_false(ok);
+    assert_int_equal(err.code, CODE_OUTPUT);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(rmdir(scratch_path("")), 0); /* nothing was left behind */
+    free(at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_back),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/*
+ * test_file: whole files in and out; the new content is there after a commit and the old one
+ * before, whatever happens in between: discards, failures, and the death of the process.
+ */
+#include "../../base/file.h"
+
+#include "images.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <utime.h>
+#include <cmocka.h>
+
+static int entries(void)
+{
+    int n = 0;
+    DIR *dir = opendir(scratch_path(""));
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    }
+    closedir(dir);
+    return n;
+}
+
+static void assert_content(const char *path, const char *want)
+{
+    char *text;
+    size_t size;
+    Err err = {0};
+    if (!file_read(path, &text, &size, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_string_equal(text, want);
+    assert_int_equal(size, strlen(want));
+    free(text);
+}
+
+static void test_read(void **state)
+{
+    char *text;
+    size_t size;
+    Err err = {0};
+    (void)state;
+    const char *path = scratch_path("a");
+    assert_true(file_write(path, "one\0two", 7, &err));
+    assert_true(file_read(path, &text, &size, &err));
+    assert_int_equal(size, 7);
+    assert_memory_equal(text, "one\0two", 8); /* terminated */
+    free(text);
+    assert_true(file_write(path, "", 0, &err));
+    assert_content(path, "");
+
+    size = 300000;
+    char *large = malloc(size + 1);
+    memset(large, 'x', size);
+    large[size] = '\0';
+    assert_true(file_write(path, large, size, &err));
+    assert_content(path, large);
+    free(large);
+    unlink(path);
+
+    assert_false(file_read(path, &text, &size, &err));
+    assert_int_equal(err.code, CODE_FILES);
+    assert_non_null(strstr(err.text, path));
+    assert_non_null(strstr(err.text, "there is no such file"));
+    err_clear(&err);
+    assert_false(file_read(scratch_path(""), &text, &size, &err));
+    assert_non_null(strstr(err.text, "it is a folder"));
+}
+
+/* A pipe has no size and gives its bytes in pieces. */
+static void test_read_pipe(void **state)
+{
+    int ends[2];
+    char path[64], *text;
+    size_t size;
+    Err err = {0};
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        static char bytes[200000];
+        memset(bytes, 'y', sizeof bytes);
+        close(ends[0]);
+        bool ok = file_put(ends[1], bytes, sizeof bytes);
+        _exit(ok ? 0 : 1);
+    }
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    bool ok = file_read(path, &text, &size, &err);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    assert_true(ok);
+    assert_int_equal(size, 200000);
+    assert_int_equal(text[199999], 'y');
+    free(text);
+}
+
+static void test_folders(void **state)
+{
+    Err err = {0};
+    struct stat st;
+    (void)state;
+    assert_true(file_make_folder(scratch_path("p/q//r/"), &err));
+    assert_true(file_make_folder(scratch_path("p/q/r"), &err));
+    assert_int_equal(stat(scratch_path("p/q/r"), &st), 0);
+    assert_true(file_write(scratch_path("p/new/deep/x"), "x", 1, &err));
+    assert_content(scratch_path("p/new/deep/x"), "x");
+    assert_false(file_make_folder(scratch_path("p/new/deep/x/y"), &err));
+    assert_int_equal(err.code, CODE_OUTPUT);
+    assert_non_null(strstr(err.text, "is a file, not a folder"));
+    err_clear(&err);
+    assert_false(file_write(scratch_path("p/q"), "x", 1, &err));
+    assert_non_null(strstr(err.text, "it is a folder"));
+    err_clear(&err);
+    assert_false(file_write(scratch_path("p/q/"), "x", 1, &err));
+    assert_non_null(strstr(err.text, "not the name of a file"));
+    err_clear(&err);
+    assert_false(file_write("/dev/null", "x", 1, &err));
+    assert_non_null(strstr(err.text, "device"));
+    unlink(scratch_path("p/new/deep/x"));
+    rmdir(scratch_path("p/new/deep"));
+    rmdir(scratch_path("p/new"));
+    rmdir(scratch_path("p/q/r"));
+    rmdir(scratch_path("p/q"));
+    assert_int_equal(rmdir(scratch_path("p")), 0);
+}
+
+static void test_commit_and_discard(void **state)
+{
+    char temp[4096];
+    int fd;
+    Err err = {0};
+    struct stat st;
+    (void)state;
+    const char *path = scratch_path("target.tif");
+    assert_true(file_write(path, "old", 3, &err));
+    assert_true(file_temp(path, temp, sizeof temp, &fd, &err));
+    assert_non_null(strstr(temp, "/.target.tif.pipec-"));
+    assert_true(file_put(fd, "new", 3));
+    assert_content(path, "old");
+    file_discard(temp, fd);
+    assert_content(path, "old");
+    assert_int_equal(entries(), 1);
+
+    assert_true(file_temp(path, temp, sizeof temp, &fd, &err));
+    assert_true(file_put(fd, "new", 3));
+    umask(022);
+    assert_true(file_commit(temp, path, fd, &err));
+    assert_content(path, "new");
+    assert_int_equal(entries(), 1);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0644); /* as any other program would make it */
+    unlink(path);
+
+    char small[16];
+    assert_false(file_temp(path, small, sizeof small, &fd, &err));
+    assert_non_null(strstr(err.text, "too long"));
+    assert_int_equal(entries(), 0);
+}
+
+static void test_long_names(void **state)
+{
+    char name[300], path[600];
+    Err err = {0};
+    (void)state;
+    memset(name, 'n', sizeof name);
+    name[255] = '\0';
+    snprintf(path, sizeof path, "%s%s", scratch_path(""), name);
+    assert_true(file_write(path, "x", 1, &err)); /* the longest name there is */
+    assert_content(path, "x");
+    unlink(path);
+    name[255] = 'n';
+    name[256] = '\0';
+    snprintf(path, sizeof path, "%s%s", scratch_path(""), name);
+    assert_false(file_write(path, "x", 1, &err));
+    assert_int_equal(err.code, CODE_OUTPUT);
+    assert_int_equal(entries(), 0);
+}
+
+static void test_discard_all(void **state)
+{
+    char temp[3][4096];
+    int fd[3];
+    Err err = {0};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char name[8] = {(char)('a' + i), 0};
+        assert_true(file_temp(scratch_path(name), temp[i], sizeof temp[i], &fd[i], &err));
+    }
+    assert_true(file_commit(temp[1], scratch_path("b"), fd[1], &err));
+    assert_int_equal(entries(), 3);
+    file_discard_all();
+    assert_int_equal(entries(), 1); /* what was committed stays */
+    assert_content(scratch_path("b"), "");
+    file_discard(temp[0], fd[0]);
+    file_discard(temp[2], fd[2]);
+    unlink(scratch_path("b"));
+}
+
+static void test_too_many(void **state)
+{
+    static char temp[200][600];
+    static int fd[200];
+    Err err = {0};
+    int n = 0;
+    (void)state;
+    while (n < 200 && file_temp(scratch_path("m"), temp[n], sizeof temp[n], &fd[n], &err)) {
+        n++;
+    }
+    assert_int_equal(n, 128);
+    assert_non_null(strstr(err.text, "128 outputs are being written at once"));
+    while (n-- > 0) {
+        file_discard(temp[n], fd[n]);
+    }
+    assert_int_equal(entries(), 0);
+}
+
+static void test_limits(void **state)
+{
+    struct rlimit old, small;
+    Err err = {0};
+    static char bytes[5000];
+    (void)state;
+    const char *path = scratch_path("limited");
+    assert_true(file_write(path, "old", 3, &err));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 1000;
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool ok = file_write(path, bytes, sizeof bytes, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_false(ok);
+    assert_int_equal(err.code, CODE_OUTPUT);
+    assert_non_null(strstr(err.text, "ulimit -f"));
+    assert_content(path, "old");
+    unlink(path);
+    assert_int_equal(entries(), 0);
+
+    static const struct {
+        int error;
+        const char *text;
+    } rows[] = {{ENOSPC, "the disk is full"}, {EACCES, "permission denied"},
+                {EROFS, "read-only"},         {EDQUOT, "quota"},
+                {EIO, "put/output error"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        err_clear(&err);
+        assert_false(file_err_set(&err, CODE_OUTPUT, "write", "x", rows[i].error));
+        assert_non_null(strstr(err.text, rows[i].text));
+    }
+}
+
+/* ---- several threads ------------------------------------------------------------------------ */
+
+static void *write_many(void *arg)
+{
+    char path[512];
+    Err err = {0};
+    snprintf(path, sizeof path, "%sthread-%d", (const char *)((void **)arg)[0],
+             *(int *)((void **)arg)[1]);
+    for (int i = 0; i < 20; i++) {
+        char temp[600];
+        int fd;
+        if (!file_write(path, path, strlen(path), &err) ||
+            !file_temp(path, temp, sizeof temp, &fd, &err)) {
+            return NULL;
+        }
+        file_discard(temp, fd);
+    }
+    return arg;
+}
+
+static void test_threads(void **state)
+{
+    pthread_t thread[4];
+    int number[4];
+    void *args[4][2], *result;
+    char folder[512];
+    (void)state;
+    snprintf(folder, sizeof folder, "%s", scratch_path(""));
+    for (int i = 0; i < 4; i++) {
+        number[i] = i;
+        args[i][0] = folder;
+        args[i][1] = &number[i];
+        assert_int_equal(pthread_create(&thread[i], NULL, write_many, args[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        pthread_join(thread[i], &result);
+        assert_non_null(result);
+        snprintf(name, sizeof name, "thread-%d", i);
+        assert_int_equal(unlink(scratch_path(name)), 0);
+    }
+    assert_int_equal(entries(), 0);
+}
+
+/* ---- death ----------------------------------------------------------------------------- */
+
+/* A child replaces a file for ever and is killed; the file is always one of the two contents. */
+static void test_kill(void **state)
+{
+    static char content[2][100000];
+    Err err = {0};
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s", scratch_path("killed"));
+    memset(content[0], 'a', sizeof content[0]);
+    memset(content[1], 'b', sizeof content[1]);
+    assert_true(file_write(path, content[0], sizeof content[0], &err));
+    for (int i = 0; i < 30; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (int k = 0;; k ^= 1) {
+                file_write(path, content[k], sizeof content[k], &err);
+            }
+        }
+        struct timespec wait = {0, 1000000 + 700000 * i};
+        nanosleep(&wait, NULL);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        char *text;
+        size_t size;
+        assert_true(file_read(path, &text, &size, &err));
+        assert_int_equal(size, sizeof content[0]);
+        assert_memory_equal(text, content[text[0] == 'b'], size);
+        free(text);
+    }
+    unlink(path);
+
+    /* What the dead have left is swept once it is old enough. */
+    int left = entries();
+    assert_int_equal(file_sweep(scratch_path("")), 0);
+    DIR *dir = opendir(scratch_path(""));
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        struct utimbuf old = {time(NULL) - 7200, time(NULL) - 7200};
+        if (strstr(entry->d_name, ".pipec-") != NULL) {
+            utime(scratch_path(entry->d_name), &old);
+        }
+    }
+    closedir(dir);
+    char own[64];
+    snprintf(own, sizeof own, ".x.pipec-%ld-abcdef", (long)getpid());
+    assert_true(file_write(scratch_path(own), "", 0, &err));
+    struct utimbuf old = {0, 0};
+    utime(scratch_path(own), &old);
+    assert_int_equal(file_sweep(scratch_path("")), left);
+    assert_int_equal(entries(), 1); /* this process lives, so its file stays */
+    unlink(scratch_path(own));
+    assert_int_equal(file_sweep("/nowhere"), 0);
+}
+
+static int remove_scratch(void **state)
+{
+    (void)state;
+    return rmdir(scratch_path(""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),       cmocka_unit_test(test_read_pipe),
+        cmocka_unit_test(test_folders),    cmocka_unit_test(test_commit_and_discard),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_discard_all),
+        cmocka_unit_test(test_too_many),   cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_kill),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_scratch);
+}
