@@ -4,6 +4,7 @@
 #include "elab.h"
 #include "words.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -191,14 +192,15 @@ static void function(Elab *el, const AstStmt *s)
         Diag *d = el_error(el, SHADOWS_OPERATOR, s->name_span, s->name);
         diag_help(el->diags, d, "`pipec ops %s` shows the operator that it hides", s->name);
     }
+    Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->scope};
     for (const AstName *p = s->names; p != NULL; p = p->next) {
         for (const AstName *q = s->names; q != p; q = q->next) {
             if (strcmp(p->name, q->name) == 0) {
                 el_error(el, PARAMETER_TWICE, p->span, p->name);
+                v = el_err();
             }
         }
     }
-    Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->scope};
     bind_new(el, s, v, BIND_FN);
 }
 
@@ -524,12 +526,9 @@ static bool statement(Elab *el, const AstStmt *s, Val *result)
     case AST_RETURN:
         *result = el_expr(el, s->a);
         return true;
-    default: {
-        Diag *d = el_error(el, WHILE_NOT_SCALAR, s->span, "");
-        diag_help(el->diags, d, "repeat until ... is stable, at most n { ... } loops over images");
-        *result = el_err();
+    default:
+        assert(!"functions with while are compiled, not expanded");
         return true;
-    }
     }
 }
 

@@ -237,6 +237,7 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
     if (constant && floor(hi) < ceil(lo)) {
         Diag *d = el_error(el, EMPTY_RANGE, f->span, lo, hi);
         diag_help(el->diags, d, "ranges run upwards and hold both ends: %g .. %g", hi, lo);
+        el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
         return false;
     }
     if (constant && ceil(lo) == floor(hi)) {
@@ -245,6 +246,7 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
     }
     if (r->n == MAX_INDICES) {
         el_error(el, TOO_MANY_INDICES, f->span, MAX_INDICES);
+        el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
         return false;
     }
     int index = ir_new_index(el->g);

@@ -171,7 +171,7 @@ static bool read_measure(Elab *el, Call *call, Wanted *m)
             fine = add_property(el, call, i, m) && fine;
         }
     }
-    for (int i = 0; i < m->n; i++) {
+    for (int i = 0; i < m->n && fine; i++) {
         if (m->properties[i]->intensity && m->n_images == 0) {
             Diag *d = el_error(el, PROPERTY_NEEDS_IMAGE, call->span, m->headers[i]);
             diag_help(el->diags, d, "name the image after the labels: %s(%s, image, %s)",

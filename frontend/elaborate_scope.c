@@ -86,6 +86,40 @@ static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span be
     return NULL;
 }
 
+/* True when what stands at text[0..1] is a whole argument: between brackets and commas. */
+static bool is_argument(const char *text, const char *at)
+{
+    const char *before = at;
+    while (before > text && before[-1] == ' ') {
+        before--;
+    }
+    bool opens = before > text && (before[-1] == '(' || before[-1] == ',' || before[-1] == '[');
+    return opens && (at[2] == ')' || at[2] == ',' || at[2] == ']');
+}
+
+/* "$1 > otsu($1)" with the user's own words in place. */
+static const char *with_words(Elab *el, const char *text, const AstExpr *call)
+{
+    static const char *const STAND_IN[] = {"v", "w", "1", "2"};
+    Str s;
+    str_init(&s, el->arena);
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p != '$' || p[1] < '1' || p[1] > '4') {
+            str_addn(&s, p, 1);
+            continue;
+        }
+        const AstArg *arg = call != NULL ? call->args : NULL;
+        for (int i = '1'; i < p[1] && arg != NULL; i++) {
+            arg = arg->next;
+        }
+        const char *words = arg != NULL ? el_words(el, arg->value->span) : STAND_IN[p[1] - '1'];
+        bool bare = strchr(words, ' ') == NULL || is_argument(text, p);
+        str_addf(&s, bare ? "%s" : "(%s)", words);
+        p++;
+    }
+    return s.at;
+}
+
 Val el_unknown(Elab *el, const char *name, Span span)
 {
     const AstStmt *later = assigned_later(el->file->statements, name, span);
@@ -108,38 +142,16 @@ Val el_unknown(Elab *el, const char *name, Span span)
     }
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
-    const Peer *axis = NULL;
     if (strlen(name) == 1 && strchr("xyz", name[0]) != NULL) {
         diag_help(el->diags, d, "the coordinate of a pixel is %s_of(image)", name);
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean '%s'?", near);
-    } else if (axis == NULL && ops_peer(name) != NULL) {
-        diag_help(el->diags, d, "here: %s", ops_peer(name)->here);
+    } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
+        diag_help(el->diags, d, "here: %s", with_words(el, ops_peer(name)->here, NULL));
     } else {
         diag_help(el->diags, d, "give it a meaning above: %s = ...", name);
     }
     return el_err();
-}
-
-/* "$1 > otsu($1)" with the user's own words in place. */
-static const char *with_words(Elab *el, const char *text, const AstExpr *call)
-{
-    static const char *const STAND_IN[] = {"v", "w", "3", "3"};
-    Str s;
-    str_init(&s, el->arena);
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p != '$' || p[1] < '1' || p[1] > '4') {
-            str_addn(&s, p, 1);
-            continue;
-        }
-        int k = *++p - '1';
-        const AstArg *arg = call->args;
-        for (int i = 0; i < k && arg != NULL; i++) {
-            arg = arg->next;
-        }
-        str_add(&s, arg != NULL ? el_words(el, arg->value->span) : STAND_IN[k]);
-    }
-    return s.at;
 }
 
 Val el_unknown_operator(Elab *el, const AstExpr *call)
@@ -147,7 +159,11 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     const Peer *peer = ops_peer(call->name);
     if (peer != NULL) {
         Diag *d = el_error(el, PEER_OPERATOR, call->word, call->name, peer->package);
-        diag_help(el->diags, d, "here: %s", with_words(el, peer->here, call));
+        if (peer->here[0] != '\0') {
+            diag_help(el->diags, d, "here: %s", with_words(el, peer->here, call));
+        } else {
+            diag_help(el->diags, d, "there is nothing like it here; `pipec ops` lists what there is");
+        }
         return el_err();
     }
     Names names = {0};

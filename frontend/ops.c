@@ -23,7 +23,7 @@ static const Row ROWS[] = {
 enum { ROWS_N = sizeof ROWS / sizeof *ROWS };
 
 const Peer OPS_PEERS[] = {
-#define PEER(name, package, here) {name, package, here},
+#define PEER(name, package, arguments, here) {name, package, arguments, here},
 #include "peers.def"
 #undef PEER
 };

@@ -76,7 +76,8 @@ const char *ops_type_name(unsigned type);
 /* What other packages call things (peers.def). */
 typedef struct Peer {
     const char *name, *package;
-    const char *here; /* what to write instead; $1 $2 ... stand for the user's arguments */
+    const char *arguments; /* what $1 $2 ... are: i image, v volume, m mask, l labels, n number */
+    const char *here; /* what to write instead; $1 $2 ... stand for the user's arguments; "": nothing */
 } Peer;
 
 extern const Peer OPS_PEERS[];

@@ -356,6 +356,45 @@ static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err 
     return err->code == CODE_OK;
 }
 
+static uint64_t pixel_bytes(const ExecPlan *plan, int buffer)
+{
+    int grid = plan->program->buffers[buffer].grid;
+    if (grid < 0) {
+        return plan->buffers[buffer].bytes;
+    }
+    const ExecGrid *g = &plan->grids[grid];
+    return (uint64_t)g->w * (uint64_t)g->h * (uint64_t)g->planes *
+           elem_size(plan->buffers[buffer].elem);
+}
+
+static bool reads_before(const ProgStep *step, int i)
+{
+    for (int j = 0; j < i; j++) {
+        if (step->reads[j].buffer == step->reads[i].buffer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Bytes that the step must move at least: what it reads and what it writes, each once. */
+static uint64_t traffic_of(const ExecPlan *plan, const ProgStep *step)
+{
+    const ExecGrid *g = &plan->grids[step->grid];
+    double pixels = (double)g->w * g->h * g->planes;
+    uint64_t bytes = (uint64_t)(step->bytes_per_pixel * pixels);
+    if (bytes > 0) {
+        return bytes;
+    }
+    for (int i = 0; i < step->n_reads; i++) {
+        bytes += reads_before(step, i) ? 0 : pixel_bytes(plan, step->reads[i].buffer);
+    }
+    for (int i = 0; i < step->n_writes; i++) {
+        bytes += pixel_bytes(plan, step->writes[i]);
+    }
+    return bytes;
+}
+
 static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
 {
     const ProgStep *step = &plan->program->steps[s];
@@ -366,9 +405,7 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
     if (step->kind == STEP_END) {
         return true;
     }
-    const ExecGrid *g = &plan->grids[step->grid];
-    double pixels = (double)g->w * g->h * g->planes;
-    plan->steps[s].traffic = (uint64_t)(step->bytes_per_pixel * pixels);
+    plan->steps[s].traffic = traffic_of(plan, step);
     TRY(plan_halo(plan, s, err));
     if (step->kind == STEP_PRIMITIVE) {
         return plan_primitive(plan, target, s, err);

@@ -21,6 +21,8 @@ static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fit
 
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = 4096 };
 
+#define CONVERT "convert it to OME-TIFF with Bio-Formats (bfconvert) or bioio"
+
 /* What people try to open instead; the hint saves them a search. */
 static const struct Stranger {
     const char *head, *text;
@@ -29,14 +31,13 @@ static const struct Stranger {
     {"\xFF\xD8\xFF", "a JPEG image, which is not lossless; convert it to TIFF or PNG", 3},
     {"GIF8", "a GIF image; convert it to TIFF or PNG", 4},
     {"BM", "a BMP image; convert it to TIFF or PNG", 2},
-    {"ZISRAWFILE", "a Zeiss CZI file; convert it to OME-TIFF with Bio-Formats (bfconvert) or bioio", 10},
+    {"ZISRAWFILE", "a Zeiss CZI file; " CONVERT, 10},
     {"\x89HDF", "an HDF5 file; convert it to TIFF", 4},
-    {"\xDA\xCE\xBE\x0A", "a Nikon ND2 file; convert it to OME-TIFF with Bio-Formats (bfconvert) or "
-                         "bioio", 4},
+    {"\xDA\xCE\xBE\x0A", "a Nikon ND2 file; " CONVERT, 4},
     {"\x93NUMPY", "a numpy array; convert it to TIFF (tifffile.imwrite)", 6},
     {"P5", "a PGM image; convert it to TIFF or PNG", 2},
     {"P6", "a PPM image; convert it to TIFF or PNG", 2},
-    {"\x70\0\0\0", "a Leica LIF file; convert it to OME-TIFF with Bio-Formats (bfconvert) or bioio", 4},
+    {"\x70\0\0\0", "a Leica LIF file; " CONVERT, 4},
     {"PK\3\4", "a zip archive; unpack it first", 4},
 };
 

@@ -55,8 +55,8 @@ typedef struct ImageMeta {
  * A writer makes one file with pixels of type `elem` (bool is written as 0/255 bytes), axes as in
  * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits".
  * BigTIFF where needed.  Rows may come in any order of planes, but rows of one plane in ascending
- * order.  Nothing appears under `path` before image_commit.  `meta` may be NULL; it and what it
- * points to must last until image_commit, `path` and `shape` are copied.
+ * order.  Nothing appears under `path` before image_commit.  `meta` may be NULL;
+ * nothing that the arguments point to is needed after the call.
  *
  * PNG holds one plane of u8 or u16 (bool as u8), gray or RGB; other types are scaled linearly from
  * smallest..largest to 0..255, labels up to 65535 are kept as u16.  FITS holds every type.

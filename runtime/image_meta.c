@@ -113,12 +113,12 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 /* 72 dots an inch is what programs write that know nothing. */
 static void read_resolution(const MetaTags *tags, ImageInfo *info)
 {
-    if (info->unit[0] == '\0' && tags->resolution_unit == 2 && tags->size_x != 1.0 / 72) {
-        strcpy(info->unit, "inch");
-    } else if (info->unit[0] == '\0' && tags->resolution_unit == 3) {
-        strcpy(info->unit, "cm");
-    } else if (info->unit[0] == '\0' && tags->resolution_unit == 2) {
-        return;
+    if (info->unit[0] == '\0' && tags->size_x > 0 &&
+        (tags->resolution_unit == 2 || tags->resolution_unit == 3)) {
+        if (tags->resolution_unit == 2 && tags->size_x == 1.0 / 72) {
+            return;
+        }
+        strcpy(info->unit, tags->resolution_unit == 2 ? "inch" : "cm");
     }
     info->size[0] = known_size(tags->size_x, info->unit);
     info->size[1] = known_size(tags->size_y, info->unit);

@@ -199,7 +199,8 @@ static void read_interval(Element pixels, ImageInfo *info)
     static const struct {
         const char *name;
         double seconds;
-    } units[] = {{"s", 1}, {"ms", 1e-3}, {"\xC2\xB5s", 1e-6}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    } units[] = {{"s", 1},    {"ms", 1e-3}, {"\xC2\xB5s", 1e-6},
+                 {"min", 60}, {"h", 3600},  {"d", 86400}};
     char unit[VALUE_BYTES];
     info->interval = positive(pixels, "TimeIncrement");
     if (attribute(pixels, "TimeIncrementUnit", unit)) {

@@ -272,9 +272,11 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
+/* A copy of a text; of none, an empty one. */
 static char *copy_text(const char *text)
 {
-    char *copy = text == NULL ? NULL : malloc(strlen(text) + 1);
+    text = text == NULL ? "" : text;
+    char *copy = malloc(strlen(text) + 1);
     return copy == NULL ? NULL : strcpy(copy, text);
 }
 
@@ -314,7 +316,8 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         out->at = malloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
         out->line = malloc((size_t)(shape->x * shape->c) * 2);
     }
-    if (out == NULL || out->at == NULL || out->line == NULL) {
+    if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL ||
+        out->parameters == NULL) {
         return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", path);
     }
     return true;
@@ -428,7 +431,7 @@ static bool encode(PngOut *out)
     char keys[2][16] = {"Software", "Comment"};
     char *texts[2] = {out->software, out->parameters};
     for (int i = 0; i < 2; i++) {
-        if (texts[i] != NULL && texts[i][0] != '\0') {
+        if (texts[i][0] != '\0') {
             png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = keys[i],
                              .text = texts[i], .text_length = strlen(texts[i])};
             png_set_text(out->png, out->info, &text, 1);

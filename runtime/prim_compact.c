@@ -58,7 +58,7 @@ static int key_bits(const PrimCall *call)
 static size_t count_words(const PrimCall *call)
 {
     size_t most = (size_t)1 << 32;
-    size_t keys = call->arg[0] != 0 ? (size_t)1 << key_bits(call) : count_pixels(call) + 1;
+    size_t keys = call->arg[0] != 0 ? (size_t)1 << key_bits(call) : count_pixels(call);
     return divided_up(keys < most ? keys : most, 64) * 2;
 }
 

@@ -98,7 +98,7 @@ static bool row_of(Profile *profile, const DevEvent *event, const ProgStep *step
     return true;
 }
 
-/* `before`: the row of the event before.  A primitive's launches in a row are one run of it. */
+/* `before`: the row of the kernel before.  A primitive's launches in a row are one run of it. */
 static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *event, int *before,
                       Err *err)
 {
@@ -118,7 +118,7 @@ static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *ev
     }
     profile->spans[profile->n_spans++] =
         (Span){row, profile->n_images - 1, event->begin_ns, event->end_ns, event->bytes};
-    *before = row;
+    *before = kernel ? row : *before;
     return true;
 }
 

@@ -166,7 +166,7 @@ static bool open_input(Reader *reader, int i, Err *err)
     in->channel = -1;
     TRY(image_open(path, &in->file, err));
     if (!frames_of(&reader->program->inputs[i], image_info(in->file), &in->frames, err)) {
-        return err_prefix(err, "'%s'", path);
+        return i > 0 ? err_prefix(err, "'%s'", path) : false;
     }
     if (i == 0) {
         reader->frames = in->frames;

@@ -1,7 +1,8 @@
 /*
  * compact: labels that are kept, renumbered from 1 in their old order.
  *
- * The ids to keep are marked in a bitmap; an id's new number is how many bits are set up to its own.
+ * The ids to keep, less 1, are marked in a bitmap; an id's new number is how many bits are set up to
+ * its own.
  *
  *   compact_mark   sets bits
  *   compact_count  counts the bits before each word in its block, and of each block
@@ -10,8 +11,8 @@
  *
  * Ids that are too large for a bitmap go through this several times, from the first digits to the
  * last: after a round a pixel holds the rank of its id's leading digits, followed by the digits that
- * are left (`rest` bits), which fits into 32 bits again because ranks are small.  COMPACT_NONE is what has been
- * dropped.
+ * are left (`rest` bits), which fits into 32 bits again because ranks are small.  COMPACT_NONE is
+ * background and what has been dropped.
  *
  * Names that meet a reader's begin with own_ or compact_.  The host defines COMPACT_GROUP.
  */
@@ -19,7 +20,7 @@
 
 #define COMPACT_INLINE static inline __attribute__((always_inline))
 #define COMPACT_BLOCK 1024 /* words that share a sum */
-#define COMPACT_PIXELS 4   /* of a work-item, side by side with those of its neighbours */
+#define COMPACT_PIXELS 4   /* of a work-item, in a row */
 #define COMPACT_NONE 0xffffffffu
 
 typedef struct CompactGrid {
@@ -38,7 +39,7 @@ typedef struct CompactGrid {
 
 /* From scratch: the bitmap, 16 bits for each of its words, a sum for each block of words. */
 typedef struct CompactBits {
-    global uint *bitmap;
+    volatile global uint *bitmap;
     global ushort *before;
     global uint *sums;
     uint words;
@@ -58,7 +59,7 @@ typedef struct CompactSpot {
     int x, y, plane;
 } CompactSpot;
 
-/* The first pixel of a work-item; the next are 2^lanes to the right each. */
+/* The first pixel of a work-item. */
 COMPACT_INLINE CompactSpot compact_spot(CompactGrid g)
 {
     const uint item = (uint)get_local_id(0), lane = item & (((uint)1 << g.lanes) - 1);
@@ -67,7 +68,7 @@ COMPACT_INLINE CompactSpot compact_spot(CompactGrid g)
     const uint group = (uint)get_group_id(0), strip = group / tiles;
     const uint row = strip * ((uint)get_local_size(0) >> g.lanes) + (item >> g.lanes);
     CompactSpot at;
-    at.x = (int)((group - strip * tiles) * span + lane);
+    at.x = (int)((group - strip * tiles) * span + lane * COMPACT_PIXELS);
     at.plane = (int)(row / (uint)g.h);
     at.y = (int)(row % (uint)g.h);
     return at;
@@ -83,33 +84,39 @@ COMPACT_INLINE bool compact_is_set(CompactBits bits, uint key)
     return key / 32 < bits.words && (bits.bitmap[key / 32] >> (key & 31) & 1) != 0;
 }
 
-/* Sets the bit of a key, unless it is set already or beyond the bitmap. */
-COMPACT_INLINE void compact_set(CompactBits bits, uint key)
-{
-    if (key / 32 < bits.words) {
-        atomic_or(&bits.bitmap[key / 32], 1u << (key & 31));
+/* Reads a work-item's ids, less 1 so that background is no id, and with `before` the one to their
+ * left; what is not there is no id, either. */
+#define COMPACT_READ(ids, before)                                                                  \
+    uint ids[COMPACT_PIXELS + 1];                                                                  \
+    _Pragma("unroll") for (int own_i = (before) ? 0 : 1; own_i <= COMPACT_PIXELS; own_i++)         \
+    {                                                                                              \
+        const int own_x = own_at.x + own_i - 1;                                                    \
+        CompactSpot own_place = own_at;                                                            \
+        own_place.x = clamp(own_x, 0, own_w - 1);                                                  \
+        ids[own_i] = own_round == 0                                                                \
+                         ? (uint)read_0(READ_ARGS, own_place.x, own_at.y, own_at.plane) - 1        \
+                         : own_out[compact_pixel(own_grid, own_place)];                            \
+        ids[own_i] = own_x < 0 || own_x >= own_w ? COMPACT_NONE : ids[own_i];                      \
     }
-}
 
+/* Most pixels continue a run of the same id and need not be looked at, and many ids have been marked
+ * already: few pixels cost an atomic operation. */
 kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
                          global const uint *own_out)
 {
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
-    CompactSpot own_at = compact_spot(own_grid);
-    if (own_at.plane < own_planes) {
-        for (int own_i = 0; own_i < COMPACT_PIXELS && own_at.x < own_w; own_i++) {
-            const uint own_id = own_round == 0
-                                    ? (uint)read_0(READ_ARGS, own_at.x, own_at.y, own_at.plane)
-                                    : own_out[compact_pixel(own_grid, own_at)];
-            const uint own_key = own_id >> own_rest;
-            const bool own_is_id = own_round == 0 ? own_id != 0 : own_id != COMPACT_NONE;
-            /* What is set need not be looked at again, so most pixels cost no atomic operation. */
-            if (own_is_id && !compact_is_set(own_bits, own_key) &&
-                (own_round != 0 || read_1(READ_ARGS, own_at.x, own_at.y, own_at.plane))) {
-                compact_set(own_bits, own_key);
+    const CompactSpot own_at = compact_spot(own_grid);
+    if (own_at.plane < own_planes && own_at.x < own_w) {
+        COMPACT_READ(own_ids, true)
+        for (int own_i = 1; own_i <= COMPACT_PIXELS; own_i++) {
+            const uint own_id = own_ids[own_i], own_key = own_id >> own_rest;
+            if (own_id != COMPACT_NONE && own_id != own_ids[own_i - 1] &&
+                own_key / 32 < own_words && !compact_is_set(own_bits, own_key) &&
+                (own_round != 0 ||
+                 read_1(READ_ARGS, own_at.x + own_i - 1, own_at.y, own_at.plane))) {
+                atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
             }
-            own_at.x += 1 << own_lanes;
         }
     }
 }
@@ -144,10 +151,10 @@ COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
            (uint)popcount(bits.bitmap[word] & (bit - 1));
 }
 
-COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id, bool is_kept)
+COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)
 {
     const uint key = id >> g.rest;
-    if (!is_kept || !compact_is_set(bits, key)) {
+    if (id == COMPACT_NONE || !compact_is_set(bits, key)) {
         return g.rest == 0 ? 0 : COMPACT_NONE;
     }
     const uint rank = compact_rank(bits, key);
@@ -159,19 +166,24 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
 {
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
-    CompactSpot own_at = compact_spot(own_grid);
-    if (own_at.plane < own_planes) {
-        for (int own_i = 0; own_i < COMPACT_PIXELS && own_at.x < own_w; own_i++) {
-            const size_t own_pixel = compact_pixel(own_grid, own_at);
-            const uint own_id = own_round == 0
-                                    ? (uint)read_0(READ_ARGS, own_at.x, own_at.y, own_at.plane)
-                                    : own_out[own_pixel];
-            bool own_kept = own_round == 0 ? own_id != 0 : own_id != COMPACT_NONE;
-            if (own_round == 0 && own_rest != 0 && own_kept) {
-                own_kept = read_1(READ_ARGS, own_at.x, own_at.y, own_at.plane);
+    const CompactSpot own_at = compact_spot(own_grid);
+    if (own_at.plane < own_planes && own_at.x < own_w) {
+        COMPACT_READ(own_ids, false)
+        uint own_new[COMPACT_PIXELS + 1];
+        own_ids[0] = COMPACT_NONE;
+        own_new[0] = own_rest == 0 ? 0 : COMPACT_NONE;
+        for (int own_i = 1; own_i <= COMPACT_PIXELS; own_i++) {
+            uint own_id = own_ids[own_i];
+            /* Ids that share their leading digits with kept ones may yet be dropped. */
+            if (own_round == 0 && own_rest != 0 && own_id != COMPACT_NONE &&
+                !read_1(READ_ARGS, own_at.x + own_i - 1, own_at.y, own_at.plane)) {
+                own_id = own_ids[own_i] = COMPACT_NONE;
             }
-            own_out[own_pixel] = compact_result(own_grid, own_bits, own_id, own_kept);
-            own_at.x += 1 << own_lanes;
+            own_new[own_i] = own_id == own_ids[own_i - 1]
+                                 ? own_new[own_i - 1]
+                                 : compact_result(own_grid, own_bits, own_id);
         }
+        *(global uint4 *)(own_out + compact_pixel(own_grid, own_at)) =
+            (uint4)(own_new[1], own_new[2], own_new[3], own_new[4]);
     }
 }

@@ -41,10 +41,10 @@ typedef struct PerlabelRun {
 
 /* Where results go. */
 typedef struct PerlabelTo {
-    global uint *table; /* the result, by label */
-    global uint *sums;  /* by label - first */
+    volatile global uint *table; /* the result, by label */
+    volatile global uint *sums;  /* by label - first */
     uint first, end;    /* labels that are folded now */
-    local uint *keys, *entries;
+    volatile local uint *keys, *entries;
 } PerlabelTo;
 
 PERLABEL_INLINE bool perlabel_is_nan(uint bits)
@@ -138,7 +138,7 @@ PERLABEL_INLINE PerlabelRun perlabel_begin(const int fold, const PerlabelTo *to,
             }                                                                                      \
         } else if ((fold) == PERLABEL_COUNT) {                                                              \
             atomic_add((at), (uint)(run)->low);                                                    \
-        } else {                                                                                   \
+        } else if (*(at) < (uint)(run)->low) {                                                     \
             atomic_max((at), (uint)(run)->low);                                                    \
         }                                                                                          \
     } while (0)
@@ -164,7 +164,8 @@ PERLABEL_INLINE void perlabel_pour(const int fold, const PerlabelTo *to, const P
     uint entry = run->label * 2654435761u / (0xffffffffu / PERLABEL_ENTRIES + 1);
     bool found = false;
     for (int probe = 0; probe < PERLABEL_PROBES && !found; probe++) {
-        const uint was = atomic_cmpxchg(&to->keys[entry], 0, run->label);
+        uint was = to->keys[entry];
+        was = was == 0 ? atomic_cmpxchg(&to->keys[entry], 0, run->label) : was;
         found = was == 0 || was == run->label;
         entry = found ? entry : (entry + 1) % PERLABEL_ENTRIES;
     }
@@ -225,7 +226,7 @@ PERLABEL_INLINE void perlabel_close(const int fold, const PerlabelTo *to,
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = (uint)get_local_id(0); i <= PERLABEL_ENTRIES; i += PERLABEL_GROUP) {
-        local const uint *entry = to->entries + i * PERLABEL_PIECES;
+        volatile local const uint *entry = to->entries + i * PERLABEL_PIECES;
         PerlabelRun run;
         run.label = i < PERLABEL_ENTRIES ? to->keys[i] : 0;
         run.low = entry[0] | (ulong)entry[1] << 32;

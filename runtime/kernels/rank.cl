@@ -131,10 +131,10 @@ VISIT_INLINE uint rank_sample_key(READ_PARAMS, uint own_i, int own_w, int own_h,
     float own_value = NAN;
     if (own_stretch > 0) {
         const uint own_at = own_from + mul_hi(own_hash, own_stretch);
-        const uint own_row = own_at / (uint)own_w;
-        own_value =
-            visit_pixel(READ_ARGS, (int)(own_at % (uint)own_w), (int)(own_row % (uint)own_h),
-                        (int)(own_row / (uint)own_h), own_w, own_h);
+        const uint own_row = own_at / (uint)own_w, own_plane = own_row / (uint)own_h;
+        const int own_x = (int)(own_at - own_row * (uint)own_w);
+        const int own_y = (int)(own_row - own_plane * (uint)own_h);
+        own_value = visit_pixel(READ_ARGS, own_x, own_y, (int)own_plane, own_w, own_h);
     }
     return isnan(own_value) ? 0 : rank_key_of(own_value);
 }

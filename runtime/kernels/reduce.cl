@@ -144,8 +144,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     const uint own_down = ((uint)own_h + REDUCE_BLOCK_ROWS - 1) / REDUCE_BLOCK_ROWS;
     const uint own_row = own_block / own_across;
     const int own_x0 = (int)((own_block - own_row * own_across) * REDUCE_LANES);
-    const int own_y0 = (int)(own_row % own_down * REDUCE_BLOCK_ROWS);
     const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
+    const int own_y0 = (int)(own_row - (uint)own_plane * own_down) * REDUCE_BLOCK_ROWS;
 
     reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -39,11 +39,11 @@ VISIT_INLINE VisitPlace visit_place(uint tile, int bits, int w, int h)
 {
     const uint tile_w = 1u << bits, tile_h = VISIT_TILE >> bits;
     const uint across = ((uint)w + tile_w - 1) >> bits, down = ((uint)h + tile_h - 1) / tile_h;
-    const uint row = tile / across;
+    const uint row = tile / across, plane = row / down;
     VisitPlace place;
     place.x = (int)((tile - row * across) << bits);
-    place.y = (int)(row % down * tile_h);
-    place.plane = (int)(row / down);
+    place.y = (int)((row - plane * down) * tile_h);
+    place.plane = (int)plane;
     place.rows = 0;
 #if !VISIT_CPU_SHAPE
     const uint item = (uint)get_local_id(0);

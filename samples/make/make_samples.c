@@ -74,7 +74,8 @@ static void place_objects(Scene *scene, int n, int r_low, int r_high, int peak_l
                           int gap)
 {
     for (int i = 0; i < TRIES && scene->n < n; i++) {
-        Object one = {.r = random_between(r_low, r_high), .peak = random_between(peak_low, peak_high)};
+        Object one = {.r = random_between(r_low, r_high)};
+        one.peak = random_between(peak_low, peak_high);
         one.x = random_between(one.r, scene->x - 1 - one.r);
         one.y = random_between(one.r, scene->y - 1 - one.r);
         one.z = scene->z > 1 ? random_between(3, scene->z - 4) : 0;
@@ -100,6 +101,12 @@ static int64_t light_at(const Scene *scene, int x, int y, int z, int frame)
         }
     }
     return sum;
+}
+
+/* The same, at pixel i of a plane. */
+static int64_t light_of(const Scene *scene, int i, int z, int frame)
+{
+    return light_at(scene, i % scene->x, i / scene->x, z, frame);
 }
 
 static int64_t clamp(int64_t value, int64_t high)
@@ -140,7 +147,7 @@ static bool make_blobs(const char *folder, Err *err)
     place_objects(&scene, 60, 7, 14, 190, 280, 1);
     for (int i = 0; i < 254 * 256; i++) {
         int64_t noise = 8 * random_normal() / 65536;
-        pixels[i] = (unsigned char)clamp(40 + noise + light_at(&scene, i % 256, i / 256, 0, 0), 255);
+        pixels[i] = (unsigned char)clamp(40 + noise + light_of(&scene, i, 0, 0), 255);
     }
     return save(folder, "blobs.tif", &shape, ELEM_U8, pixels, err);
 }
@@ -158,7 +165,7 @@ static bool make_nuclei(const char *folder, Err *err)
     place_objects(&scene, 40, 14, 24, 200, 330, 2);
     for (int i = 0; i < 3 * SIDE * SIDE; i++) {
         int c = i / (SIDE * SIDE), p = i % (SIDE * SIDE);
-        int64_t noise = 5 * random_normal() / 65536, light = light_at(&scene, p % SIDE, p / SIDE, 0, 0);
+        int64_t noise = 5 * random_normal() / 65536, light = light_of(&scene, p, 0, 0);
         light = c == 1 ? (light < 170 ? light : 170) : light / 12; /* flat tops, as nuclei have */
         pixels[i] = (unsigned char)clamp(20 + noise + light, 255);
     }
@@ -182,7 +189,7 @@ static bool make_sky(const char *folder, Err *err)
     }
     for (int i = 0; i < SIDE * SIDE; i++) {
         /* Below 2^24 in magnitude, so the conversion is exact, and so is a power of two. */
-        int64_t value = random_normal() + light_at(&scene, i % SIDE, i / SIDE, 0, 0);
+        int64_t value = random_normal() + light_of(&scene, i, 0, 0);
         pixels[i] = (float)value * (1.0f / (1 << 23));
     }
     return save(folder, "sky.fits", &shape, ELEM_F32, pixels, err);
@@ -202,7 +209,7 @@ static bool make_volume(const char *folder, Err *err)
     for (int i = 0; i < DEPTH * SIDE * SIDE; i++) {
         int z = i / (SIDE * SIDE), p = i % (SIDE * SIDE);
         int64_t noise = 100 * random_normal() / 65536;
-        pixels[i] = (uint16_t)clamp(500 + noise + light_at(&scene, p % SIDE, p / SIDE, z, 0), 65535);
+        pixels[i] = (uint16_t)clamp(500 + noise + light_of(&scene, p, z, 0), 65535);
     }
     return save(folder, "volume.tif", &shape, ELEM_U16, pixels, err);
 }
@@ -221,7 +228,7 @@ static bool make_timelapse(const char *folder, Err *err)
     for (int i = 0; i < FRAMES * SIDE * SIDE; i++) {
         int t = i / (SIDE * SIDE), p = i % (SIDE * SIDE);
         int64_t noise = 6 * random_normal() / 65536;
-        pixels[i] = (unsigned char)clamp(30 + noise + light_at(&scene, p % SIDE, p / SIDE, 0, t), 255);
+        pixels[i] = (unsigned char)clamp(30 + noise + light_of(&scene, p, 0, t), 255);
     }
     return save(folder, "timelapse.tif", &shape, ELEM_U8, pixels, err);
 }

@@ -4,8 +4,10 @@ dialect that other programs write, with pixels given by one formula.
 
     b = (x + 7 y + 31 z + 61 c + 101 t) mod 251
 
-and, by type: u8 b, i8 b - 125, u16 257 b, i16 257 (b - 125), u32 16843009 b, i32 16843009 (b - 125),
-f32 and f64 b / 4 - 20, n-bit b mod 2^n.  Needs numpy, tifffile with imagecodecs, astropy.
+and, by type: u8 b, i8 b - 125, u16 257 b, i16 257 (b - 125), u32 16843009 b,
+i32 16843009 (b - 125), f32 and f64 b / 4 - 20, n-bit b mod 2^n.
+
+Needs numpy, tifffile with imagecodecs, astropy.
 """
 import gzip
 import os
@@ -195,8 +197,9 @@ def imagej():
           metadata={"axes": "TYX"})
     rgb = np.moveaxis(typed(base(z=3, c=3), "u8")[0], 0, -1)
     write("imagej_rgb.tif", rgb, imagej=True, photometric="rgb", metadata={"axes": "ZYXS"})
-    write("imagej_inch.tif", plane("u8"), imagej=True, resolution=(72, 72), resolutionunit="inch")
-    write("imagej_cm.tif", plane("u8"), imagej=True, resolution=(100, 100), resolutionunit="centimeter")
+    for name, dots, unit in (("inch", 72, "inch"), ("cm", 100, "centimeter")):
+        write("imagej_%s.tif" % name, plane("u8"), imagej=True, resolution=(dots, dots),
+              resolutionunit=unit)
 
     # The scheme for stacks above 4 GB: one directory, all planes behind its pixels, big-endian.
     data = np.ascontiguousarray(tzcyx).astype(">u2").tobytes()
@@ -250,9 +253,10 @@ def stacks():
 
 
 OME = """<?xml version="1.0" encoding="UTF-8"?><!-- <Pixels SizeZ="9"> --><OME:OME
- xmlns:OME="http://www.openmicroscopy.org/Schemas/OME/2016-06"><OME:Image ID="Image:0" Name="a &gt; b">
-<OME:Pixels ID='Pixels:0' DimensionOrder="%s" Type="uint8" SizeX="7" SizeY="5" SizeZ="%d" SizeC="%d"
- SizeT="%d" PhysicalSizeX="200" PhysicalSizeXUnit="nm" PhysicalSizeY="0.3"
+ xmlns:OME="http://www.openmicroscopy.org/Schemas/OME/2016-06"><OME:Image
+ ID="Image:0" Name="a &gt; b"><OME:Pixels ID='Pixels:0' DimensionOrder="%s"
+ Type="uint8" SizeX="7" SizeY="5" SizeZ="%d" SizeC="%d" SizeT="%d"
+ PhysicalSizeX="200" PhysicalSizeXUnit="nm" PhysicalSizeY="0.3"
  PhysicalSizeYUnit="&#181;m" PhysicalSizeZ="1.5" TimeIncrement="250" TimeIncrementUnit="ms">
 %s</OME:Pixels></OME:Image></OME:OME>"""
 
@@ -263,11 +267,11 @@ def ome_pages(name, array, order, data, extents):
     places = {"T": 0, "C": 1, "Z": 2}
     slow = [places[a] for a in reversed(order)]
     pages = array.transpose(slow + [3, 4]).reshape((-1, Y, X))
+    text = OME % ("XY" + order, z, c, t, data)
     with tifffile.TiffWriter(path(name)) as tif:
         for i, page in enumerate(pages):
             tif.write(page, photometric="minisblack", software=False, metadata=None,
-                      contiguous=False,
-                      description=(OME % ("XY" + order, z, c, t, data)).encode() if i == 0 else None)
+                      contiguous=False, description=text.encode() if i == 0 else None)
 
 
 def ome():
@@ -282,14 +286,15 @@ def ome():
     for z in range(4):
         for c in range(2):
             for t in range(3):
-                data += ('<OME:TiffData FirstZ="%d" FirstC="%d" FirstT="%d" IFD="%d" PlaneCount="1">'
-                         '<OME:UUID FileName="old name.tif">urn:uuid:1</OME:UUID></OME:TiffData>'
-                         % (z, c, t, page))
+                data += ('<OME:TiffData FirstZ="%d" FirstC="%d" FirstT="%d" IFD="%d" '
+                         'PlaneCount="1"><OME:UUID FileName="old name.tif">urn:uuid:1'
+                         '</OME:UUID></OME:TiffData>' % (z, c, t, page))
                 page += 1
     ome_pages("ome_each.tif", array, order, data, (4, 2, 3))
     # one file of a set: frame 1 of 3; and one where planes are missing
-    data = "".join('<TiffData FirstT="%d" IFD="0" PlaneCount="8"><UUID FileName="%s">u</UUID></TiffData>'
-                   % (t, "ome_part.tif" if t == 1 else "other_%d.tif" % t) for t in range(3))
+    data = "".join('<TiffData FirstT="%d" IFD="0" PlaneCount="8"><UUID FileName="%s">u</UUID>'
+                   '</TiffData>' % (t, "ome_part.tif" if t == 1 else "other_%d.tif" % t)
+                   for t in range(3))
     ome_pages("ome_part.tif", array[1:2], "CZT", data, (4, 2, 3))
     data = "".join('<TiffData FirstZ="%d" FirstC="%d" IFD="%d"/>' % (z, c, i)
                    for i, (z, c) in enumerate([(0, 0), (1, 1)]))
@@ -309,7 +314,7 @@ def fits_files():
         fits.PrimaryHDU(plane(kind)).writeto(path("type_%s.fits" % kind), overwrite=True)
     fits.PrimaryHDU(typed(base(), "u64")[0, 0, 0].astype(np.int64)).writeto(
         path("type_i64.fits"), overwrite=True)
-    hdu = fits.PrimaryHDU(plane("i16") // 257)  # b - 125; physical (b - 125) / 4 + 11.25 = b / 4 - 20
+    hdu = fits.PrimaryHDU(plane("i16") // 257)  # b - 125; (b - 125) / 4 + 11.25 = b / 4 - 20
     with open(path("scaled.fits"), "wb") as f:
         hdu.header["BSCALE"] = 0.25
         hdu.header["BZERO"] = 11.25
@@ -336,8 +341,8 @@ def fits_files():
         sky.header["CTYPE%d" % (i + 1)] = name
     sky.header["PC1_2"] = 0.5
     sky.header["PC1_3"] = 0.25
-    sky.header["LONGNAME"] = "a text that goes on and on, longer than the one card that a value may " \
-                             "fill, and so continues on the next"
+    sky.header["LONGNAME"] = ("a text that goes on and on, longer than the one card that a value "
+                              "may fill, and so continues on the next")
     sky.header["HISTORY"] = "made for a test"
     sky.writeto(path("sky.fits"), overwrite=True)
     table = fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(plane("i32"), name="SCI")])

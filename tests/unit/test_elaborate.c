@@ -175,12 +175,62 @@ static void examples_of_operators_elaborate(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* What is suggested instead of a peer's name, on arguments of the kinds that it says. */
+static const char *suggestion(const Peer *peer)
+{
+    Str s;
+    str_init(&s, &arena);
+    for (const char *p = peer->here; *p != '\0'; p++) {
+        if (*p != '$') {
+            str_addn(&s, p, 1);
+            continue;
+        }
+        int k = *++p - '1';
+        assert_true(k >= 0 && k < (int)strlen(peer->arguments));
+        char kind = peer->arguments[k];
+        str_add(&s, kind == 'i'   ? "image"
+                    : kind == 'v' ? "volume"
+                    : kind == 'm' ? "mask"
+                    : kind == 'l' ? "labels"
+                                  : "3");
+    }
+    return s.n > 0 ? s.at : "";
+}
+
+static void suggestions_for_peers_elaborate(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    const Ops *ops = ops_load(&arena);
+    for (int i = 0; i < OPS_PEERS_N; i++) {
+        const Peer *peer = &OPS_PEERS[i];
+        assert_null(ops_find(ops, peer->name));
+        assert_ptr_equal(ops_peer(peer->name), peer);
+        const char *here = suggestion(peer);
+        if (here[0] == '\0' || strncmp(here, "input ", 6) == 0) {
+            continue;
+        }
+        const char *text = arena_printf(
+            &arena,
+            "input image[y, x]\ninput volume[z, y, x]\nmask = image > 3\nlabels = label(mask)\n%s%s\n",
+            strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here);
+        elaborate(text);
+        if (diags.errors != 0) {
+            print_error("%s\n%s", peer->name, complaints());
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(OPS_PEERS_N > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_tour_elaborates_without_a_word, setup, teardown),
         cmocka_unit_test_setup_teardown(pages_show_what_happens, setup, teardown),
         cmocka_unit_test_setup_teardown(examples_of_operators_elaborate, setup, teardown),
+        cmocka_unit_test_setup_teardown(suggestions_for_peers_elaborate, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

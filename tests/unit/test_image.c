@@ -287,6 +287,7 @@ static void test_sizes(void **state)
         double x, y, z, um, interval;
     } rows[] = {
         {"type_u8.tif", "", 0, 0, 0, 0, 0},
+        {"imagej_huge.tif", "", 0, 0, 0, 0, 0}, /* no tags at all */
         {"imagej_tzc.tif", "um", 0.2, 0.3, 1.5, 1, 0.25},
         {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
         {"imagej_inch.tif", "", 0, 0, 0, 0, 0}, /* 72 dots an inch mean nothing */

@@ -302,7 +302,8 @@ static void try_file(const char *name, const unsigned char *file, size_t size)
     Err err = {0};
     const char *path = scratch_path("tried");
     store(path, file, size);
-    if (!read_everything(path, &err) && (err.code != CODE_FILES || strstr(err.text, path) == NULL)) {
+    bool ok = read_everything(path, &err);
+    if (!ok && (err.code != CODE_FILES || strstr(err.text, path) == NULL)) {
         fail_msg("%s: code %d, %s", name, err.code, err.text);
     }
 }

@@ -508,7 +508,7 @@ static void make_labels(RefShape s, uint32_t ids, uint32_t *labels)
     for (size_t p = 0; p < ref_pixels(s); p++) {
         bool same = p > 0 && below(4) > 0;
         uint32_t any = below(65536) << 16 | below(65536);
-        any = below(5) == 0 ? any | 0xffff0000U : any >> below(28);
+        any = below(5) == 0 ? any | 0xffff0000U : below(20) == 0 ? UINT32_MAX : any >> below(28);
         uint32_t fresh = below(3) == 0 ? 0 : ids > 0 ? below(ids) : any;
         labels[p] = same ? labels[p - 1] : fresh;
     }

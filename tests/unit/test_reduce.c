@@ -21,7 +21,7 @@
 
 extern const Primitive prim_reduce, prim_rank, prim_histogram, prim_threshold;
 
-enum { SLOTS = 8, VALUE = 2, MOST_BINS = 65536, SMALL_PIXELS = 20000 };
+enum { SLOTS = 8, VALUE = 2, MOST_BINS = 65536, GOLDEN_BINS = 4096 };
 
 static const char READER[] =
     "#define READ_PARAMS global const float *image, global const uchar *mask, "
@@ -332,7 +332,7 @@ static void check_histograms(const Image *im, int kind)
     check_histogram(im, kind, all[3], all[4], 7, false);
     check_histogram(im, kind, -10, 1000.5, 256, false);
     check_histogram(im, kind, floor(all[3]), floor(all[4]), 256, true);
-    check_histogram(im, kind, floor(all[3]), floor(all[4]), MOST_BINS, true);
+    check_histogram(im, kind, floor(all[3]), floor(all[4]), small ? 5000 : MOST_BINS, true);
 }
 
 /* Widths for each width of tile, and one to either side of the edges of blocks. */
@@ -554,7 +554,7 @@ static void test_ref_reduce_by_hand(void **state)
 
 /* ---- threshold --------------------------------------------------------------------------- */
 
-enum { METHODS = 6, LI = 5, SIZE = 64 };
+enum { METHODS = 6, MINIMUM = 4, SIZE = 64 };
 
 /* The threshold of a histogram on the device, in both shapes, against the reference. */
 static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer,
@@ -562,6 +562,9 @@ static double check_threshold(const uint32_t *counts, int bins, double lo, doubl
 {
     Err err = {0};
     double want = ref_threshold(counts, bins, lo, hi, integer, method), got[SLOTS];
+    if (small && method == MINIMUM && (integer ? hi - lo : bins) > 300) {
+        return want; /* thousands of rounds of smoothing */
+    }
     DevMem *mem = allocate((size_t)bins * sizeof *counts);
     must(dev_write(device, mem, 0, counts, (size_t)bins * sizeof *counts, &err), &err);
     set_range(lo, hi);
@@ -617,7 +620,7 @@ static void test_golden_thresholds(void **state)
 {
     (void)state;
     static float v[SIZE * SIZE];
-    static uint32_t counts[MOST_BINS];
+    static uint32_t counts[GOLDEN_BINS];
     const RefShape shape = {SIZE, SIZE, 1, 1};
     for (size_t g = 0; g < sizeof GOLDEN_THRESHOLDS / sizeof GOLDEN_THRESHOLDS[0]; g++) {
         bool integer = GOLDEN_THRESHOLDS[g].integer;
@@ -628,7 +631,7 @@ static void test_golden_thresholds(void **state)
         }
         double all[5];
         ref_reduce(v, NULL, shape, all);
-        int bins = integer ? MOST_BINS : 256;
+        int bins = integer ? GOLDEN_BINS : 256;
         ref_histogram(v, NULL, shape, all[3], all[4], bins, integer, counts);
         for (int method = 0; method < METHODS; method++) {
             double want = GOLDEN_THRESHOLDS[g].value[method];
@@ -646,7 +649,7 @@ static void test_threshold_histograms(void **state)
 {
     (void)state;
     static uint32_t counts[3000];
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = small ? 1 : 0; kind < (small ? 2 : 4); kind++) {
         random_state = 77 + (uint32_t)kind;
         for (int i = 0; i < 3000; i++) {
             double a = (i - 700) / 120.0, b = (i - 2200) / 200.0;
@@ -661,9 +664,6 @@ static void test_threshold_histograms(void **state)
             check_threshold(counts, 3000, -1.5, 7.25, false, method);
             check_threshold(counts, 256, 0, 255, true, method);
             check_threshold(counts, 257, 3, 4, false, method);
-        }
-        if (small) {
-            break;
         }
     }
 }

@@ -1,0 +1,509 @@
+/* The parts of a batch that need no device: lists of files, frames, the journal, merged tables. */
+#include "base/file.h"
+#include "runtime/batch_list.h"
+#include "runtime/file_list.h"
+#include "runtime/frames.h"
+#include "runtime/journal.h"
+#include "runtime/merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Every test runs in an empty folder of its own. */
+static char folder[64];
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/test_batch_parts.XXXXXX");
+    return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") != 0 || system(command) != 0;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    Err err = {0};
+    if (!file_write(path, text, strlen(text), &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void assert_file(const char *path, const char *want)
+{
+    Err err = {0};
+    char *text;
+    size_t size;
+    if (!file_read(path, &text, &size, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_string_equal(text, want);
+    free(text);
+}
+
+/* ---- lists of files -------------------------------------------------------------------- */
+
+static void numbers_sort_as_numbers(void **state)
+{
+    (void)state;
+    static const char *const SORTED[] = {"a", "a1", "a01", "a2.tif", "a10.tif", "a10b",
+                                         "a010c", "b", "b0", "b00", "b1x2", "b1x10", "ba"};
+    enum { N = sizeof SORTED / sizeof *SORTED };
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < N; k++) {
+            int order = file_natural_order(SORTED[i], SORTED[k]);
+            bool zeros = strspn(SORTED[i], "ab0123456789") == 0;
+            assert_false(zeros);
+            if ((order < 0) != (i < k) || (order > 0) != (i > k)) {
+                /* equal numbers with other zeros fall back to the text */
+                assert_true((i == 1 && k == 2) || (i == 2 && k == 1));
+            }
+        }
+    }
+}
+
+static void folders_give_their_images(void **state)
+{
+    (void)state;
+    static const char *const MADE[] = {"in/img10.tif", "in/img2.tif", "in/img1.TIF", "in/x.txt",
+                                       "in/.hidden.tif", "in/deep/a.tif", "in/s.fits.gz"};
+    for (size_t i = 0; i < sizeof MADE / sizeof *MADE; i++) {
+        write_text(MADE[i], "");
+    }
+    FileList list;
+    Err err = {0};
+    const char *const given[] = {"in/x.txt", "in/", "in/img2.tif"};
+    assert_true(file_list(given, 3, &list, &err));
+    static const char *const WANT[] = {"in/x.txt", "in/img1.TIF", "in/img2.tif", "in/img10.tif",
+                                       "in/s.fits.gz"};
+    assert_int_equal(list.n, 5);
+    for (size_t i = 0; i < list.n; i++) {
+        assert_string_equal(list.at[i].path, WANT[i]);
+        assert_int_equal(list.at[i].found, i > 0);
+    }
+    file_list_free(&list);
+    assert_false(file_list((const char *const[]){"nowhere.tif"}, 1, &list, &err));
+    assert_int_equal(err.code, CODE_USAGE);
+    file_list_free(&list);
+    err_clear(&err);
+    write_text("empty/readme.txt", "");
+    assert_false(file_list((const char *const[]){"empty"}, 1, &list, &err));
+    assert_string_equal(err.text, "the folder 'empty' has no image files");
+    file_list_free(&list);
+}
+
+/* ---- what is to be done ---------------------------------------------------------------- */
+
+static const ProgInput INPUTS[] = {{.name = "image", .axes = "yx", .elem = ELEM_FILE},
+                                   {.name = "flat", .axes = "yx", .elem = ELEM_F32}};
+static const ProgOutput OUTPUTS[] = {
+    {.name = "labels", .format = "tif", .kind = OUT_LABELS, .axes = "yx"},
+    {.name = "table", .format = "csv", .kind = OUT_TABLE},
+    {.name = "count", .format = "csv", .kind = OUT_VALUE},
+};
+static const Program ONE = {.name = "blobs", .inputs = INPUTS, .n_inputs = 1, .outputs = OUTPUTS,
+                            .n_outputs = 3};
+static const Program TWO = {.name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS,
+                            .n_outputs = 3};
+
+static BatchList list_of(const Program *p, Options *o, const char *const *files, int n)
+{
+    static const char *paths[16];
+    BatchList list;
+    Err err = {0};
+    memcpy(paths, files, (size_t)n * sizeof *files);
+    o->files = paths;
+    o->n_files = n;
+    o->shard = o->shards > 0 ? o->shard : 1;
+    o->shards = o->shards > 0 ? o->shards : 1;
+    if (!batch_list(p, o, &list, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return list;
+}
+
+static void refuse_list(const Program *p, Options *o, const char *const *files, int n,
+                        const char *message)
+{
+    static const char *paths[16];
+    BatchList list;
+    Err err = {0};
+    memcpy(paths, files, (size_t)n * sizeof *files);
+    o->files = paths;
+    o->n_files = n;
+    o->shard = o->shards = 1;
+    assert_false(batch_list(p, o, &list, &err));
+    assert_int_equal(err.code, CODE_USAGE);
+    assert_string_equal(err.text, message);
+    batch_list_free(&list);
+}
+
+static void outputs_get_their_names(void **state)
+{
+    (void)state;
+    static const char *const FILES[] = {"in/a.ome.tif", "in/b.tif", "in/c.tif"};
+    for (int i = 0; i < 3; i++) {
+        write_text(FILES[i], "");
+    }
+    Options o = {.output = "out"}; /* does not exist yet, and is a folder all the same */
+    BatchList list = list_of(&ONE, &o, FILES, 3);
+    assert_int_equal(list.n, 3);
+    assert_string_equal(list.items[0].outputs[0], "out/a_labels.tif");
+    assert_string_equal(list.items[0].outputs[1], "out/a_table.csv");
+    assert_null(list.items[0].outputs[2]);
+    assert_string_equal(list.items[0].name, "a.ome.tif");
+    assert_string_equal(list.merged[1], "out/table.csv");
+    assert_null(list.merged[0]);
+    assert_string_equal(list.values, "out/values.csv");
+    assert_string_equal(list.journal, "out/.blobs.journal");
+    batch_list_free(&list);
+
+    o = (Options){.output = "r/{stem}/{output}.{ext}", .shard = 2, .shards = 2};
+    list = list_of(&ONE, &o, FILES, 3);
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.items[0].outputs[0], "r/b/labels.tif");
+    assert_int_equal(list.items[0].index, 1);
+    assert_string_equal(list.merged[1], "r/table.shard-2-of-2.csv");
+    assert_string_equal(list.journal, "r/.blobs.shard-2-of-2.journal");
+    batch_list_free(&list);
+
+    o = (Options){0};
+    list = list_of(&ONE, &o, FILES, 1);
+    assert_string_equal(list.items[0].outputs[0], "a_labels.tif");
+    assert_string_equal(list.values, "values.csv");
+    batch_list_free(&list);
+}
+
+static void clashes_are_found(void **state)
+{
+    (void)state;
+    static const char *const FILES[] = {"in/a.tif", "more/a.tif"};
+    write_text(FILES[0], "");
+    write_text(FILES[1], "");
+    Options o = {.output = "out/"};
+    refuse_list(&ONE, &o, FILES, 2,
+                "'in/a.tif' and 'more/a.tif' would both be written to 'out/a_labels.tif'; use "
+                "{name}, {dir} or {index} in -o, for example -o "
+                "'out/{index}_{stem}_{output}.{ext}'");
+    o.output = "out/{stem}.csv";
+    refuse_list(&ONE, &o, FILES, 1,
+                "two outputs of 'in/a.tif' would both be written to 'out/a.csv'; use {output} and "
+                "{ext} in -o");
+    o = (Options){.output = "out/{dir}/{stem}_{output}.{ext}"};
+    BatchList list = list_of(&ONE, &o, FILES, 2);
+    assert_string_equal(list.items[0].name, "in/a.tif"); /* the names alone are the same */
+    batch_list_free(&list);
+    o = (Options){.output = "out/{output}.{ext}"};
+    list = list_of(&ONE, &o, FILES, 1); /* its table is the table of all */
+    assert_null(list.merged[1]);
+    batch_list_free(&list);
+}
+
+static void outputs_beside_inputs_are_no_inputs(void **state)
+{
+    (void)state;
+    write_text("a.tif", "");
+    write_text("a_labels.tif", "");
+    write_text("b_labels.tif", ""); /* there is no b.tif: this is an image */
+    Options o = {0};
+    BatchList list = list_of(&ONE, &o, (const char *const[]){"."}, 1);
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.items[0].name, "a.tif");
+    assert_string_equal(list.items[1].name, "b_labels.tif");
+    batch_list_free(&list);
+    o = (Options){0};
+    refuse_list(&ONE, &o, (const char *const[]){"a.tif", "a_labels.tif"}, 2,
+                "the output 'a_labels.tif' of 'a.tif' would replace an input; choose another name "
+                "or folder with -o");
+}
+
+static void further_inputs_must_be_there(void **state)
+{
+    (void)state;
+    const char *inputs[] = {NULL, "flat/{stem}.tif"};
+    write_text("a.tif", "");
+    write_text("flat/a.tif", "");
+    Options o = {.inputs = inputs, .output = "out/"};
+    BatchList list = list_of(&TWO, &o, (const char *const[]){"a.tif"}, 1);
+    assert_string_equal(list.items[0].inputs[1], "flat/a.tif");
+    batch_list_free(&list);
+    inputs[1] = "dark/{stem}.tif";
+    refuse_list(&TWO, &o, (const char *const[]){"a.tif"}, 1,
+                "--flat, for 'a.tif': cannot read 'dark/a.tif': there is no such file or folder");
+}
+
+/* ---- frames ---------------------------------------------------------------------------- */
+
+static void unnamed_axes_are_looped_over(void **state)
+{
+    (void)state;
+    Frames f;
+    Err err = {0};
+    ProgInput input = {.name = "image", .axes = "yx"};
+    ImageInfo info = {.x = 10, .y = 8, .z = 3, .c = 2, .t = 4, .has_z = true, .has_c = true,
+                      .has_t = true, .elem = ELEM_U16, .size_um = {0.5, 0.25, 2}};
+    assert_true(frames_of(&input, &info, &f, &err));
+    assert_int_equal(f.n, 24);
+    assert_true(f.volume.extent[0] == 10 && f.volume.extent[1] == 8 && f.volume.extent[2] == 1 &&
+                f.volume.extent[3] == 1 && f.volume.pixel_um[2] == 2);
+    int64_t k = 0, at[LOOPS];
+    for (int64_t t = 0; t < 4; t++) {
+        for (int64_t c = 0; c < 2; c++) {
+            for (int64_t z = 0; z < 3; z++, k++) {
+                frames_at(&f, k, at);
+                assert_true(at[LOOP_T] == t && at[LOOP_C] == c && at[LOOP_Z] == z);
+            }
+        }
+    }
+    input.axes = "zyxc";
+    assert_true(frames_of(&input, &info, &f, &err));
+    assert_int_equal(f.n, 4);
+    assert_true(f.volume.extent[2] == 3 && f.volume.extent[3] == 2);
+    assert_true(f.looped[LOOP_T] && !f.looped[LOOP_C] && !f.looped[LOOP_Z]);
+    info = (ImageInfo){.x = 5, .y = 1, .z = 1, .c = 1, .t = 1, .has_t = true};
+    input.axes = "x";
+    assert_true(frames_of(&input, &info, &f, &err));
+    assert_true(f.n == 1 && f.looped[LOOP_T]); /* a film of one frame still has the column */
+}
+
+static void wrong_files_are_refused(void **state)
+{
+    (void)state;
+    Frames f;
+    Err err = {0};
+    ProgInput input = {.name = "image", .axes = "yx"};
+    ImageInfo info = {.x = 10, .y = 8, .z = 1, .c = 3, .t = 1, .rgb = true, .elem = ELEM_U8};
+    assert_false(frames_of(&input, &info, &f, &err));
+    assert_int_equal(err.code, CODE_FILES);
+    assert_string_equal(err.text,
+                        "this is a colour image, but the pipeline declares image[y, x]; declare "
+                        "the axis c too and pick a channel, such as image[c = 1]");
+    err_clear(&err);
+    input.axes = "x";
+    info = (ImageInfo){.x = 10, .y = 8, .z = 1, .c = 1, .t = 1};
+    assert_false(frames_of(&input, &info, &f, &err));
+    assert_string_equal(err.text, "this file has 8 rows, but the pipeline declares image[x]");
+}
+
+static void frames_of_several_inputs_agree(void **state)
+{
+    (void)state;
+    Frames film = {.n = 4, .extent = {4, 1, 1}}, one = {.n = 1, .extent = {1, 1, 1}};
+    Frames stack = {.n = 4, .extent = {1, 1, 4}};
+    assert_true(frames_agree(&film, &film) && frames_agree(&film, &one));
+    assert_true(frames_agree(&one, &one));
+    assert_false(frames_agree(&one, &film) || frames_agree(&film, &stack));
+}
+
+static void results_are_stacked(void **state)
+{
+    (void)state;
+    Frames f = {.n = 24, .extent = {4, 2, 3}, .looped = {true, true, true}};
+    ProgOutput output = {.name = "o", .axes = "yx"};
+    ExecGrid grid = {.w = 10, .h = 8, .d = 1, .c = 1};
+    ImageInfo shape;
+    int64_t t, c, z;
+    frames_stack(&f, &output, &grid, NULL, ELEM_U8, &shape);
+    assert_true(shape.t == 4 && shape.c == 2 && shape.z == 3 && shape.x == 10 && !shape.rgb);
+    frames_stack_at(&f, &grid, 11, &t, &c, &z);
+    assert_true(t == 1 && c == 1 && z == 2);
+    /* colours of its own: the looped channels go along time */
+    grid.c = 3;
+    output.axes = "yxc";
+    frames_stack(&f, &output, &grid, NULL, ELEM_U8, &shape);
+    assert_true(shape.t == 8 && shape.c == 3 && shape.z == 3 && shape.rgb);
+    frames_stack_at(&f, &grid, 11, &t, &c, &z);
+    assert_true(t == 3 && c == 0 && z == 2);
+}
+
+/* ---- the journal ----------------------------------------------------------------------- */
+
+static Journal *open_journal(const char *key, bool resume)
+{
+    Journal *journal;
+    Err err = {0};
+    if (!journal_open("j", key, resume, &journal, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return journal;
+}
+
+static void add_record(Journal *journal, const char *input, const char *output, const char *values)
+{
+    Err err = {0};
+    const char *inputs[] = {input, "flat.tif"};
+    assert_true(journal_add(journal, inputs, 2, &output, 1, values, &err));
+}
+
+static bool knows(const Journal *journal, const char *input, const char **values)
+{
+    const char *inputs[] = {input, "flat.tif"};
+    return journal_find(journal, inputs, 2, values);
+}
+
+static void finished_images_are_found_again(void **state)
+{
+    (void)state;
+    static const char *const FILES[] = {"flat.tif", "a.tif", "odd\tname\\\n.tif", "out.tif"};
+    for (int i = 0; i < 4; i++) {
+        write_text(FILES[i], "pixels");
+    }
+    const char *values;
+    Journal *journal = open_journal("key", true);
+    assert_false(knows(journal, "a.tif", &values));
+    add_record(journal, "a.tif", "out.tif", "000\n0,0,0,1\n");
+    add_record(journal, FILES[2], "out.tif", "");
+    add_record(journal, "a.tif", "out.tif", "000\n0,0,0,2\n"); /* the last one counts */
+    journal_close(journal);
+
+    journal = open_journal("key", true);
+    assert_true(knows(journal, "a.tif", &values));
+    assert_string_equal(values, "000\n0,0,0,2\n");
+    assert_true(knows(journal, FILES[2], &values));
+    assert_string_equal(values, "");
+    assert_false(knows(journal, "b.tif", &values));
+    const char *alone[] = {"a.tif"};
+    assert_false(journal_find(journal, alone, 1, &values));
+    write_text("flat.tif", "other pixels");
+    assert_false(knows(journal, "a.tif", &values));
+    journal_close(journal);
+
+    journal = open_journal("key", false); /* forgets */
+    journal_close(journal);
+    journal = open_journal("key", true);
+    assert_false(knows(journal, FILES[2], &values));
+    journal_close(journal);
+}
+
+static void missing_outputs_are_made_again(void **state)
+{
+    (void)state;
+    const char *values;
+    write_text("flat.tif", "");
+    write_text("a.tif", "");
+    write_text("out.tif", "");
+    Journal *journal = open_journal("key", false);
+    add_record(journal, "a.tif", "out.tif", "");
+    journal_close(journal);
+    unlink("out.tif");
+    journal = open_journal("key", true);
+    assert_false(knows(journal, "a.tif", &values));
+    journal_close(journal);
+}
+
+static void cut_off_lines_are_passed_over(void **state)
+{
+    (void)state;
+    const char *values;
+    write_text("flat.tif", "");
+    write_text("a.tif", "");
+    write_text("b.tif", "");
+    Journal *journal = open_journal("key", false);
+    add_record(journal, "a.tif", "a.tif", "");
+    add_record(journal, "b.tif", "b.tif", "");
+    journal_close(journal);
+    struct stat st;
+    assert_int_equal(stat("j", &st), 0);
+    for (off_t size = st.st_size - 1; size > st.st_size - 12; size--) {
+        assert_int_equal(truncate("j", size), 0);
+        journal = open_journal("key", true);
+        assert_true(knows(journal, "a.tif", &values));
+        assert_false(knows(journal, "b.tif", &values));
+        add_record(journal, "b.tif", "b.tif", "again");
+        journal_close(journal);
+        journal = open_journal("key", true);
+        assert_true(knows(journal, "b.tif", &values));
+        assert_string_equal(values, "again");
+        journal_close(journal);
+    }
+}
+
+static void other_keys_are_refused(void **state)
+{
+    (void)state;
+    Err err = {0};
+    Journal *journal = open_journal("one", false);
+    journal_close(journal);
+    assert_false(journal_open("j", "other", true, &journal, &err));
+    assert_int_equal(err.code, CODE_USAGE);
+    assert_non_null(strstr(err.text, "without --resume everything is done again"));
+    err_clear(&err);
+    assert_false(journal_open("no/such/folder/j", "one", false, &journal, &err));
+    assert_int_equal(err.code, CODE_OUTPUT);
+    assert_true(journal_hash(journal_hash(JOURNAL_HASH, "ab"), "c") !=
+                journal_hash(journal_hash(JOURNAL_HASH, "a"), "bc"));
+}
+
+/* ---- tables of all images -------------------------------------------------------------- */
+
+static void tables_are_put_together(void **state)
+{
+    (void)state;
+    Err err = {0};
+    write_text("a.csv", "label,area\n1,10\n2,20.5\n");
+    write_text("b.csv", "frame,z,label,area\n0,3,1,7\n1,3,1,\n");
+    write_text("c.csv", "label,area\n");
+    const MergePart parts[] = {{"a.tif", "a.csv"}, {"b, \"c\".tif", "b.csv"}, {"c.tif", "c.csv"}};
+    assert_true(merge_tables("all.csv", parts, 3, &err));
+    assert_file("all.csv", "image,frame,z,label,area\n"
+                           "a.tif,0,0,1,10\n"
+                           "a.tif,0,0,2,20.5\n"
+                           "\"b, \"\"c\"\".tif\",0,3,1,7\n"
+                           "\"b, \"\"c\"\".tif\",1,3,1,\n");
+    assert_true(merge_tables("plain.csv", parts, 1, &err));
+    assert_file("plain.csv", "image,label,area\na.tif,1,10\na.tif,2,20.5\n");
+    write_text("d.csv", "label,mean\n1,2\n");
+    const MergePart odd[] = {{"a.tif", "a.csv"}, {"d.tif", "d.csv"}};
+    assert_false(merge_tables("odd.csv", odd, 2, &err));
+    assert_int_equal(access("odd.csv", F_OK), -1);
+}
+
+static void values_are_put_together(void **state)
+{
+    (void)state;
+    Err err = {0};
+    const MergePart parts[] = {{"a.tif", "000\n0,0,0,1.5,2\n"},
+                               {"b.tif", "100\n0,0,0,3,\n1,0,0,4,5\n"}};
+    assert_true(merge_values("values.csv", "mean,count", parts, 2, &err));
+    assert_file("values.csv",
+                "image,frame,mean,count\na.tif,0,1.5,2\nb.tif,0,3,\nb.tif,1,4,5\n");
+    assert_true(merge_values("values.csv", "mean,count", parts, 1, &err));
+    assert_file("values.csv", "image,mean,count\na.tif,1.5,2\n");
+}
+
+#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_sort_as_numbers),
+        in_folder(folders_give_their_images),
+        in_folder(outputs_get_their_names),
+        in_folder(clashes_are_found),
+        in_folder(outputs_beside_inputs_are_no_inputs),
+        in_folder(further_inputs_must_be_there),
+        cmocka_unit_test(unnamed_axes_are_looped_over),
+        cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(frames_of_several_inputs_agree),
+        cmocka_unit_test(results_are_stacked),
+        in_folder(finished_images_are_found_again),
+        in_folder(missing_outputs_are_made_again),
+        in_folder(cut_off_lines_are_passed_over),
+        in_folder(other_keys_are_refused),
+        in_folder(tables_are_put_together),
+        in_folder(values_are_put_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
