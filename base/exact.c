@@ -4,13 +4,23 @@
 #include <math.h>
 #include <string.h>
 
-/* a + b as a rounded sum and its error (Knuth). */
-static void two_sum(double a, double b, double out[2])
+__extension__ typedef __int128 Wide;
+
+/* 2^exponent for exponents of normal doubles. */
+static double power_of_2(int exponent)
 {
-    double s = a + b;
-    double t = s - a;
-    out[1] = (a - (s - t)) + (b - t);
-    out[0] = s;
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* v * 2^exponent as two doubles; v has at most 127 bits. */
+static void round_wide(Wide v, int exponent, double out[2])
+{
+    double scale = power_of_2(exponent), high = (double)v;
+    out[0] = high * scale;
+    out[1] = (double)(v - (Wide)high) * scale;
 }
 
 /* Digits 0 .. 2^32 - 1 in place of limbs; the sign of the number is returned. */
@@ -64,18 +74,45 @@ void exact_add_double(Exact *sum, double v)
     }
 }
 
+/* The 127 bits from the top bit on; what is below cannot show in two doubles. */
 void exact_round(const Exact *sum, double out[2])
 {
     Exact digits = *sum;
-    int sign = normalise(digits.limb);
-    out[0] = out[1] = 0;
-    for (int i = EXACT_LIMBS - 1; i >= 0; i--) {
-        if (digits.limb[i] != 0) {
-            double tail = out[1], next[2];
-            two_sum(out[0], ldexp((double)digits.limb[i], 32 * i + EXACT_LOW), next);
-            two_sum(next[0], tail + next[1], out);
-        }
+    int sign = normalise(digits.limb), top = EXACT_LIMBS - 1, shift = 31;
+    while (top > 4 && digits.limb[top] == 0) {
+        top--;
     }
-    out[0] *= sign;
-    out[1] *= sign;
+    uint64_t high = (uint64_t)digits.limb[top] << 32 | (uint64_t)digits.limb[top - 1];
+    uint64_t low = (uint64_t)digits.limb[top - 2] << 32 | (uint64_t)digits.limb[top - 3];
+    while (shift > 0 && high >> (63 - shift) != 0) {
+        shift--;
+    }
+    if (high >> 63 != 0) {
+        low = low >> 1 | high << 63;
+        high >>= 1;
+        shift = -1;
+    } else if (shift > 0) {
+        high = high << shift | low >> (64 - shift);
+        low = low << shift | (uint64_t)digits.limb[top - 4] >> (32 - shift);
+    }
+    Wide v = ((Wide)(int64_t)high << 64) + (Wide)low;
+    round_wide(sign < 0 ? -v : v, 32 * (top - 3) + EXACT_LOW - shift, out);
+}
+
+void exact_join(const int64_t *digits, int n, int exponent, double out[2])
+{
+    if (n <= 3) {
+        Wide v = 0;
+        for (int i = n - 1; i >= 0; i--) {
+            v = v * 4294967296 + digits[i];
+        }
+        round_wide(v, exponent, out);
+        return;
+    }
+    Exact sum;
+    exact_clear(&sum);
+    for (int i = 0; i < n; i++) {
+        exact_add(&sum, digits[i], exponent + 32 * i);
+    }
+    exact_round(&sum, out);
 }

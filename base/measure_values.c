@@ -273,23 +273,32 @@ static int at(int a, int p, int b, int q)
     return (p << 2 * a) + (q << 2 * b);
 }
 
-/* First moments about the centroid are 0; second ones are found without cancellation, so that
- * symmetric objects are symmetric. */
+static double first_moment(const MeasureObject *o, int axis)
+{
+    return (double)(o->sum[axis] - anchor_of(o, axis) * (int64_t)o->count);
+}
+
+/* The second central moment along axes a and b, without cancellation, so that symmetric objects
+ * are symmetric. */
+static double second_central(const MeasureFrame *f, const MeasureObject *o, int a, int b)
+{
+    double n = (double)o->count;
+    Pair both = {o->moments[a == b ? at(a, 2, b, 0) : at(a, 1, b, 1)], 0};
+    Pair first = {first_moment(o, a), 0}, second = {first_moment(o, b), 0};
+    return determinant(n, both, first, second) / n * (f->spacing[a] * f->spacing[b]);
+}
+
 static void central(const MeasureFrame *f, const MeasureObject *o, double *out)
 {
-    double by[3], n = (double)o->count;
+    double by[3];
     for (int axis = 0; axis < 3; axis++) {
-        int64_t rest = o->sum[axis] - anchor_of(o, axis) * (int64_t)o->count;
-        by[axis] = (double)rest / n;
+        by[axis] = first_moment(o, axis) / (double)o->count;
     }
     shift_moments(f, o->moments, by, out);
     for (int a = 0; a < f->dims; a++) {
         out[at(a, 1, a, 0)] = 0;
         for (int b = 0; b <= a; b++) {
-            Pair first = {o->moments[at(a, 1, b, 0)], 0}, second = {o->moments[at(b, 1, a, 0)], 0};
-            Pair both = {o->moments[a == b ? at(a, 2, b, 0) : at(a, 1, b, 1)], 0};
-            double d = determinant(n, both, first, second) / n;
-            out[a == b ? at(a, 2, b, 0) : at(a, 1, b, 1)] = d * (f->spacing[a] * f->spacing[b]);
+            out[a == b ? at(a, 2, b, 0) : at(a, 1, b, 1)] = second_central(f, o, a, b);
         }
     }
 }
@@ -394,16 +403,16 @@ VALUE(moments_weighted_hu)
 /* T[i][j] in the table's order of axes. */
 static void tensor(const MeasureFrame *f, const MeasureObject *o, double t[3][3])
 {
-    double mu[MEASURE_MAX_MOMENTS], sum = 0;
+    double square[3], sum = 0, n = (double)o->count;
     int last = f->dims - 1;
-    central(f, o, mu);
     for (int i = 0; i < f->dims; i++) {
-        sum += mu[at(last - i, 2, 0, 0)];
+        square[i] = second_central(f, o, last - i, last - i);
+        sum += square[i];
     }
     for (int i = 0; i < f->dims; i++) {
-        t[i][i] = (sum - mu[at(last - i, 2, 0, 0)]) / mu[0];
+        t[i][i] = (sum - square[i]) / n;
         for (int j = 0; j < i; j++) {
-            t[i][j] = t[j][i] = -mu[at(last - i, 1, last - j, 1)] / mu[0];
+            t[i][j] = t[j][i] = -second_central(f, o, last - i, last - j) / n;
         }
     }
 }

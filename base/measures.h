@@ -21,20 +21,22 @@
 
 /* Base quantities beyond the count, the coordinate sums and the bounding box. */
 enum {
-    MEASURE_SUM = 1,       /* of an image: exact sum of the values */
-    MEASURE_SQUARE = 2,    /* exact sum of squares */
-    MEASURE_CENTER = 4,    /* exact sums of value times coordinate */
-    MEASURE_RANGE = 8,     /* min and max */
+    MEASURE_SUM = 1,             /* of an image: exact sum of the values */
+    MEASURE_SQUARE = 2,          /* exact sum of squares */
+    MEASURE_CENTER = 4,          /* exact sums of value times coordinate */
+    MEASURE_RANGE = 8,           /* min and max */
     MEASURE_MEDIAN = 16,
-    MEASURE_WEIGHTED = 32, /* moments weighted with the values */
-    MEASURE_PER_IMAGE = 63,
-    MEASURE_HULL = 64,
-    MEASURE_FERET = 128,
-    MEASURE_FILLED = 256,
-    MEASURE_MOMENTS = 512,
-    MEASURE_PERIMETER = 1024,
-    MEASURE_CROFTON = 2048,
-    MEASURE_EULER = 4096,
+    MEASURE_WEIGHTED_THIRD = 32, /* moments weighted with the values, orders 0 to 3 */
+    MEASURE_WEIGHTED = 64,       /* all of them */
+    MEASURE_HULL = 128,
+    MEASURE_FERET = 256,
+    MEASURE_FILLED = 512,
+    MEASURE_SECOND = 1024,       /* moments of order 2 */
+    MEASURE_THIRD = 2048,        /* of orders 2 and 3 */
+    MEASURE_MOMENTS = 4096,      /* all */
+    MEASURE_PERIMETER = 8192,
+    MEASURE_CROFTON = 16384,
+    MEASURE_EULER = 32768,
 };
 
 /* How many columns: 1; one an axis; two an axis; axes times axes; 4 to the power of axes; 7. */
@@ -74,7 +76,7 @@ typedef struct MeasureObject {
     int64_t perimeter[3];  /* border pixels that weigh 1, sqrt 2, (1 + sqrt 2) / 2 */
     int64_t crofton[5];    /* 2 x 2 neighbourhoods of the five weights, see measure_values.c */
     int64_t euler;         /* Euler number; in 3-D eight times it */
-    /* Sums of dx^p dy^q dz^r, [r][q][p] with p, q, r in 0..3, from the anchor. */
+    /* Sums of dx^p dy^q dz^r, [r][q][p] with p, q, r in 0..3, from the anchor; 0 where not needed. */
     double moments[MEASURE_MAX_MOMENTS];
 } MeasureObject;
 
@@ -133,6 +135,10 @@ typedef struct MeasureList {
  * dimensions; without it they are `dims`.
  */
 bool measure_parse(const char *text, int dims, MeasureList *list, Err *err);
+
+/* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of orders
+ * 0 and 1 follow from count and sums unless weighted. */
+uint64_t measure_moments(unsigned needs, int dims, bool weighted);
 
 /* The place from which an object's moments are summed: the pixel at its centroid. */
 static inline int64_t measure_anchor(int64_t sum, uint64_t count)

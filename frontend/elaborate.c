@@ -527,7 +527,7 @@ static bool statement(Elab *el, const AstStmt *s, Val *result)
         *result = el_expr(el, s->a);
         return true;
     default:
-        assert(!"functions with while are compiled, not expanded");
+        assert(false && "functions with while are compiled, not expanded");
         return true;
     }
 }

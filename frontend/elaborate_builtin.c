@@ -94,7 +94,7 @@ static int axis_called(const AxisWord *words, int n, const char *name)
             return words[i].axis;
         }
     }
-    assert(!"no axis of that name");
+    assert(false && "no axis of that name");
     return 0;
 }
 

@@ -108,7 +108,8 @@ static unsigned types_of(const Elab *el, Val v)
     if (v.kind == VAL_NUMBER) {
         return el_is_truth(el, v) ? OP_TRUTH : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS;
     }
-    if ((v.kind == VAL_WORD || v.kind == VAL_TEXT) && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
+    bool word = v.kind == VAL_WORD || v.kind == VAL_TEXT;
+    if (word && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
         return OP_AXIS | OP_WORD;
     }
     return TYPES[v.kind];
@@ -226,7 +227,9 @@ static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *
             wrong_kind(el, call, p, *v, at);
             return false;
         }
-        if (!per_axis(el, call, p, v, at)) {
+        OpParam whole = *p;
+        whole.types |= OP_INTEGER;
+        if (!per_axis(el, call, &whole, v, at)) {
             return false;
         }
         v->kind = VAL_FOOTPRINT;
@@ -306,13 +309,18 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 
 /* ---- arguments and parameters ---------------------------------------------------------- */
 
+static bool is_property(const AstExpr *e)
+{
+    return e->kind == AST_NAME && measure_find(e->name, strlen(e->name)) != NULL;
+}
+
 /* A bare word is taken as one where the parameter wants words and no image has that name. */
 static Val argument(Elab *el, const OpParam *p, const AstExpr *e)
 {
     if (e->kind == AST_NAME && (p->types & (OP_WORD | OP_AXIS)) != 0) {
         const Binding *b = el_find(el->scope, e->name);
         bool choice = b != NULL && (b->val.kind == VAL_WORD || b->val.kind == VAL_IMAGE);
-        bool property = measure_find(e->name, strlen(e->name)) != NULL || b == NULL;
+        bool property = is_property(e) || b == NULL;
         if (!choice && property) {
             return el_word(e->name);
         }
@@ -685,7 +693,7 @@ Val el_call(Elab *el, const AstExpr *e)
         return el_err();
     }
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        if (arg->value->kind != AST_NAME || measure_find(arg->value->name, strlen(arg->value->name)) == NULL) {
+        if (!is_property(arg->value)) {
             el_expr(el, arg->value);
         }
     }

@@ -39,9 +39,9 @@ static Val refuse_mask(Elab *el, OpClass cls, Span span)
     Diag *d = el_error(el, MASK_AS_NUMBER, span, "a mask");
     if (cls == CLASS_COMPARE) {
         diag_help(el->diags, d, "a mask is true or false already; chains are written "
-                                "'a < b and b < c'");
+                                "`a < b and b < c`");
     } else {
-        diag_help(el->diags, d, "choose with 'a if mask else b', or count with number(mask), "
+        diag_help(el->diags, d, "choose with `a if mask else b`, or count with number(mask), "
                                 "which is 0 or 1");
     }
     return el_err();
@@ -226,7 +226,7 @@ Val el_select(Elab *el, Val cond, Val a, Val b, Span span)
     }
     if (!el_is_mask(el, cond) && !el_is_truth(el, cond)) {
         Diag *d = el_error(el, NEEDS_MASK, span, el_describe(el, cond));
-        diag_help(el->diags, d, "the part after 'if' is a comparison: a if v > 3 else b");
+        diag_help(el->diags, d, "the part after `if` is a comparison: a if v > 3 else b");
         return el_err();
     }
     if (el_constant(el, cond, &known)) {
@@ -316,7 +316,7 @@ static Val name_value(Elab *el, const AstExpr *e)
     if (b != NULL && b->lost) {
         b->used = true;
         Diag *d = el_error(el, LOST_SELECTION, e->span, e->name);
-        diag_note(el->diags, d, b->span, "'%s' is selected here, inside the loop", e->name);
+        diag_note(el->diags, d, b->span, "`%s` is selected here, inside the loop", e->name);
         diag_help(el->diags, d, "select again after the loop");
         return el_err();
     }

@@ -419,9 +419,9 @@ Val el_comprehension(Elab *el, const AstExpr *e)
         const char *near = fe_nearest(e->name, WORDS_FOLDS, WORD_FOLDS);
         Diag *d = el_error(el, UNKNOWN_FOLD, e->word, e->name);
         diag_help(el->diags, d, "%s", near != NULL
-                                          ? arena_printf(el->arena, "did you mean '%s'?", near)
+                                          ? arena_printf(el->arena, "did you mean `%s`?", near)
                                           : "sum, prod, min, max, mean, var, std, median, "
-                                            "percentile, count, any and all take 'for'");
+                                            "percentile, count, any and all take `for`");
         return el_err();
     }
     Ranges ranges = {.n = 0};

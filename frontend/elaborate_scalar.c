@@ -49,114 +49,6 @@ typedef struct Compiler {
 
 static IrFnExpr *compile(Compiler *c, const AstExpr *e);
 
-/* ---- which functions -------------------------------------------------------------------- */
-
-typedef struct Taint {
-    const char *name;
-    struct Taint *up;
-} Taint;
-
-static bool is_tainted(const Taint *t, const char *name)
-{
-    for (; t != NULL; t = t->up) {
-        if (strcmp(t->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Calls that say something about an image without looking at its pixels. */
-static bool asks_shape(const AstExpr *e)
-{
-    static const char *const NAMES[] = {"width",    "height",     "depth",
-                                        "channels", "dimensions", "has_axis"};
-    for (size_t i = 0; e->kind == AST_CALL && i < sizeof NAMES / sizeof *NAMES; i++) {
-        if (strcmp(e->name, NAMES[i]) == 0) {
-            return true;
-        }
-    }
-    bool compares = e->kind == AST_BINARY && e->b->kind == AST_NAME;
-    return compares && strcmp(e->b->name, "none") == 0;
-}
-
-static bool depends(const Taint *t, const AstExpr *e)
-{
-    if (e == NULL || asks_shape(e)) {
-        return false;
-    }
-    if (e->kind == AST_NAME) {
-        return is_tainted(t, e->name);
-    }
-    for (const AstArg *a = e->args; a != NULL; a = a->next) {
-        if (depends(t, a->value)) {
-            return true;
-        }
-    }
-    for (const AstFor *f = e->fors; f != NULL; f = f->next) {
-        if (depends(t, f->lo) || depends(t, f->hi)) {
-            return true;
-        }
-    }
-    return depends(t, e->a) || depends(t, e->b) || depends(t, e->c);
-}
-
-/* Spreads the taint over assigned names; true when it reaches control flow. */
-static bool spreads(Elab *el, const AstStmt *s, Taint **t, bool *grew)
-{
-    for (; s != NULL; s = s->next) {
-        bool control = s->kind == AST_IF || s->kind == AST_WHILE;
-        if ((control && depends(*t, s->a)) ||
-            (s->kind == AST_FOR && (depends(*t, s->lo) || depends(*t, s->hi)))) {
-            return true;
-        }
-        if (s->kind == AST_ASSIGN && depends(*t, s->a) && !is_tainted(*t, s->name)) {
-            Taint *more = arena_new(el->arena, Taint);
-            *more = (Taint){s->name, *t};
-            *t = more;
-            *grew = true;
-        }
-        if (spreads(el, s->body, t, grew) || spreads(el, s->other, t, grew)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_while(const AstStmt *s)
-{
-    for (; s != NULL; s = s->next) {
-        if (s->kind == AST_WHILE || has_while(s->body) || has_while(s->other)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool el_needs_scalar(Elab *el, const AstStmt *fn, Scope *env, const Val *args, int n)
-{
-    Taint *t = NULL;
-    int i = 0;
-    (void)env;
-    if (fn->a != NULL) {
-        return false;
-    }
-    for (const AstName *p = fn->names; p != NULL && i < n; p = p->next, i++) {
-        if (args[i].kind == VAL_IMAGE || args[i].kind == VAL_UNIFORM) {
-            Taint *more = arena_new(el->arena, Taint);
-            *more = (Taint){p->name, t};
-            t = more;
-        }
-    }
-    for (bool grew = true; grew;) {
-        grew = false;
-        if (spreads(el, fn->body, &t, &grew)) {
-            return true;
-        }
-    }
-    return has_while(fn->body);
-}
-
 /* ---- names ----------------------------------------------------------------------------- */
 
 static Local *find_local(Compiler *c, const char *name)
@@ -403,7 +295,7 @@ static IrFnExpr *compile_cond(Compiler *c, const AstExpr *e)
     return ir_fn_op(c->el->g, IR_X_SELECT, cond, a, b);
 }
 
-enum { MAX_ARGS = 12, MAX_INLINE = 30 };
+enum { MAX_ARGS = 12, MAX_INLINE = 30, MAX_STEPS = 10000000 };
 
 static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[MAX_ARGS])
 {
@@ -889,7 +781,13 @@ static Val call_on_constants(Elab *el, const IrFunction *f, const IrExpr *args, 
             return el_err();
         }
     }
-    double v = ir_function_eval(f, values);
+    double v;
+    if (!ir_function_eval_within(f, values, MAX_STEPS, &v)) {
+        Diag *d = el_error(el, ENDLESS, span, f->name + strlen("fn_"), MAX_STEPS);
+        diag_help(el->diags, d, "does its loop end? on an image it runs on the device: call it on "
+                                "one");
+        return el_err();
+    }
     return el_host(ir_const_typed(el->g, v, f->type == ELEM_BOOL ? ELEM_BOOL : ELEM_F64));
 }
 

@@ -125,7 +125,7 @@ Val el_unknown(Elab *el, const char *name, Span span)
     const AstStmt *later = assigned_later(el->file->statements, name, span);
     if (later != NULL && el->call.source == NULL) {
         Diag *d = el_error(el, USED_BEFORE, span, name);
-        diag_note(el->diags, d, later->name_span, "'%s' gets its meaning here", name);
+        diag_note(el->diags, d, later->name_span, "`%s` gets its meaning here", name);
         diag_help(el->diags, d, "move this line below, or that one up");
         return el_err();
     }
@@ -145,7 +145,7 @@ Val el_unknown(Elab *el, const char *name, Span span)
     if (strlen(name) == 1 && strchr("xyz", name[0]) != NULL) {
         diag_help(el->diags, d, "the coordinate of a pixel is %s_of(image)", name);
     } else if (near != NULL) {
-        diag_help(el->diags, d, "did you mean '%s'?", near);
+        diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
         diag_help(el->diags, d, "here: %s", with_words(el, ops_peer(name)->here, NULL));
     } else {
@@ -174,9 +174,9 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     const char *near = fe_nearest(call->name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
     if (near != NULL) {
-        diag_help(el->diags, d, "did you mean '%s'?", near);
+        diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
-        diag_help(el->diags, d, "'pipec ops' lists the operators; fn %s(v) = ... makes one",
+        diag_help(el->diags, d, "`pipec ops` lists the operators; fn %s(v) = ... makes one",
                   call->name);
     }
     return el_err();

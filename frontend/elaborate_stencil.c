@@ -69,7 +69,7 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     bool constant = ir_is_const(el->g, e, &value);
     if (constant && value != floor(value)) {
         Diag *d = el_error(el, OFFSET_NOT_WHOLE, arg->value->span, w->name, value);
-        diag_help(el->diags, d, "shift(v, ...) moves an image by fractions of a pixel");
+        diag_help(el->diags, d, "translate(v, ...) moves an image by fractions of a pixel");
         return false;
     }
     if (constant && value == 0) {
@@ -169,10 +169,20 @@ static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg)
     }
     const char *near = fe_nearest(arg->name, names, INDEX_WORDS_N);
     Diag *d = el_error(el, UNKNOWN_INDEX, arg->name_span, arg->name);
-    diag_help(el->diags, d, near != NULL ? "did you mean '%s'?"
+    diag_help(el->diags, d, near != NULL ? "did you mean `%s`?"
                                          : "dx, dy, dz are offsets; x, y, z, c are positions; "
                                            "border and fill say what is outside%.0s",
               near != NULL ? near : "");
+    return false;
+}
+
+static bool is_repeated(const AstExpr *e, const AstArg *arg)
+{
+    for (const AstArg *other = e->args; other != arg; other = other->next) {
+        if (other->name != NULL && strcmp(other->name, arg->name) == 0) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -180,6 +190,9 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
 {
     bool fine = true;
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        if (arg->name == NULL && !fine) {
+            continue;
+        }
         if (arg->name == NULL) {
             Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
             diag_help(el->diags, d, "offsets from the current pixel: %s[dx = 1]; absolute: "
@@ -189,13 +202,12 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
             fine = false;
             continue;
         }
-        for (const AstArg *other = e->args; other != arg; other = other->next) {
-            if (other->name != NULL && strcmp(other->name, arg->name) == 0) {
-                el_error(el, ARGUMENT_TWICE, arg->name_span, arg->name);
-                fine = false;
-            }
+        if (is_repeated(e, arg)) {
+            el_error(el, ARGUMENT_TWICE, arg->name_span, arg->name);
+            fine = false;
+        } else {
+            fine = read_word(el, v, ix, arg) && fine;
         }
-        fine = read_word(el, v, ix, arg) && fine;
     }
     return fine;
 }

@@ -80,7 +80,7 @@ static unsigned read_type(const char **p)
             return 1u << i;
         }
     }
-    assert(!"a signature in ops.def names a kind that does not exist");
+    assert(false && "a signature in ops.def names a kind that does not exist");
     return 0;
 }
 

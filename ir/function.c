@@ -276,8 +276,10 @@ void ir_function_print_c(const IrFunction *f, Str *out)
 typedef struct Frame {
     double var[IR_FN_MAX_VARS];
     double result;
-    long steps;
+    long *left; /* statements that may still run, also in functions called */
 } Frame;
+
+static double call(const IrFunction *f, const double *args, long *left);
 
 static double eval_expr(Frame *fr, const IrFnExpr *e)
 {
@@ -293,7 +295,7 @@ static double eval_expr(Frame *fr, const IrFnExpr *e)
         for (int i = 0; i < e->callee->n_params; i++) {
             args[i] = eval_expr(fr, e->args[i]);
         }
-        return ir_function_eval(e->callee, args);
+        return call(e->callee, args, fr->left);
     }
     default:
         break;
@@ -314,10 +316,7 @@ static bool run_for(Frame *fr, const IrFnStmt *s)
 {
     double lo = eval_expr(fr, s->a), hi = eval_expr(fr, s->b);
     for (fr->var[s->var] = lo; fr->var[s->var] <= hi; fr->var[s->var]++) {
-        if (run(fr, s->body)) {
-            return true;
-        }
-        if (++fr->steps > IR_FN_MAX_STEPS) {
+        if (run(fr, s->body) || --*fr->left < 0) {
             return true;
         }
     }
@@ -333,13 +332,12 @@ static bool run_one(Frame *fr, const IrFnStmt *s)
     case IR_FN_IF:
         return run(fr, eval_expr(fr, s->a) != 0 ? s->body : s->other);
     case IR_FN_WHILE:
-        while (fr->steps <= IR_FN_MAX_STEPS && eval_expr(fr, s->a) != 0) {
-            if (run(fr, s->body)) {
+        while (eval_expr(fr, s->a) != 0) {
+            if (run(fr, s->body) || --*fr->left < 0) {
                 return true;
             }
-            fr->steps++;
         }
-        return fr->steps > IR_FN_MAX_STEPS;
+        return false;
     case IR_FN_FOR:
         return run_for(fr, s);
     default:
@@ -351,19 +349,32 @@ static bool run_one(Frame *fr, const IrFnStmt *s)
 static bool run(Frame *fr, const IrFnStmt *s)
 {
     for (; s != NULL; s = s->next) {
-        if (++fr->steps > IR_FN_MAX_STEPS || run_one(fr, s)) {
+        if (--*fr->left < 0 || run_one(fr, s)) {
             return true;
         }
     }
     return false;
 }
 
-double ir_function_eval(const IrFunction *f, const double *args)
+static double call(const IrFunction *f, const double *args, long *left)
 {
     assert(f->vars.n <= IR_FN_MAX_VARS);
     Frame fr;
     memset(&fr, 0, sizeof fr);
+    fr.left = left;
     memcpy(fr.var, args, sizeof *args * (size_t)f->n_params);
     run(&fr, f->body);
-    return fr.result;
+    return *left < 0 ? 0 : fr.result;
+}
+
+bool ir_function_eval_within(const IrFunction *f, const double *args, long steps, double *result)
+{
+    *result = call(f, args, &steps);
+    return steps >= 0;
+}
+
+double ir_function_eval(const IrFunction *f, const double *args)
+{
+    long left = IR_FN_MAX_STEPS;
+    return call(f, args, &left);
 }

@@ -84,5 +84,7 @@ void ir_function_print_c(const IrFunction *f, Str *out);
 /* One call.  `args` hold values of the parameters' types.  A call that takes more than
  * IR_FN_MAX_STEPS statements gives 0. */
 double ir_function_eval(const IrFunction *f, const double *args);
+/* The same within `steps` statements; false when they do not suffice. */
+bool ir_function_eval_within(const IrFunction *f, const double *args, long steps, double *result);
 
 #endif

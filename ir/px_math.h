@@ -660,7 +660,7 @@ PX_FORMS(float, rintf, px_min_f32, px_max_f32, px_sign_f32, px_round_u8_f32, px_
          px_round_i16_f32, px_round_i32_f32, px_round_u32_f32)
 PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_round_u16_f64,
          px_round_i16_f64, px_round_i32_f64, px_round_u32_f64)
-#define PX_PICK(x, name) _Generic((x), double: name##_f64, default: name##_f32)
+#define PX_PICK(x, name) _Generic((x), double : name##_f64, default : name##_f32)
 #define px_min(a, b) PX_PICK((a) + (b), px_min)(a, b)
 #define px_max(a, b) PX_PICK((a) + (b), px_max)(a, b)
 #define px_sign(x) PX_PICK(x, px_sign)(x)
@@ -688,8 +688,9 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 #define PX_FLOORDIV_U32 px_floordiv_u32
 #define PX_MOD_I32 px_mod_i32
 #define PX_MOD_U32 px_mod_u32
-#define px_floordiv(a, b) _Generic((a) + (b), PxU32: px_floordiv_u32, default: px_floordiv_i32)(a, b)
-#define px_mod(a, b) _Generic((a) + (b), PxU32: px_mod_u32, default: px_mod_i32)(a, b)
+#define px_floordiv(a, b)                                                                          \
+    _Generic((a) + (b), PxU32 : px_floordiv_u32, default : px_floordiv_i32)(a, b)
+#define px_mod(a, b) _Generic((a) + (b), PxU32 : px_mod_u32, default : px_mod_i32)(a, b)
 #endif
 
 static inline PX_OVERLOAD int PX_FLOORDIV_I32(int a, int b)

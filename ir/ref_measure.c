@@ -384,7 +384,7 @@ static bool measure_intensity(const Object *o, const float *image, int dims, uns
                               MeasureIntensity *v)
 {
     sum_intensity(o, image, v);
-    if (needs & MEASURE_WEIGHTED) {
+    if (needs & (MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD)) {
         sum_moments(o, dims, image, v->moments);
     }
     measure_close(v);
@@ -408,7 +408,7 @@ static bool measure_intensity(const Object *o, const float *image, int dims, uns
 static bool measure_object(Object *o, const MeasureFrame *frame, unsigned needs)
 {
     find_box(o);
-    if (needs & MEASURE_MOMENTS) {
+    if (needs & (MEASURE_SECOND | MEASURE_THIRD | MEASURE_MOMENTS)) {
         sum_moments(o, frame->dims, NULL, o->base.moments);
     }
     unsigned masked = MEASURE_HULL | MEASURE_FILLED | MEASURE_PERIMETER | MEASURE_CROFTON |

@@ -239,6 +239,17 @@ static int code_of_failures(const Batch *b)
     return memory ? CODE_MEMORY : CODE_FILES;
 }
 
+/* True when the failure that ended the run is already listed with its image. */
+static bool failed_with(const Batch *b, const Err *err)
+{
+    bool listed = false;
+    for (int i = 0; b->fates != NULL && i < b->list.n; i++) {
+        const Err *own = b->fates[i].err;
+        listed = listed || (own != NULL && strcmp(own->text, err->text) == 0);
+    }
+    return listed;
+}
+
 static int report(const Batch *b, const Err *err)
 {
     const char *command = b->options->command;
@@ -248,6 +259,11 @@ static int report(const Batch *b, const Err *err)
         fprintf(stderr, "%s: interrupted; %d of %d image%s done%s\n", command, done, b->list.n,
                 done == 1 ? " is" : "s are", b->journal != NULL ? ", --resume goes on" : "");
         return CODE_INTERRUPTED;
+    }
+    if (err->code != CODE_OK && failed_with(b, err)) {
+        fprintf(stderr, "%s: given up; %d of %d image%s done\n", command, done, b->list.n,
+                done == 1 ? " is" : "s are");
+        return err->code;
     }
     if (err->code != CODE_OK) {
         fprintf(stderr, "%s: %s\n", command, err->text);

@@ -22,8 +22,8 @@ typedef struct BatchList {
     char folder[4096];   /* of the tables of the whole batch: "" or with a final slash */
     BatchItem *items;    /* of this shard */
     int n;
-    char **merged;       /* by output: the table of all images; NULL for others */
-    char *values;        /* the table of whole-image values; NULL when there are none */
+    char **merged; /* by output: the table of all images; NULL for others */
+    char *values;  /* the table of whole-image values; NULL when there are none */
     char *journal;
 } BatchList;
 

@@ -11,8 +11,10 @@
 
 enum { COLUMN = 26 };
 
-static const char *const KINDS[] = {[OUT_IMAGE] = "image", [OUT_MASK] = "mask",
-                                    [OUT_LABELS] = "labels", [OUT_TABLE] = "table",
+static const char *const KINDS[] = {[OUT_IMAGE] = "image",
+                                    [OUT_MASK] = "mask",
+                                    [OUT_LABELS] = "labels",
+                                    [OUT_TABLE] = "table",
                                     [OUT_VALUE] = "value"};
 
 /* ---- pieces ---------------------------------------------------------------------------- */
@@ -30,8 +32,10 @@ static void input_text(const ProgInput *input, char *to, size_t size)
 /* What pixels an input takes. */
 static const char *input_pixels(const ProgInput *input)
 {
-    return input->labels ? "labels" : input->mask ? "a mask" : input->elem == ELEM_FILE
-                                          ? "any pixels" : elem_name(input->elem);
+    return input->labels              ? "labels"
+           : input->mask              ? "a mask"
+           : input->elem == ELEM_FILE ? "any pixels"
+                                      : elem_name(input->elem);
 }
 
 /* A line of two columns; a long left column gets a line of its own. */
@@ -219,7 +223,9 @@ static void put_json_input(FILE *to, const Program *program, int i)
     put_json_field(to, "{", "name", input->name);
     put_json_axes(to, input->axes);
     put_json_field(to, ", ", "pixels",
-                   input->labels ? "labels" : input->mask ? "mask" : elem_name(input->elem));
+                   input->labels ? "labels"
+                   : input->mask ? "mask"
+                                 : elem_name(input->elem));
     if (i > 0) {
         put_json_field(to, ", ", "option", name);
     }

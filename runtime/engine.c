@@ -29,7 +29,7 @@ typedef struct Frame {
     int64_t number;
     Volume **volumes; /* by input */
     Results *results;
-    size_t bytes;     /* counted in Engine.bytes */
+    size_t bytes; /* counted in Engine.bytes */
 } Frame;
 
 typedef struct FrameQueue {
@@ -39,12 +39,12 @@ typedef struct FrameQueue {
 struct Job {
     Job *next; /* in the queue of the writers */
     const BatchItem *item;
-    int place;            /* in the list */
+    int place; /* in the list */
     Reader *reader;
     Sink *sink;
     FrameQueue results;
-    bool queued;          /* in the queue, or with a writer */
-    int users;            /* the reader thread and the frames under way */
+    bool queued; /* in the queue, or with a writer */
+    int users;   /* the reader thread and the frames under way */
     int64_t frames, written;
     Err err;
     double begin;
@@ -67,8 +67,8 @@ typedef struct Engine {
     pthread_mutex_t journal_lock;
     /* of the device's thread */
     Exec *exec;
-    ExecInput *bound;      /* by input */
-    Volume **uploaded;     /* by input: what the device holds; NULL: nothing to rely on */
+    ExecInput *bound;  /* by input */
+    Volume **uploaded; /* by input: what the device holds; NULL: nothing to rely on */
 } Engine;
 
 static double now(void)
@@ -310,8 +310,8 @@ static void *reader_thread(void *context)
         if (job == NULL) {
             continue; /* the image stays WAITING, which is reported as not done */
         }
-        *job = (Job){.item = &e->setup->list->items[place], .place = place, .users = 1,
-                     .begin = now()};
+        *job = (Job){
+            .item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};
         if (job_open(e, job, &err)) {
             read_frames(e, job);
         } else {
@@ -476,8 +476,8 @@ static bool run_frame(Engine *e, Frame *frame, Err *err)
     }
     TRY(exec_run(e->exec, err));
     TRY(results_take(e->exec, e->program, &frame->results, err));
-    TRY(s->profile == NULL || profile_collect(s->profile, s->dev, exec_bound(e->exec),
-                                              frame->job->item->name, err));
+    TRY(s->profile == NULL ||
+        profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));
     return check(e, frame, err);
 }
 
@@ -608,8 +608,11 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
 {
     const Program *program = setup->program;
     int jobs = choose_jobs(setup->options, setup->list->n);
-    Engine e = {.setup = setup, .program = program, .fates = fates,
-                .max_frames = 2 * jobs + 2, .max_bytes = choose_bytes()};
+    Engine e = {.setup = setup,
+                .program = program,
+                .fates = fates,
+                .max_frames = 2 * jobs + 2,
+                .max_bytes = choose_bytes()};
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.journal_lock, NULL);
     pthread_cond_init(&e.changed, NULL);

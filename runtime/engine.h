@@ -28,9 +28,9 @@ typedef struct EngineSetup {
     const BatchList *list;
     const RtHooks *hooks;
     Device *dev;
-    Journal *journal;  /* may be NULL */
+    Journal *journal;   /* may be NULL */
     Progress *progress; /* may be NULL */
-    Profile *profile;  /* may be NULL */
+    Profile *profile;   /* may be NULL */
     const char *software, *parameters;
 } EngineSetup;
 

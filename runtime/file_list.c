@@ -15,9 +15,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static const char *const ENDINGS[] = {".tif", ".tiff", ".tf8",  ".btf",     ".png",    ".fits",
-                                      ".fit", ".fts",  ".lsm",  ".fits.gz", ".fit.gz", ".fits.fz",
-                                      ".stk"};
+static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".png",
+                                      ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
+                                      ".fit.gz", ".fits.fz", ".stk"};
 
 static bool is_image_name(const char *name)
 {

@@ -38,10 +38,10 @@ bool frames_of(const ProgInput *input, const ImageInfo *info, Frames *out, Err *
         return err_set(err, CODE_FILES, "this file has %lld rows, but the pipeline declares %s%s",
                        (long long)info->y, input->name, text);
     }
-    *out = (Frames){.extent = {info->t, named(axes, 'c') ? 1 : info->c,
-                               named(axes, 'z') ? 1 : info->z},
-                    .looped = {info->has_t, info->has_c && !named(axes, 'c'),
-                               info->has_z && !named(axes, 'z')}};
+    *out = (Frames){
+        .extent = {info->t, named(axes, 'c') ? 1 : info->c, named(axes, 'z') ? 1 : info->z},
+        .looped = {info->has_t, info->has_c && !named(axes, 'c'),
+                   info->has_z && !named(axes, 'z')}};
     out->n = 1;
     for (int i = 0; i < LOOPS; i++) {
         out->looped[i] = out->looped[i] || out->extent[i] > 1;
@@ -64,8 +64,7 @@ void frames_at(const Frames *frames, int64_t k, int64_t at[LOOPS])
 
 bool frames_agree(const Frames *first, const Frames *other)
 {
-    return other->n == 1 ||
-           memcmp(first->extent, other->extent, sizeof first->extent) == 0;
+    return other->n == 1 || memcmp(first->extent, other->extent, sizeof first->extent) == 0;
 }
 
 /* True when a looped axis has to be laid out along time. */
@@ -79,8 +78,8 @@ void frames_stack(const Frames *frames, const ProgOutput *output, const ExecGrid
                   const ImageInfo *like, Elem elem, ImageInfo *shape)
 {
     int64_t at[LOOPS];
-    *shape = (ImageInfo){.x = grid->w, .y = grid->h, .z = grid->d, .c = grid->c, .t = 1,
-                         .elem = elem};
+    *shape =
+        (ImageInfo){.x = grid->w, .y = grid->h, .z = grid->d, .c = grid->c, .t = 1, .elem = elem};
     frames_stack_at(frames, grid, frames->n - 1, &at[LOOP_T], &at[LOOP_C], &at[LOOP_Z]);
     shape->t = at[LOOP_T] + 1;
     shape->c = grid->c > 1 ? grid->c : at[LOOP_C] + 1;

@@ -18,7 +18,7 @@ typedef struct Frames {
     int64_t n;             /* how many: the product of extents */
     int64_t extent[LOOPS]; /* 1 where the axis is not looped over */
     bool looped[LOOPS];
-    ExecInput volume;      /* what one frame is like */
+    ExecInput volume; /* what one frame is like */
 } Frames;
 
 /* CODE_FILES when the pipeline cannot work on such a file. */

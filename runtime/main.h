@@ -11,16 +11,16 @@ int rt_main(const Program *program, int argc, char **argv);
 
 /* One frame with all that went in and came out. */
 typedef struct RtFrame {
-    const char *image;           /* name, for messages */
-    int64_t number;              /* of the frame in its file, from 0 */
-    const ExecInput *inputs;     /* by input */
-    const void *const *pixels;   /* by input: dense [c][z][y][x], elements as in inputs */
+    const char *image;         /* name, for messages */
+    int64_t number;            /* of the frame in its file, from 0 */
+    const ExecInput *inputs;   /* by input */
+    const void *const *pixels; /* by input: dense [c][z][y][x], elements as in inputs */
     const double *params;
-    const ExecGrid *grids;       /* by output; zero for what is no image */
-    const Elem *elems;           /* by output */
-    const void *const *images;   /* by output: dense; NULL for what is no image */
-    const double *values;        /* by slot */
-    const PrimTable *tables;     /* by table of the program */
+    const ExecGrid *grids;     /* by output; zero for what is no image */
+    const Elem *elems;         /* by output */
+    const void *const *images; /* by output: dense; NULL for what is no image */
+    const double *values;      /* by slot */
+    const PrimTable *tables;   /* by table of the program */
 } RtFrame;
 
 /* What only the compiler can add to a run. */

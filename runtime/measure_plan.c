@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     MOST_OBJECTS = 1 << 20,
@@ -52,7 +53,7 @@ static void choose_class(const MeasureSpread *spread, ImageLanes *image)
         low = 0;
         range = 16;
     }
-    image->kind = range <= 16 ? 0 : range <= 48 ? 1 : 2;
+    image->kind = range <= 16 && abs(low) < 100 ? 0 : range <= 48 ? 1 : 2;
     image->base = range <= 96 ? low : top - 96;
     image->base2 = range <= 64 ? 2 * low : 2 * top - 128;
 }
@@ -85,6 +86,25 @@ static void lanes_of_image(unsigned needs, const MeasureSpread *spread, const Pr
     image->range = range ? take(&lanes->lows, 2) : -1;
 }
 
+int measure_bits(uint64_t mask)
+{
+    int n = 0;
+    for (; mask != 0; mask &= mask - 1) {
+        n++;
+    }
+    return n;
+}
+
+int measure_z_powers(uint64_t mask)
+{
+    int n = 1;
+    while (mask >> 16 != 0) {
+        mask >>= 16;
+        n++;
+    }
+    return n;
+}
+
 static int take_if(bool wanted, int *next, int n)
 {
     return wanted ? take(next, n) : -1;
@@ -94,7 +114,6 @@ void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const P
                    MeasureLanes *lanes)
 {
     *lanes = (MeasureLanes){.space = list->dims == 3};
-    int moments = lanes->space ? 64 : 16;
     lanes->sums = 3 + lanes->space;
     lanes->lows = 4 + 2 * lanes->space;
     for (int k = 0; k < list->images; k++) {
@@ -109,11 +128,15 @@ void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const P
     lanes->convex = take_if(list->needs & MEASURE_HULL, &lanes->all, 1);
     lanes->feret = take_if(list->needs & MEASURE_FERET, &lanes->all, 1);
     lanes->filled = take_if(list->needs & MEASURE_FILLED, &lanes->all, 1);
-    lanes->moments = take_if(list->needs & MEASURE_MOMENTS, &lanes->all, moments);
+    uint64_t mask = measure_moments(list->needs, list->dims, false);
+    lanes->moments_mask = mask;
+    lanes->powers = mask == 0 ? 0 : list->needs & (MEASURE_THIRD | MEASURE_MOMENTS) ? 4 : 3;
+    lanes->moments = take_if(mask != 0, &lanes->all, measure_bits(mask));
     for (int k = 0; k < list->images; k++) {
         ImageLanes *image = &lanes->image[k];
         unsigned needs = list->image_needs[k];
-        image->weighted = take_if(needs & MEASURE_WEIGHTED, &lanes->all, moments);
+        image->weighted_mask = mask = measure_moments(needs, list->dims, true);
+        image->weighted = take_if(mask != 0, &lanes->all, measure_bits(mask));
         image->median = take_if(needs & MEASURE_MEDIAN, &lanes->all, 1);
     }
 }
@@ -131,14 +154,15 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* What the stages after the first use in turn. */
-static size_t work_bytes(const MeasureList *list, const MeasureScratch *s, size_t pixels)
+static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
+                         const MeasureScratch *s, size_t pixels)
 {
     size_t most = 0, row = 0;
     bool median = false;
-    if (list->needs & (MEASURE_HULL | MEASURE_MOMENTS)) {
+    if (lanes->convex >= 0 || lanes->powers > 0) {
         row = 2 * sizeof(int32_t);
-        row += list->needs & MEASURE_HULL ? 2 * sizeof(int32_t) : 0;
-        row += list->needs & MEASURE_MOMENTS ? 4 * sizeof(uint64_t) : 0;
+        row += lanes->convex >= 0 ? 2 * sizeof(int32_t) : 0;
+        row += (size_t)lanes->powers * sizeof(uint64_t);
     }
     for (int k = 0; k < list->images; k++) {
         median = median || (list->image_needs[k] & MEASURE_MEDIAN);
@@ -166,7 +190,7 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     s->lows = part(&s->all, (size_t)lanes->lows * 4 * objects);
     s->place = part(&s->all, objects * sizeof(uint64_t));
     s->heights = part(&s->all, objects * sizeof(uint32_t));
-    s->work = part(&s->all, work_bytes(list, s, pixels));
+    s->work = part(&s->all, work_bytes(list, lanes, s, pixels));
 }
 
 /* ---- defines --------------------------------------------------------------------------- */
@@ -219,8 +243,8 @@ void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_
         lanes->space, lanes->sums, lanes->lows, slot_bits(lanes->sums, lanes->lows, local));
     add(&text, "#define MEASURE_OUTLINE %d\n#define MEASURE_OUTLINE_BITS %d\n#define MEASURE_PERIMETER %d\n",
         lanes->n_outline, slot_bits(lanes->n_outline, 0, local), lanes->perimeter);
-    add(&text, "#define MEASURE_CROFTON %d\n#define MEASURE_EULER %d\n#define MEASURE_MOMENTS %d\n", lanes->crofton,
-        lanes->euler, lanes->moments >= 0);
+    add(&text, "#define MEASURE_CROFTON %d\n#define MEASURE_EULER %d\n#define MEASURE_POWERS %d\n", lanes->crofton,
+        lanes->euler, lanes->powers);
     add(&text, "#define MEASURE_IMAGES %d\n#define MEASURE_FOR_IMAGES(DO)", images > 0 ? images : 1);
     for (int k = 0; k < images; k++) {
         if (list->image_needs[k] & MEASURE_READ) {

@@ -28,6 +28,7 @@ typedef struct ImageLanes {
     int sum, sum_digits, square, square_digits, by[3], by_digits;
     int range;        /* first of two minima; -1 none */
     int weighted, median; /* -1 none */
+    uint64_t weighted_mask; /* which moments, by index; their lanes are without gaps */
 } ImageLanes;
 
 typedef struct MeasureLanes {
@@ -36,10 +37,17 @@ typedef struct MeasureLanes {
     int outline, n_outline; /* lanes of the outline kernel */
     int perimeter, crofton, euler; /* counted from `outline`; -1 none */
     int convex, feret, filled, moments; /* -1 none */
+    uint64_t moments_mask;
+    int powers;       /* sums over rows of 1, x, x^2 (, x^3): 0, 3 or 4 */
     int all;          /* all 64-bit lanes */
     int lows;         /* 32-bit lanes */
     ImageLanes image[MEASURE_MAX_IMAGES];
 } MeasureLanes;
+
+/* How many bits are set. */
+int measure_bits(uint64_t mask);
+/* Powers of z in a mask of moments: one more than the largest. */
+int measure_z_powers(uint64_t mask);
 
 /* spread NULL: as if pixels were anything. */
 void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,

@@ -24,7 +24,7 @@ typedef struct Share {
 
 static uint64_t count_of(const Measuring *m, uint32_t k)
 {
-    return m->sums[k];
+    return m->counts[k];
 }
 
 /* Rows of an object's box, in all its planes. */
@@ -34,7 +34,7 @@ static uint64_t rows_of(const Measuring *m, uint32_t k)
     if (count_of(m, k) == 0) {
         return 0;
     }
-    measuring_box(m, k, lo, hi);
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
     return (uint64_t)(hi[1] - lo[1] + 1) * (uint64_t)(hi[2] - lo[2] + 1);
 }
 
@@ -44,7 +44,7 @@ static uint64_t words_of(const Measuring *m, uint32_t k)
     if (count_of(m, k) == 0) {
         return 0;
     }
-    measuring_box(m, k, lo, hi);
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
     return rows_of(m, k) * (uint64_t)((hi[0] - lo[0] + 32) / 32);
 }
 
@@ -99,9 +99,9 @@ static bool begin_rows(Measuring *m, Rows *r)
         TRY(dev_slice(call->dev, m->work, next, pair, &r->corners, call->err));
         next += pair;
     }
-    if (m->lanes.moments >= 0) {
-        TRY(dev_slice(call->dev, m->work, next, 4 * rows * sizeof(uint64_t), &r->powers,
-                      call->err));
+    if (m->lanes.powers > 0) {
+        TRY(dev_slice(call->dev, m->work, next, (size_t)m->lanes.powers * rows * sizeof(uint64_t),
+                      &r->powers, call->err));
     }
     r->place = malloc(m->n * sizeof *r->place);
     r->heights = malloc(m->n * sizeof *r->heights);
@@ -147,7 +147,8 @@ static bool find_rows(Measuring *m, Rows *r, const Share *share)
     TRY(dev_fill(call->dev, r->ends, rows * sizeof(int32_t), rows * sizeof(int32_t), UINT32_MAX,
                  call->err));
     if (r->powers != NULL) {
-        TRY(dev_fill(call->dev, r->powers, 0, 4 * rows * sizeof(uint64_t), 0, call->err));
+        TRY(dev_fill(call->dev, r->powers, 0, (size_t)m->lanes.powers * rows * sizeof(uint64_t), 0,
+                     call->err));
     }
     const DevArg args[] = {dev_int(call->w),     dev_int(call->h),      dev_int(call->d),
                            dev_int(m->strip),    dev_uint(m->first),    dev_uint(m->n),
@@ -165,17 +166,19 @@ static bool find_rows(Measuring *m, Rows *r, const Share *share)
 
 static bool launch_moments(Measuring *m, const Rows *r, const Share *share)
 {
-    const DevArg args[] = {dev_uint(m->n),        dev_uint(share->from), dev_uint(m->lanes.moments),
-                           dev_uint(m->at.rows),  dev_uint(m->lanes.space), dev_mem(m->table),
-                           dev_mem(m->lows),      dev_mem(m->place),     dev_mem(m->heights),
-                           dev_mem(r->powers)};
+    uint64_t mask = m->lanes.moments_mask;
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),    dev_uint(m->lanes.moments),
+                           dev_uint(m->at.rows), dev_uint(m->lanes.space), dev_int(m->lanes.powers),
+                           dev_ulong(mask),      dev_mem(m->table),        dev_mem(m->lows),
+                           dev_mem(m->place),    dev_mem(m->heights),      dev_mem(r->powers)};
     return measuring_launch(
-        m, &(MeasuringLaunch){.program = r->hull,
-                              .kernel = "measure_moments",
-                              .groups = {share->to - share->from, m->lanes.space ? 4 : 1, 1},
-                              .group = LANES,
-                              .args = args,
-                              .n_args = 10});
+        m, &(MeasuringLaunch){
+               .program = r->hull,
+               .kernel = "measure_moments",
+               .groups = {share->to - share->from, (size_t)measure_z_powers(mask), 1},
+               .group = LANES,
+               .args = args,
+               .n_args = 12});
 }
 
 static bool launch_hull(Measuring *m, const Rows *r, const Share *share)
@@ -290,7 +293,7 @@ static double widest(const Measuring *m, const HullPoint *p, size_t n)
 static bool hull_in_space(Measuring *m, Rows *r, uint32_t k)
 {
     int32_t lo[3], hi[3];
-    measuring_box(m, k, lo, hi);
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
     int tall = hi[1] - lo[1] + 1, deep = hi[2] - lo[2] + 1, n_planes = 0;
     int32_t *first = r->host_ends + r->place[k], *last = first + m->at.rows;
     HullPlane *planes = NULL;
@@ -388,16 +391,17 @@ static bool weigh(Measuring *m, int image)
 {
     DevProgram *reads = NULL;
     TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
-    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n),
-                           dev_uint(m->lanes.image[image].weighted), dev_mem(m->table),
-                           dev_mem(m->lows)};
+    const ImageLanes *lanes = &m->lanes.image[image];
+    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n), dev_uint(lanes->weighted),
+                           dev_ulong(lanes->weighted_mask), dev_mem(m->table), dev_mem(m->lows)};
+    size_t powers = (size_t)measure_z_powers(lanes->weighted_mask);
     return measuring_launch(m, &(MeasuringLaunch){.program = reads,
                                                   .kernel = "measure_weigh",
                                                   .reads = true,
-                                                  .groups = {m->n, m->lanes.space ? 4 : 1, 1},
+                                                  .groups = {m->n, powers, 1},
                                                   .group = LANES,
                                                   .args = args,
-                                                  .n_args = 5});
+                                                  .n_args = 6});
 }
 
 static bool fill_holes(Measuring *m, uint64_t *place)
@@ -439,19 +443,19 @@ static bool pixel_stages(Measuring *m, uint64_t *place)
     return m->lanes.filled < 0 || fill_holes(m, place);
 }
 
-static unsigned image_needs(const Measuring *m)
+static bool needs_pixels(const Measuring *m)
 {
     unsigned needs = 0;
     for (int k = 0; k < m->list.images; k++) {
         needs |= m->list.image_needs[k];
     }
-    return needs;
+    return needs & (MEASURE_MEDIAN | MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD);
 }
 
 bool measuring_has_stages(const Measuring *m)
 {
     return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->lanes.filled >= 0 ||
-           (image_needs(m) & (MEASURE_MEDIAN | MEASURE_WEIGHTED));
+           needs_pixels(m);
 }
 
 bool measuring_stages(Measuring *m)
@@ -459,7 +463,7 @@ bool measuring_stages(Measuring *m)
     if (m->lanes.convex >= 0 || m->lanes.moments >= 0) {
         TRY(rows_stage(m));
     }
-    if (m->lanes.filled < 0 && !(image_needs(m) & (MEASURE_MEDIAN | MEASURE_WEIGHTED))) {
+    if (m->lanes.filled < 0 && !needs_pixels(m)) {
         return true;
     }
     uint64_t *place = malloc(m->n * sizeof *place);

@@ -115,10 +115,9 @@ bool options_parse_size(const char *text, uint64_t *bytes)
     static const struct {
         const char *unit;
         double factor;
-    } UNITS[] = {{"", 1},          {"b", 1},          {"k", 0x1p10},   {"kib", 0x1p10},
-                 {"m", 0x1p20},    {"mib", 0x1p20},   {"g", 0x1p30},   {"gib", 0x1p30},
-                 {"t", 0x1p40},    {"tib", 0x1p40},   {"kb", 1e3},     {"mb", 1e6},
-                 {"gb", 1e9},      {"tb", 1e12}};
+    } UNITS[] = {{"", 1},         {"b", 1},      {"k", 0x1p10},   {"kib", 0x1p10}, {"m", 0x1p20},
+                 {"mib", 0x1p20}, {"g", 0x1p30}, {"gib", 0x1p30}, {"t", 0x1p40},   {"tib", 0x1p40},
+                 {"kb", 1e3},     {"mb", 1e6},   {"gb", 1e9},     {"tb", 1e12}};
     char unit[5] = "", *end;
     double number = strtod(text, &end);
     if (end == text || !isfinite(number)) {
@@ -228,8 +227,8 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
         return true;
     case OPTION_TEXT:
         *(const char **)at = text;
-        return *text != '\0' || err_set(err, CODE_USAGE, "--%s needs a %s", row->name,
-                                        row->argument);
+        return *text != '\0' ||
+               err_set(err, CODE_USAGE, "--%s needs a %s", row->name, row->argument);
     case OPTION_SIZE:
         return options_parse_size(text, (uint64_t *)at) ||
                err_set(err, CODE_USAGE, "--%s takes a size such as 2GiB or 512MiB, not '%s'",
@@ -308,7 +307,7 @@ static void fill_table(Table *table, const Program *program)
     *letter++ = ':';
     for (int i = 0; i < OPTION_ROW_COUNT; i++) {
         const OptionRow *row = &OPTION_ROWS[i];
-        int argument = row->argument == NULL       ? no_argument
+        int argument = row->argument == NULL     ? no_argument
                        : row->argument[0] == '[' ? optional_argument
                                                  : required_argument;
         table_add(table, row->name, argument, FIXED + i);
@@ -417,7 +416,8 @@ bool options_parse(const Program *program, int argc, char **argv, Options *out, 
 {
     *out = (Options){.shard = 1, .shards = 1};
     name_command(argc > 0 ? argv[0] : program->name, out->command, sizeof out->command);
-    size_t rows = (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;
+    size_t rows =
+        (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;
     Table table = {.rows = calloc(rows, sizeof *table.rows),
                    .names = calloc(rows, sizeof *table.names)};
     out->params = calloc((size_t)program->n_params + 1, sizeof *out->params);

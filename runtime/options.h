@@ -15,18 +15,18 @@
 #include <stddef.h>
 
 typedef struct Options {
-    char command[300];      /* how messages name the program: "blobs", "pipec run blobs.pipe" */
-    const char *output;     /* -o: folder or template; NULL: the current folder */
+    char command[300];  /* how messages name the program: "blobs", "pipec run blobs.pipe" */
+    const char *output; /* -o: folder or template; NULL: the current folder */
     const char *device;
-    uint64_t memory;        /* bytes; 0: what the device has */
-    int jobs;               /* 0: chosen by the machine */
-    int shard, shards;      /* shard 1 .. shards */
+    uint64_t memory;   /* bytes; 0: what the device has */
+    int jobs;          /* 0: chosen by the machine */
+    int shard, shards; /* shard 1 .. shards */
     bool resume, dry_run, quiet, check, profile, help, version, describe, json;
-    const char *trace;      /* --profile=FILE */
+    const char *trace; /* --profile=FILE */
     const char *dump, *load;
-    double *params;         /* one for each parameter of the program */
-    const char **inputs;    /* one for each input of the program: file or template; [0] is NULL */
-    const char **files;     /* files and folders, in the order given */
+    double *params;      /* one for each parameter of the program */
+    const char **inputs; /* one for each input of the program: file or template; [0] is NULL */
+    const char **files;  /* files and folders, in the order given */
     int n_files;
 } Options;
 
@@ -50,7 +50,7 @@ typedef struct OptionRow {
     char letter;          /* 'o', or 0 */
     const char *argument; /* "SIZE"; NULL: none; "[=FILE]": may be there */
     OptionKind kind;
-    size_t at;            /* of the member in Options */
+    size_t at; /* of the member in Options */
     const char *help;
 } OptionRow;
 extern const OptionRow OPTION_ROWS[];

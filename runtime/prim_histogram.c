@@ -11,7 +11,8 @@
 
 enum {
     LOCAL_WORDS = 8192, /* 32 copies of 256 bins */
-    FEW_LOCAL_WORDS = 4096
+    FEW_LOCAL_WORDS = 4096,
+    CLEARED_A_GROUP = 1024
 };
 
 extern const char kernel_text_range[];
@@ -43,7 +44,13 @@ static bool run_histogram(PrimCall *call)
     TRY(visit_program(call, defines, texts, &program));
 
     DevMem *counts = call->out[0].mem;
-    TRY(dev_fill(call->dev, counts, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
+    const DevArg clear_args[] = {dev_mem(counts)};
+    TRY(visit_launch(call, &(VisitLaunch){.program = program,
+                                          .kernel = "histogram_clear",
+                                          .groups = (size_t)(bins / CLEARED_A_GROUP + 1),
+                                          .group = visit_group(call),
+                                          .args = clear_args,
+                                          .n_args = 1}));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
                            dev_int(visit_tile_bits(call)), dev_mem(counts)};
     return visit_launch(call, &(VisitLaunch){.program = program,

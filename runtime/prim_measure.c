@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16 };
+/* LONGEST_STRIP is the most that kernels/measure.cl can sum up in 32 bits. */
+enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16, BLOCK = 8192 };
 
 extern const char kernel_text_measure_tally[], kernel_text_measure_range[];
 extern const char kernel_text_measure[], kernel_text_measure_outline[];
@@ -178,14 +179,12 @@ static bool launch_outline(Measuring *m)
                                                   .n_args = 8});
 }
 
-static bool read_sums(Measuring *m, bool all)
+static bool read_boxes(Measuring *m)
 {
     PrimCall *call = m->call;
-    int lanes = all ? m->lanes.all : m->lanes.sums;
-    TRY(dev_read(call->dev, m->table, 0, m->sums, (size_t)lanes * m->n * sizeof *m->sums,
-                 call->err));
-    return dev_read(call->dev, m->lows, 0, m->minima,
-                    (size_t)m->lanes.lows * m->n * sizeof *m->minima, call->err);
+    size_t boxes = 2 * (size_t)m->frame.dims * m->n * sizeof *m->boxes;
+    TRY(dev_read(call->dev, m->table, 0, m->counts, m->n * sizeof *m->counts, call->err));
+    return dev_read(call->dev, m->lows, 0, m->boxes, boxes, call->err);
 }
 
 static bool measure_chunk(Measuring *m, PrimTable *table)
@@ -193,10 +192,9 @@ static bool measure_chunk(Measuring *m, PrimTable *table)
     TRY(launch_sums(m));
     TRY(launch_outline(m));
     if (measuring_has_stages(m)) {
-        TRY(read_sums(m, false));
+        TRY(read_boxes(m));
         TRY(measuring_stages(m));
     }
-    TRY(read_sums(m, true));
     return measuring_finish(m, table);
 }
 
@@ -228,20 +226,27 @@ static void free_measuring(Measuring *m)
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(m->call->dev, slices[i]);
     }
-    free(m->sums);
-    free(m->minima);
+    free(m->counts);
+    free(m->boxes);
     free(m->hull);
     free(m->feret);
+    free(m->sums);
+    free(m->minima);
 }
 
 static bool host_memory(Measuring *m)
 {
-    size_t n = m->at.objects;
-    m->sums = malloc(n * (size_t)m->lanes.all * sizeof *m->sums);
-    m->minima = malloc(n * (size_t)m->lanes.lows * sizeof *m->minima);
-    m->hull = malloc(n * sizeof *m->hull);
-    m->feret = malloc(n * sizeof *m->feret);
-    if (m->sums == NULL || m->minima == NULL || m->hull == NULL || m->feret == NULL) {
+    size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
+    size_t hulls = m->lanes.space && m->lanes.convex >= 0 ? n : 1;
+    m->block = n < BLOCK ? n : BLOCK;
+    m->counts = malloc(stages * sizeof *m->counts);
+    m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
+    m->hull = malloc(hulls * sizeof *m->hull);
+    m->feret = malloc(hulls * sizeof *m->feret);
+    m->sums = malloc(m->block * (size_t)m->lanes.all * sizeof *m->sums);
+    m->minima = malloc(m->block * (size_t)m->lanes.lows * sizeof *m->minima);
+    if (m->counts == NULL || m->boxes == NULL || m->hull == NULL || m->feret == NULL ||
+        m->sums == NULL || m->minima == NULL) {
         return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
                        m->call->name, n);
     }

@@ -15,7 +15,7 @@ struct Progress {
     FILE *to;
     bool bar, drawn;
     int total, skipped, images;
-    double parts;        /* work done, in images */
+    double parts; /* work done, in images */
     double begin, drawn_at;
     char name[200];
 };

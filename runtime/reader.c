@@ -221,8 +221,8 @@ bool reader_open(const Program *program, const BatchItem *item, const double *pa
     if (reader == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     }
-    *reader = (Reader){.program = program, .item = item, .cache = cache,
-                       .frames = {.n = 1, .extent = {1, 1, 1}}};
+    *reader = (Reader){
+        .program = program, .item = item, .cache = cache, .frames = {.n = 1, .extent = {1, 1, 1}}};
     reader->inputs = calloc((size_t)program->n_inputs + 1, sizeof *reader->inputs);
     reader->like = calloc((size_t)program->n_inputs + 1, sizeof *reader->like);
     bool ok = (reader->inputs != NULL && reader->like != NULL) ||

@@ -26,7 +26,7 @@ void volume_release(Volume *volume); /* NULL is allowed */
  * once.  Used by several threads. */
 typedef struct VolumeCache {
     pthread_mutex_t lock;
-    Volume **volumes;   /* by input */
+    Volume **volumes; /* by input */
     char **paths;
     int n;
 } VolumeCache;

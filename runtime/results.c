@@ -42,8 +42,8 @@ static bool download(Exec *exec, int output, Results *r, Err *err)
     }
     r->bytes += bytes;
     for (int64_t p = 0; p < g->planes; p++) {
-        TRY(exec_download(exec, output, p / g->d, p % g->d, 0, g->h, pixels + (size_t)p * plane, row,
-                          err));
+        TRY(exec_download(exec, output, p / g->d, p % g->d, 0, g->h, pixels + (size_t)p * plane,
+                          row, err));
     }
     return true;
 }

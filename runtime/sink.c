@@ -77,8 +77,8 @@ static void frame_path(const Sink *sink, int k, int64_t frame, char *to, size_t 
 {
     const char *path = sink->source.item->outputs[k];
     const char *slash = strrchr(path, '/'), *point = strrchr(path, '.');
-    size_t stem = point == NULL || (slash != NULL && point < slash) ? strlen(path)
-                                                                    : (size_t)(point - path);
+    size_t stem =
+        point == NULL || (slash != NULL && point < slash) ? strlen(path) : (size_t)(point - path);
     int digits = snprintf(NULL, 0, "%lld", (long long)(sink->source.frames->n - 1));
     snprintf(to, size, "%.*s_%0*lld%s", (int)stem, path, digits, (long long)frame, path + stem);
 }

@@ -13,7 +13,7 @@ typedef struct Sink Sink;
 typedef struct SinkSource {
     const BatchItem *item;
     const Frames *frames;
-    const ImageInfo *like;  /* the first input; NULL when there is none */
+    const ImageInfo *like;             /* the first input; NULL when there is none */
     const char *software, *parameters; /* see ImageMeta */
 } SinkSource;
 

@@ -70,7 +70,7 @@ COMPACT_INLINE CompactSpot compact_spot(CompactGrid g)
     CompactSpot at;
     at.x = (int)((group - strip * tiles) * span + lane * COMPACT_PIXELS);
     at.plane = (int)(row / (uint)g.h);
-    at.y = (int)(row % (uint)g.h);
+    at.y = (int)(row - (uint)at.plane * (uint)g.h);
     return at;
 }
 

@@ -66,6 +66,13 @@ VISIT_INLINE int histogram_used(const RangeBins *r, double lo, double hi)
 #endif
 }
 
+VISIT_KERNEL void histogram_clear(global uint *counts)
+{
+    for (int i = (int)get_global_id(0); i < HISTOGRAM_BINS; i += (int)get_global_size(0)) {
+        counts[i] = 0;
+    }
+}
+
 VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bits,
                                   global uint *own_counts)
 {

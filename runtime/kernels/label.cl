@@ -156,19 +156,19 @@ kernel void label_seams(LABEL_PARAMS, uint rows, uint columns, global const uint
         at.word = (int)((uint)item - row * (uint)s.words);
 #if LABEL_3D
         at.plane = (int)(row / (uint)s.h);
-        at.y = (int)(row % (uint)s.h);
+        at.y = (int)(row - (uint)at.plane * (uint)s.h);
 #else
         const uint seams = ((uint)s.h + LABEL_TILE_Y - 1) / LABEL_TILE_Y - 1;
         at.plane = (int)(row / seams);
-        at.y = (int)(row % seams + 1) * LABEL_TILE_Y;
+        at.y = (int)(row - (uint)at.plane * seams + 1) * LABEL_TILE_Y;
 #endif
         label_seam_row(s, at, mask, parents);
     } else if (item - rows < columns) {
         const uint number = (uint)(item - rows), all = (uint)s.planes * (uint)s.h;
-        const uint row = number % all;
-        at.word = (int)(number / all) * LABEL_TILE_X + LABEL_TILE_X - 1;
+        const uint border = number / all, row = number - border * all;
+        at.word = (int)border * LABEL_TILE_X + LABEL_TILE_X - 1;
         at.plane = (int)(row / (uint)s.h);
-        at.y = (int)(row % (uint)s.h);
+        at.y = (int)(row - (uint)at.plane * (uint)s.h);
         label_seam_column(s, at, mask, parents);
     }
 }
@@ -183,7 +183,7 @@ LABEL_INLINE uint label_rank_word(LabelShape s, uint index, uint tile_roots,
     LabelSpot at;
     at.word = (int)(index - row * (uint)s.words);
     at.plane = (int)(row / (uint)s.h);
-    at.y = (int)(row % (uint)s.h);
+    at.y = (int)(row - (uint)at.plane * (uint)s.h);
     uint roots = 0;
     for (uint left = tile_roots; left != 0; left &= left - 1) {
         const uint bit = left & -left;

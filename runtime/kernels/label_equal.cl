@@ -62,7 +62,7 @@ EQUAL_INLINE Spot spot_of_item(Grid g)
     Spot at;
     at.x = (int)(((group - strip * tiles) << g.lanes) + (item & (across - 1)));
     at.plane = (int)(row / (uint)g.h);
-    at.y = (int)(row % (uint)g.h);
+    at.y = (int)(row - (uint)at.plane * (uint)g.h);
     return at;
 }
 

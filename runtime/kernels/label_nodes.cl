@@ -242,11 +242,12 @@ LABEL_INLINE LabelTile label_tile(LabelShape s)
     const uint tiles_z = ((uint)s.d + LABEL_TILE_Z - 1) / LABEL_TILE_Z;
     const uint number = (uint)get_group_id(0);
     const uint row = number / tiles_x, layer = row / tiles_y;
-    const int z = (int)(layer % tiles_z) * LABEL_TILE_Z;
+    const uint channel = layer / tiles_z;
+    const int z = (int)(layer - channel * tiles_z) * LABEL_TILE_Z;
     LabelTile tile;
     tile.first.word = (int)(number - row * tiles_x) * LABEL_TILE_X;
     tile.first.y = (int)(row - layer * tiles_y) * LABEL_TILE_Y;
-    tile.first.plane = (int)(layer / tiles_z) * s.d + z;
+    tile.first.plane = (int)channel * s.d + z;
     tile.across = min(LABEL_TILE_X, s.words - tile.first.word);
     tile.down = min(LABEL_TILE_Y, s.h - tile.first.y);
     tile.deep = min(LABEL_TILE_Z, s.d - z);

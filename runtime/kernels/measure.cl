@@ -4,7 +4,7 @@
  * Pixels of an image become integers: a pixel is m * 2^e with a 24-bit m, and measure_range finds
  * how far the e of labelled pixels spread.  With LSB 2^base
  *
- *   CLASS 0   all pixels are integers of 16 bits                      one long
+ *   CLASS 0   16 bits                                                 one int
  *   CLASS 1   48 bits                                                 one long
  *   CLASS 2   any; what lies below 96 bits is cut off                 three 32-bit digits
  *
@@ -23,12 +23,14 @@
 enum { MEASURE_AT_COUNT, MEASURE_AT_X, MEASURE_AT_Y, MEASURE_AT_Z };
 
 typedef struct MeasureTally {
+    int small, small_by_y; /* CLASS 0: a run has at most 128 pixels */
     long sum[3], by_y[3], square[4];
     uint low, high;
 } MeasureTally;
 
 typedef struct MeasureWindow {
     int base, base2;
+    float scale; /* 2^-base, for CLASS 0 */
 } MeasureWindow;
 
 MEASURE_INLINE void measure_add_digits(long *digit, const int digits, ulong value, int at,
@@ -52,12 +54,23 @@ MEASURE_INLINE void measure_tally_start(MeasureTally *t)
         t->sum[i] = t->by_y[i] = t->square[i] = 0;
     }
     t->square[3] = 0;
+    t->small = t->small_by_y = 0;
     t->low = t->high = 0xffffffff;
 }
 
-MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, MeasureWindow window,
-                                        const int class, const bool square, const bool by,
-                                        const bool range)
+/* CLASS 0: v is less than 2^16 times 2^base. */
+MEASURE_INLINE void measure_tally_small(MeasureTally *t, float v, int dy, MeasureWindow window,
+                                        const bool square, const bool by)
+{
+    const int q = isfinite(v) ? (int)(v * window.scale) : 0;
+    const uint size = abs(q);
+    t->small += q;
+    t->small_by_y += by ? q * dy : 0;
+    t->square[0] += square ? size * size : 0;
+}
+
+MEASURE_INLINE void measure_tally_wide(MeasureTally *t, float v, int dy, MeasureWindow window,
+                                       const int class, const bool square, const bool by)
 {
     const uint bits = as_uint(v), m = isfinite(v) ? measure_mantissa(bits) : 0;
     const int shift = measure_exponent(bits) - 150 - window.base;
@@ -74,11 +87,21 @@ MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, Measur
             sign * (long)(shift < 0 ? (ulong)m >> min(-shift, 63) : (ulong)m << (shift & 63));
         t->sum[0] += q;
         t->by_y[0] += by ? q * dy : 0;
-        t->square[0] += square && class == 0 ? q * q : 0;
     }
-    if (square && class != 0) {
-        measure_add_digits(t->square, 4, (ulong)m * m,
-                           2 * (measure_exponent(bits) - 150) - window.base2, 1);
+    if (square) {
+        const int place = 2 * (measure_exponent(bits) - 150) - window.base2;
+        measure_add_digits(t->square, 4, (ulong)m * m, place, 1);
+    }
+}
+
+MEASURE_INLINE void measure_tally_pixel(MeasureTally *t, float v, int dy, MeasureWindow window,
+                                        const int class, const bool square, const bool by,
+                                        const bool range)
+{
+    if (class == 0) {
+        measure_tally_small(t, v, dy, window, square, by);
+    } else {
+        measure_tally_wide(t, v, dy, window, class, square, by);
     }
     if (range) {
         const uint key = measure_order_key(v);
@@ -99,22 +122,28 @@ MEASURE_INLINE void measure_put(long *out, const int digits, const long *piece, 
     }
 }
 
-/* A class 1 sum times a coordinate may need more than 64 bits: two pieces. */
-MEASURE_INLINE void measure_put_sum(long *out, const int digits, const long *sum, const int class,
-                                    long factor)
+/* The run's sum times factor.  In class 1 that may need more than 64 bits: two pieces. */
+MEASURE_INLINE void measure_put_sum(long *out, const int digits, const MeasureTally *t,
+                                    const int class, long factor)
 {
-    if (class == 1) {
-        const long piece[2] = {sum[0] & 0xffffffff, sum[0] >> 32};
+    if (class == 0) {
+        const long piece = t->small;
+        measure_put(out, digits, &piece, 1, factor);
+    } else if (class == 1) {
+        const long piece[2] = {t->sum[0] & 0xffffffff, t->sum[0] >> 32};
         measure_put(out, digits, piece, 2, factor);
     } else {
-        measure_put(out, digits, sum, class == 0 ? 1 : 3, factor);
+        measure_put(out, digits, t->sum, 3, factor);
     }
 }
 
 MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureTally *t,
                                      const int class, int y0)
 {
-    if (class == 1) {
+    if (class == 0) {
+        const long piece = t->small_by_y + (long)t->small * y0;
+        measure_put(out, digits, &piece, 1, 1);
+    } else if (class == 1) {
         const long piece[2] = {(t->by_y[0] & 0xffffffff) + (t->sum[0] & 0xffffffff) * y0,
                                (t->by_y[0] >> 32) + (t->sum[0] >> 32) * y0};
         measure_put(out, digits, piece, 2, 1);
@@ -123,15 +152,22 @@ MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureT
         for (int i = 0; i < 3; i++) {
             piece[i] = t->by_y[i] + t->sum[i] * y0;
         }
-        measure_put(out, digits, piece, class == 0 ? 1 : 3, 1);
+        measure_put(out, digits, piece, 3, 1);
     }
+}
+
+MEASURE_INLINE MeasureWindow measure_window(global const int *windows, int image)
+{
+    const int base = windows[2 * image - 2], base2 = windows[2 * image - 1];
+    const MeasureWindow window = {base, base2, as_float((127 - base) << 23)};
+    return window;
 }
 
 #define MEASURE_START_IMAGE(k) measure_tally_start(&own_tally_##k);
 #define MEASURE_DECLARE_IMAGE(k)                                                                   \
     MeasureTally own_tally_##k;                                                                    \
     float own_value_##k[MEASURE_BATCH];                                                            \
-    const MeasureWindow own_window_##k = {own_window[2 * (k)-2], own_window[2 * (k)-1]};
+    const MeasureWindow own_window_##k = measure_window(own_window, k);
 #define MEASURE_READ_IMAGE(k)                                                                      \
     own_value_##k[own_j] =                                                                         \
         own_object[own_j] != 0 ? (float)read_##k(READ_ARGS, own_x, own_y + own_j, own_plane) : 0;
@@ -140,16 +176,16 @@ MEASURE_INLINE void measure_put_by_y(long *out, const int digits, const MeasureT
                         own_window_##k, MEASURE_CLASS_##k, MEASURE_SQUARE_DIGITS_##k > 0,          \
                         MEASURE_BY_DIGITS_##k > 0, MEASURE_RANGE_##k >= 0);
 #define MEASURE_PUT_IMAGE(k)                                                                       \
-    measure_put_sum(own_sum + MEASURE_SUM_##k, MEASURE_SUM_DIGITS_##k, own_tally_##k.sum,          \
+    measure_put_sum(own_sum + MEASURE_SUM_##k, MEASURE_SUM_DIGITS_##k, &own_tally_##k,             \
                     MEASURE_CLASS_##k, 1);                                                         \
     measure_put(own_sum + MEASURE_SQUARE_##k, MEASURE_SQUARE_DIGITS_##k, own_tally_##k.square,     \
                 MEASURE_CLASS_##k == 0 ? 1 : 4, 1);                                                \
-    measure_put_sum(own_sum + MEASURE_BY_X_##k, MEASURE_BY_DIGITS_##k, own_tally_##k.sum,          \
+    measure_put_sum(own_sum + MEASURE_BY_X_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k,             \
                     MEASURE_CLASS_##k, own_x);                                                     \
     measure_put_by_y(own_sum + MEASURE_BY_Y_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k,            \
                      MEASURE_CLASS_##k, own_y0);                                                   \
     measure_put_sum(own_sum + MEASURE_BY_Z_##k, MEASURE_SPACE ? MEASURE_BY_DIGITS_##k : 0,         \
-                    own_tally_##k.sum, MEASURE_CLASS_##k, own_z);                                  \
+                    &own_tally_##k, MEASURE_CLASS_##k, own_z);                                     \
     if (MEASURE_RANGE_##k >= 0) {                                                                  \
         own_low[MEASURE_RANGE_##k] = own_tally_##k.low;                                            \
         own_low[MEASURE_RANGE_##k + 1] = own_tally_##k.high;                                       \

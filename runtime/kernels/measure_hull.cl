@@ -32,34 +32,44 @@ MEASURE_INLINE MeasureSide side_of(global int *ends, global int *corners, uint c
     return side;
 }
 
-MEASURE_INLINE bool row_is_empty(const MeasureSide *side, int row)
-{
-    const int x = side->x[row];
-    return x == INT_MAX || x < 0;
-}
-
 MEASURE_INLINE long border(const MeasureSide *side, int row)
 {
     return side->sign * (long)side->x[row];
 }
 
-/* Andrew's monotone chain: rows where the border of the hull has corners; their number. */
+#define MEASURE_AHEAD 8
+
+/* Andrew's monotone chain: rows where the border of the hull has corners; their number.  The last
+ * two corners stay in registers, and borders are read some rows ahead. */
 MEASURE_INLINE int find_corners(MeasureSide side)
 {
-    int n = 0;
+    int n = 0, r0 = 0, r1 = 0, ahead[MEASURE_AHEAD];
+    long x0 = 0, x1 = 0;
     for (int row = 0; row < side.rows; row++) {
-        if (row_is_empty(&side, row)) {
+        if (row % MEASURE_AHEAD == 0) {
+            for (int i = 0; i < MEASURE_AHEAD; i++) {
+                ahead[i] = side.x[min(row + i, side.rows - 1)];
+            }
+        }
+        const int at = ahead[row % MEASURE_AHEAD];
+        const long x = side.sign * (long)at;
+        if (at == INT_MAX || at < 0) { /* the object has no pixel in this row */
             continue;
         }
-        const long x = border(&side, row);
-        bool pops = true;
-        while (n > 1 && pops) {
-            const int r0 = side.corner[n - 2], r1 = side.corner[n - 1];
-            const long x0 = border(&side, r0), x1 = border(&side, r1);
-            pops = (x1 - x0) * (row - r0) >= (x - x0) * (r1 - r0);
-            n -= pops;
+        while (n > 1 && (x1 - x0) * (row - r0) >= (x - x0) * (r1 - r0)) {
+            n--;
+            r1 = r0;
+            x1 = x0;
+            if (n > 1) {
+                r0 = side.corner[n - 2];
+                x0 = border(&side, r0);
+            }
         }
         side.corner[n++] = row;
+        r0 = r1;
+        x0 = x1;
+        r1 = row;
+        x1 = x;
     }
     return n;
 }
@@ -158,8 +168,9 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
  * work-item every 32nd row.  As long as they are below 2^53 all sums are exact. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_moments(const uint n, const uint from, const uint out, const uint capacity,
-                const uint space, global ulong *sums, global const uint *lows,
-                global const uint *place, global const uint *heights, global const ulong *powers)
+                const uint space, const int n_powers, const ulong wanted, global ulong *sums,
+                global const uint *lows, global const uint *place, global const uint *heights,
+                global const ulong *powers)
 {
     local double lanes[MEASURE_LANES][16];
     const uint object = from + get_group_id(0), power = get_group_id(1), lane = get_local_id(0);
@@ -176,14 +187,17 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     }
     for (int row = (int)lane; row < rows; row += MEASURE_LANES) {
         const double dy = y0 + row % tall - ay, dz = z0 + row / tall - az;
-        double scale = 1;
+        double scale = 1, t[4];
         for (uint i = 0; i < power; i++) {
             scale *= dz;
         }
+        for (int p = 0; p < 4; p++) {
+            const size_t at = p * (size_t)capacity + place[object] + row;
+            t[p] = p < n_powers ? (double)(long)powers[at] : 0;
+        }
         for (int q = 0; q < 4; q++) {
             for (int p = 0; p < 4; p++) {
-                m[4 * q + p] +=
-                    (double)(long)powers[p * (size_t)capacity + place[object] + row] * scale;
+                m[4 * q + p] += t[p] * scale;
             }
             scale *= dy;
         }
@@ -200,8 +214,9 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < 16) {
-        sums[(out + 16 * power + lane) * stride + object] = as_ulong(lanes[0][lane]);
+    const ulong bit = (ulong)1 << (16 * power + lane % 16);
+    if (lane < 16 && (wanted & bit) != 0) {
+        sums[(out + popcount(wanted & (bit - 1))) * stride + object] = as_ulong(lanes[0][lane]);
     }
 }
 

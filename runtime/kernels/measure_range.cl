@@ -4,10 +4,15 @@
  *
  * The host defines MEASURE_IMAGES and MEASURE_FOR_IMAGES(DO).
  */
-#define MEASURE_DECLARE_SPREAD(k) int own_top_##k = -1000, own_low_##k = 1000, own_odd_##k = 0;
+#define MEASURE_DECLARE_SPREAD(k)                                                                  \
+    int own_top_##k = -1000, own_low_##k = 1000, own_odd_##k = 0;                                  \
+    float own_v_##k[MEASURE_BATCH];
+#define MEASURE_LOAD_SPREAD(k)                                                                     \
+    own_v_##k[own_j] =                                                                             \
+        own_in[own_j] ? (float)read_##k(READ_ARGS, own_x, own_y + own_j, own_plane) : 0;
 #define MEASURE_ADD_SPREAD(k)                                                                      \
     {                                                                                              \
-        const float own_v = (float)read_##k(READ_ARGS, own_x, own_y, own_plane);                   \
+        const float own_v = own_v_##k[own_j];                                                      \
         const uint own_m = measure_mantissa(as_uint(own_v));                                       \
         const int own_e = measure_exponent(as_uint(own_v)) - 150;                                  \
         own_odd_##k |= !isfinite(own_v);                                                           \
@@ -38,8 +43,19 @@ MEASURE_GROUP_KERNEL void measure_range(READ_PARAMS, const int own_w, const int 
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     MEASURE_FOR_IMAGES(MEASURE_DECLARE_SPREAD)
-    for (int own_y = own_y0; own_y < own_y1; own_y++) {
-        if (read_0(READ_ARGS, own_x, own_y, own_plane) != 0) {
+    for (int own_y = own_y0; own_y < own_y1; own_y += MEASURE_BATCH) {
+        bool own_in[MEASURE_BATCH];
+#pragma unroll
+        for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
+            own_in[own_j] =
+                own_y + own_j < own_y1 && read_0(READ_ARGS, own_x, own_y + own_j, own_plane) != 0;
+        }
+#pragma unroll
+        for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
+            MEASURE_FOR_IMAGES(MEASURE_LOAD_SPREAD)
+        }
+#pragma unroll
+        for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
             MEASURE_FOR_IMAGES(MEASURE_ADD_SPREAD)
         }
     }

@@ -5,7 +5,7 @@
  * An object's rows (all rows of its bounding box, in all its planes) lie side by side from
  * place[object] on.  Only objects from..to of the chunk are about; `lows` holds their boxes.
  *
- * The host defines MEASURE_SPACE, MEASURE_MOMENTS (1: sums over rows are wanted too) and
+ * The host defines MEASURE_SPACE, MEASURE_POWERS (how many sums over rows are wanted) and
  * MEASURE_READ_VALUE (the reader of the image).
  */
 typedef struct MeasureBox {
@@ -35,8 +35,8 @@ MEASURE_INLINE void measure_power_sums(long n, long *out)
     out[3] = triangle * triangle;
 }
 
-/* ends: first and last x of each row.  powers: sums over the row of powers 0..3 of the distance
- * from the anchor, [power][row]. */
+/* ends: first and last x of each row.  powers: sums over the row of powers 0, 1, ... of the
+ * distance from the anchor, [power][row]. */
 MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int own_h,
                                        const int own_d, const int own_rows, const uint own_first,
                                        const uint own_n, const uint own_from, const uint own_to,
@@ -71,7 +71,7 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
         if (own_stops) {
             atomic_max(own_ends + own_capacity + own_row, own_x);
         }
-        if (MEASURE_MOMENTS) {
+        if (MEASURE_POWERS > 0) {
             const ulong own_count = own_sums[own_object],
                         own_sum = own_sums[own_n + (size_t)own_object];
             const long own_at = own_x - (long)((own_sum + own_count / 2) / own_count);
@@ -82,7 +82,7 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
             if (own_stops) {
                 measure_power_sums(own_at, own_after);
             }
-            for (int own_i = 0; own_i < 4; own_i++) {
+            for (int own_i = 0; own_i < MEASURE_POWERS; own_i++) {
                 atom_add(own_powers + own_i * (size_t)own_capacity + own_row,
                          (ulong)(own_after[own_i] - own_before[own_i]));
             }
@@ -128,7 +128,7 @@ MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int
  * the order of all additions is that of the rows. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint own_out,
-              global ulong *own_sums, global const uint *own_lows)
+              const ulong own_wanted, global ulong *own_sums, global const uint *own_lows)
 {
     local double own_lanes[MEASURE_LANES][16];
     const uint own_object = get_group_id(0), own_power = get_group_id(1),
@@ -190,9 +190,10 @@ measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint ow
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (own_lane < 16) {
-        own_sums[(own_out + 16 * own_power + own_lane) * (size_t)own_n + own_object] =
-            as_ulong(own_lanes[0][own_lane]);
+    const ulong own_bit = (ulong)1 << (16 * own_power + own_lane % 16);
+    if (own_lane < 16 && (own_wanted & own_bit) != 0) {
+        const size_t own_lane_at = own_out + popcount(own_wanted & (own_bit - 1));
+        own_sums[own_lane_at * own_n + own_object] = as_ulong(own_lanes[0][own_lane]);
     }
 }
 

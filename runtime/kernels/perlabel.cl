@@ -276,7 +276,7 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
     PerlabelSpot at;
     at.x = (int)(((group - below * across) << lanes) + (item & (span - 1)));
     at.plane = (int)(strip / strips);
-    at.y = (int)(strip % strips) * PERLABEL_STRIP;
+    at.y = (int)(strip - (uint)at.plane * strips) * PERLABEL_STRIP;
     return at;
 }
 

@@ -58,18 +58,13 @@ static void assert_file(const char *path, const char *want)
 static void numbers_sort_as_numbers(void **state)
 {
     (void)state;
-    static const char *const SORTED[] = {"a", "a1", "a01", "a2.tif", "a10.tif", "a10b",
-                                         "a010c", "b", "b0", "b00", "b1x2", "b1x10", "ba"};
+    static const char *const SORTED[] = {"a", "a01", "a1",  "a2.tif", "a10.tif", "a10b", "a010c",
+                                         "b", "b0",  "b00", "b1x2",   "b1x10",   "ba"};
     enum { N = sizeof SORTED / sizeof *SORTED };
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++) {
             int order = file_natural_order(SORTED[i], SORTED[k]);
-            bool zeros = strspn(SORTED[i], "ab0123456789") == 0;
-            assert_false(zeros);
-            if ((order < 0) != (i < k) || (order > 0) != (i > k)) {
-                /* equal numbers with other zeros fall back to the text */
-                assert_true((i == 1 && k == 2) || (i == 2 && k == 1));
-            }
+            assert_int_equal((order > 0) - (order < 0), (i > k) - (i < k));
         }
     }
 }
@@ -77,7 +72,7 @@ static void numbers_sort_as_numbers(void **state)
 static void folders_give_their_images(void **state)
 {
     (void)state;
-    static const char *const MADE[] = {"in/img10.tif", "in/img2.tif", "in/img1.TIF", "in/x.txt",
+    static const char *const MADE[] = {"in/img10.tif",   "in/img2.tif",   "in/img1.TIF", "in/x.txt",
                                        "in/.hidden.tif", "in/deep/a.tif", "in/s.fits.gz"};
     for (size_t i = 0; i < sizeof MADE / sizeof *MADE; i++) {
         write_text(MADE[i], "");
@@ -113,10 +108,10 @@ static const ProgOutput OUTPUTS[] = {
     {.name = "table", .format = "csv", .kind = OUT_TABLE},
     {.name = "count", .format = "csv", .kind = OUT_VALUE},
 };
-static const Program ONE = {.name = "blobs", .inputs = INPUTS, .n_inputs = 1, .outputs = OUTPUTS,
-                            .n_outputs = 3};
-static const Program TWO = {.name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS,
-                            .n_outputs = 3};
+static const Program ONE = {
+    .name = "blobs", .inputs = INPUTS, .n_inputs = 1, .outputs = OUTPUTS, .n_outputs = 3};
+static const Program TWO = {
+    .name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS, .n_outputs = 3};
 
 static BatchList list_of(const Program *p, Options *o, const char *const *files, int n)
 {
@@ -252,8 +247,16 @@ static void unnamed_axes_are_looped_over(void **state)
     Frames f;
     Err err = {0};
     ProgInput input = {.name = "image", .axes = "yx"};
-    ImageInfo info = {.x = 10, .y = 8, .z = 3, .c = 2, .t = 4, .has_z = true, .has_c = true,
-                      .has_t = true, .elem = ELEM_U16, .size_um = {0.5, 0.25, 2}};
+    ImageInfo info = {.x = 10,
+                      .y = 8,
+                      .z = 3,
+                      .c = 2,
+                      .t = 4,
+                      .has_z = true,
+                      .has_c = true,
+                      .has_t = true,
+                      .elem = ELEM_U16,
+                      .size_um = {0.5, 0.25, 2}};
     assert_true(frames_of(&input, &info, &f, &err));
     assert_int_equal(f.n, 24);
     assert_true(f.volume.extent[0] == 10 && f.volume.extent[1] == 8 && f.volume.extent[2] == 1 &&
@@ -477,8 +480,7 @@ static void values_are_put_together(void **state)
     const MergePart parts[] = {{"a.tif", "000\n0,0,0,1.5,2\n"},
                                {"b.tif", "100\n0,0,0,3,\n1,0,0,4,5\n"}};
     assert_true(merge_values("values.csv", "mean,count", parts, 2, &err));
-    assert_file("values.csv",
-                "image,frame,mean,count\na.tif,0,1.5,2\nb.tif,0,3,\nb.tif,1,4,5\n");
+    assert_file("values.csv", "image,frame,mean,count\na.tif,0,1.5,2\nb.tif,0,3,\nb.tif,1,4,5\n");
     assert_true(merge_values("values.csv", "mean,count", parts, 1, &err));
     assert_file("values.csv", "image,mean,count\na.tif,1.5,2\n");
 }

@@ -29,12 +29,26 @@ static const ProgOutput OUTPUTS[] = {
 };
 static const ProgTable TABLES[] = {{.name = "table", .columns = "label,area"}};
 
-static const Program PLAIN = {.name = "blobs", .version = "0.1.0", .hash = "abc", .inputs = INPUTS,
-                              .n_inputs = 1, .params = PARAMS, .n_params = 4, .outputs = OUTPUTS,
-                              .n_outputs = 3, .tables = TABLES, .n_tables = 1,
-                              .source = "# blobs.pipe: count \"bright\" blobs\ninput image[y, x]\n"};
-static const Program SEVERAL = {.name = "blobs", .version = "0.1.0", .hash = "abc",
-                                .inputs = INPUTS, .n_inputs = 3, .params = PARAMS, .n_params = 4};
+static const Program PLAIN = {.name = "blobs",
+                              .version = "0.1.0",
+                              .hash = "abc",
+                              .inputs = INPUTS,
+                              .n_inputs = 1,
+                              .params = PARAMS,
+                              .n_params = 4,
+                              .outputs = OUTPUTS,
+                              .n_outputs = 3,
+                              .tables = TABLES,
+                              .n_tables = 1,
+                              .source =
+                                  "# blobs.pipe: count \"bright\" blobs\ninput image[y, x]\n"};
+static const Program SEVERAL = {.name = "blobs",
+                                .version = "0.1.0",
+                                .hash = "abc",
+                                .inputs = INPUTS,
+                                .n_inputs = 3,
+                                .params = PARAMS,
+                                .n_params = 4};
 static const Program NO_INPUT = {.name = "primes", .version = "0.1.0", .hash = "abc"};
 
 enum { MAX_ARGS = 16 };
@@ -168,8 +182,7 @@ static void wrong_options_get_suggestions(void **state)
     refuse(&PLAIN, "blobs --sgima 3", "unknown option '--sgima'; did you mean '--sigma'?");
     refuse(&PLAIN, "blobs --ressume", "unknown option '--ressume'; did you mean '--resume'?");
     refuse(&PLAIN, "blobs --minsize=3", "unknown option '--minsize'; did you mean '--min-size'?");
-    refuse(&PLAIN, "blobs --xyzzy",
-           "unknown option '--xyzzy'; 'blobs --help' lists the options");
+    refuse(&PLAIN, "blobs --xyzzy", "unknown option '--xyzzy'; 'blobs --help' lists the options");
     refuse(&PLAIN, "blobs -x", "unknown option '-x'; 'blobs --help' lists the options");
     refuse(&PLAIN, "blobs --sigma", "--sigma needs a value");
     refuse(&PLAIN, "blobs --quiet=1", "'--quiet=1': this option takes no value");
@@ -275,7 +288,8 @@ static void description_is_json(void **state)
         "  \"version\": \"0.1.0\",\n  \"hash\": \"abc\",\n  \"inputs\": [\n"
         "    {\"name\": \"image\", \"axes\": [\"y\", \"x\"], \"pixels\": \"file\"}\n  ],\n"
         "  \"params\": [\n"
-        "    {\"name\": \"sigma\", \"option\": \"sigma\", \"default\": 2, \"min\": 0.1, \"max\": 50, "
+        "    {\"name\": \"sigma\", \"option\": \"sigma\", \"default\": 2, \"min\": 0.1, \"max\": "
+        "50, "
         "\"integer\": false, \"help\": \"blur radius in pixels\"},\n"
         "    {\"name\": \"min_size\", \"option\": \"min-size\", \"default\": 10, \"min\": 1, "
         "\"max\": null, \"integer\": true, \"help\": \"\"},\n"

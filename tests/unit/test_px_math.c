@@ -17,11 +17,40 @@ extern const char kernel_text_px_math[];
 typedef long double Wide;
 
 static const float SPECIAL[] = {
-    0.0f,      -0.0f,       1.0f,       -1.0f,     2.0f,          -2.0f,          3.0f,
-    -3.0f,     0.5f,        -0.5f,      INFINITY,  -INFINITY,     NAN,            0x1p-149f,
-    -0x1p-149f, 0x1p-126f,  0x1.fffffcp-127f,      0x1.fffffep127f, -0x1.fffffep127f, 0x1p24f,
-    -0x1p24f,  16777215.0f, -16777215.0f, 1e-30f,  0x1.fffffep-1f, 0x1.000002p0f,  8388607.5f,
-    88.72283f, 88.722845f,  -103.97207f, 0x1.921fb6p0f, 0x1.921fb6p1f, -0x1p62f,     0x1p64f,
+    0.0f,
+    -0.0f,
+    1.0f,
+    -1.0f,
+    2.0f,
+    -2.0f,
+    3.0f,
+    -3.0f,
+    0.5f,
+    -0.5f,
+    INFINITY,
+    -INFINITY,
+    NAN,
+    0x1p-149f,
+    -0x1p-149f,
+    0x1p-126f,
+    0x1.fffffcp-127f,
+    0x1.fffffep127f,
+    -0x1.fffffep127f,
+    0x1p24f,
+    -0x1p24f,
+    16777215.0f,
+    -16777215.0f,
+    1e-30f,
+    0x1.fffffep-1f,
+    0x1.000002p0f,
+    8388607.5f,
+    88.72283f,
+    88.722845f,
+    -103.97207f,
+    0x1.921fb6p0f,
+    0x1.921fb6p1f,
+    -0x1p62f,
+    0x1p64f,
 };
 enum { SPECIALS = sizeof SPECIAL / sizeof *SPECIAL };
 
@@ -30,11 +59,11 @@ static const struct Unary {
     float (*get)(float);
     Wide (*want)(Wide);
 } UNARY[] = {
-    {"px_exp", px_exp, expl},       {"px_exp2", px_exp2, exp2l},    {"px_log", px_log, logl},
-    {"px_log2", px_log2, log2l},    {"px_log10", px_log10, log10l}, {"px_sin", px_sin, sinl},
-    {"px_cos", px_cos, cosl},       {"px_tan", px_tan, tanl},       {"px_asin", px_asin, asinl},
-    {"px_acos", px_acos, acosl},    {"px_atan", px_atan, atanl},    {"px_sinh", px_sinh, sinhl},
-    {"px_cosh", px_cosh, coshl},    {"px_tanh", px_tanh, tanhl},    {"px_cbrt", px_cbrt, cbrtl},
+    {"px_exp", px_exp, expl},    {"px_exp2", px_exp2, exp2l},    {"px_log", px_log, logl},
+    {"px_log2", px_log2, log2l}, {"px_log10", px_log10, log10l}, {"px_sin", px_sin, sinl},
+    {"px_cos", px_cos, cosl},    {"px_tan", px_tan, tanl},       {"px_asin", px_asin, asinl},
+    {"px_acos", px_acos, acosl}, {"px_atan", px_atan, atanl},    {"px_sinh", px_sinh, sinhl},
+    {"px_cosh", px_cosh, coshl}, {"px_tanh", px_tanh, tanhl},    {"px_cbrt", px_cbrt, cbrtl},
 };
 enum { UNARIES = sizeof UNARY / sizeof *UNARY };
 

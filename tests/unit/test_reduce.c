@@ -228,8 +228,12 @@ static void run_prim(const Primitive *prim, PrimCall *call, const char *reader,
     call->scratch_size = prim->scratch_bytes != NULL ? prim->scratch_bytes(call) : 0;
     if (call->scratch_size > 0) {
         call->scratch = allocate(call->scratch_size);
-        must(dev_fill(device, call->scratch, 0, call->scratch_size / 4 * 4, 0xcdcdcdcdU, &err),
-             &err);
+        void *garbage = malloc(call->scratch_size);
+        assert_non_null(garbage);
+        memset(garbage, 0xcd, call->scratch_size);
+        must(dev_write(device, call->scratch, 0, garbage, call->scratch_size, &err), &err);
+        must(dev_finish(device, &err), &err);
+        free(garbage);
     }
     must(prim->run(call), &err);
     must(dev_read(device, values, 0, out, SLOTS * sizeof *out, &err), &err);
@@ -345,7 +349,7 @@ enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };
 static void each_shape(void (*check)(const Image *im, int kind))
 {
     for (int i = 0; i < N_SHAPES; i++) {
-        for (int mask = NO_MASK; mask < MASKS; mask++) {
+        for (int mask = NO_MASK; mask < MASKS; mask += small ? 2 : 1) {
             int kind = (i * MASKS + mask) % FILLS;
             Image im = make_image(SHAPES[i], kind, mask);
             check(&im, kind);
@@ -356,7 +360,7 @@ static void each_shape(void (*check)(const Image *im, int kind))
 
 static void each_fill(RefShape shape, void (*check)(const Image *im, int kind))
 {
-    for (int kind = 0; kind < FILLS; kind++) {
+    for (int kind = 0; kind < FILLS; kind += small ? 3 : 1) {
         Image im = make_image(shape, kind, kind % 2 ? PART : NO_MASK);
         check(&im, kind);
         free_image(&im);
@@ -371,8 +375,10 @@ static void reduce_all(const Image *im, int kind)
 static void rank_some(const Image *im, int kind)
 {
     check_rank(im, kind, 50);
-    check_rank(im, kind, 0);
-    check_rank(im, kind, 99.7);
+    if (!small) {
+        check_rank(im, kind, 0);
+        check_rank(im, kind, 99.7);
+    }
 }
 
 static void test_reduce_shapes(void **state)
@@ -424,7 +430,7 @@ static void test_rank_percents(void **state)
     (void)state;
     static const double PERCENT[] = {-5, 0.001, 0.5, 25, 33.3333, 50.0001, 75, 99.999, 100, 120};
     Image im = make_image((RefShape){61, 47, 1, 1}, SIGNED, NO_MASK);
-    for (size_t i = 0; i < sizeof PERCENT / sizeof PERCENT[0]; i++) {
+    for (size_t i = 0; i < sizeof PERCENT / sizeof PERCENT[0]; i += small ? 3 : 1) {
         check_rank(&im, SIGNED, PERCENT[i]);
     }
     free_image(&im);
