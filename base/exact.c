@@ -15,7 +15,7 @@ static double power_of_2(int exponent)
     return v;
 }
 
-/* v * 2^exponent as two doubles; v has at most 127 bits. */
+/* v * 2^exponent as two doubles; v has at most 126 bits, so that it can be rounded up. */
 static void round_wide(Wide v, int exponent, double out[2])
 {
     double scale = power_of_2(exponent), high = (double)v;
@@ -74,23 +74,23 @@ void exact_add_double(Exact *sum, double v)
     }
 }
 
-/* The 127 bits from the top bit on; what is below cannot show in two doubles. */
+/* The 126 bits from the top bit on; what is below cannot show in two doubles. */
 void exact_round(const Exact *sum, double out[2])
 {
     Exact digits = *sum;
-    int sign = normalise(digits.limb), top = EXACT_LIMBS - 1, shift = 31;
+    int sign = normalise(digits.limb), top = EXACT_LIMBS - 1, shift = 30;
     while (top > 4 && digits.limb[top] == 0) {
         top--;
     }
     uint64_t high = (uint64_t)digits.limb[top] << 32 | (uint64_t)digits.limb[top - 1];
     uint64_t low = (uint64_t)digits.limb[top - 2] << 32 | (uint64_t)digits.limb[top - 3];
-    while (shift > 0 && high >> (63 - shift) != 0) {
+    while (shift > 0 && high >> (62 - shift) != 0) {
         shift--;
     }
-    if (high >> 63 != 0) {
-        low = low >> 1 | high << 63;
-        high >>= 1;
-        shift = -1;
+    if (high >> 62 != 0) {
+        low = low >> 2 | high << 62;
+        high >>= 2;
+        shift = -2;
     } else if (shift > 0) {
         high = high << shift | low >> (64 - shift);
         low = low << shift | (uint64_t)digits.limb[top - 4] >> (32 - shift);

@@ -155,8 +155,8 @@ uint64_t measure_moments(unsigned needs, int dims, bool weighted)
 {
     unsigned all = weighted ? MEASURE_WEIGHTED : MEASURE_MOMENTS;
     unsigned third = weighted ? MEASURE_WEIGHTED_THIRD : MEASURE_THIRD;
-    int least = weighted ? 0 : 2, most = needs & third ? 3 : !weighted && needs & MEASURE_SECOND ? 2 : -1;
-    most = needs & all ? 9 : most;
+    int least = weighted ? 0 : 2, most = !weighted && (needs & MEASURE_SECOND) ? 2 : -1;
+    most = needs & all ? 9 : needs & third ? 3 : most;
     uint64_t wanted = 0;
     for (int i = 0; i < (dims == 3 ? 64 : 16); i++) {
         int order = i % 4 + i / 4 % 4 + i / 16;

@@ -76,7 +76,7 @@ typedef struct MeasureObject {
     int64_t perimeter[3];  /* border pixels that weigh 1, sqrt 2, (1 + sqrt 2) / 2 */
     int64_t crofton[5];    /* 2 x 2 neighbourhoods of the five weights, see measure_values.c */
     int64_t euler;         /* Euler number; in 3-D eight times it */
-    /* Sums of dx^p dy^q dz^r, [r][q][p] with p, q, r in 0..3, from the anchor; 0 where not needed. */
+    /* Sums of dx^p dy^q dz^r from the anchor, [r][q][p] with p, q, r in 0..3; 0: not needed. */
     double moments[MEASURE_MAX_MOMENTS];
 } MeasureObject;
 
@@ -136,8 +136,8 @@ typedef struct MeasureList {
  */
 bool measure_parse(const char *text, int dims, MeasureList *list, Err *err);
 
-/* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of orders
- * 0 and 1 follow from count and sums unless weighted. */
+/* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of
+ * orders 0 and 1 follow from count and sums unless weighted. */
 uint64_t measure_moments(unsigned needs, int dims, bool weighted);
 
 /* The place from which an object's moments are summed: the pixel at its centroid. */

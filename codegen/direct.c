@@ -102,11 +102,11 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
     }
     const char *plane = plane_text(cx, &n, place.at[2], offset[2] != 0);
     bool own_grid = ir_node(k->g, n.node)->grid != k->domain;
-    cg_param_extent(k, n.node, 1);
-    cg_param_extent(k, n.node, 4);
-    const char *element =
-        arena_printf(k->arena, "%s[%s(%s, %s, %s) + %s]", image, own_grid ? "ROW_OF" : "ROW", image,
-                     plane, place.at[1], place.at[0]);
+    const char *h = cg_param_extent(k, n.node, 1), *pitch = cg_param_extent(k, n.node, 4);
+    const char *row = own_grid ? arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s, %s)", image, plane,
+                                              place.at[1], h, pitch)
+                               : arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, place.at[1]);
+    const char *element = arena_printf(k->arena, "%s[%s + %s]", image, row, place.at[0]);
     element = as_read_type(cx, &n, element);
     if (place.inside != NULL) {
         const char *outside = n.outside != 0

@@ -129,6 +129,14 @@ static void outputs(const Program *p, Str *out)
 
 static void memory(const Program *p, Str *out)
 {
+    str_add(out, "static const ProgNeed needs[] = {\n");
+    for (int i = 0; i < p->n_needs; i++) {
+        const ProgNeed *n = &p->needs[i];
+        str_addf(out, "    {.a = %d, .b = %d, .below = %s,", n->a, n->b, truth(n->below));
+        field_text(out, "what", n->what);
+        str_add(out, "},\n");
+    }
+    str_add(out, "    {.what = NULL}};\n\n");
     str_add(out, "static const ProgGrid grids[] = {\n");
     for (int i = 0; i < p->n_grids; i++) {
         const int *e = p->grids[i].extent;
@@ -270,10 +278,10 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
     str_addf(out,
              "\n    .host = host_nodes, .n_host = %d, .inputs = inputs, .n_inputs = %d,\n"
              "    .params = params, .n_params = %d, .outputs = outputs, .n_outputs = %d,\n"
-             "    .tables = tables, .n_tables = %d, .grids = grids, .n_grids = %d,\n"
+             "    .tables = tables, .n_tables = %d, .needs = needs, .n_needs = %d, .grids = grids, .n_grids = %d,\n"
              "    .buffers = buffers, .n_buffers = %d, .n_values = %d,\n"
              "    .kernels = kernels, .n_kernels = %d, .steps = steps, .n_steps = %d};\n",
-             p->n_host, p->n_inputs, p->n_params, p->n_outputs, p->n_tables, p->n_grids,
+             p->n_host, p->n_inputs, p->n_params, p->n_outputs, p->n_tables, p->n_needs, p->n_grids,
              p->n_buffers, p->n_values, p->n_kernels, p->n_steps);
 }
 

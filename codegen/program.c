@@ -25,6 +25,7 @@ typedef struct Build {
     Vec(ProgKernel) kernels;
     Vec(ProgStep) steps;
     Vec(ProgTable) tables;
+    Vec(ProgNeed) needs;
     int scalar_grid;
     int *table_step; /* by node: the step that fills a table */
 } Build;
@@ -222,6 +223,68 @@ static void note_reads(Build *b, CgKernel *k, IrId id)
     }
 }
 
+static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *what)
+{
+    double p, q;
+    if (one == other || (ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q) &&
+                         (below ? p < q : p == q))) {
+        return;
+    }
+    ProgNeed need = {cg_host(&b->cg.host, one), cg_host(&b->cg.host, other), below, what};
+    for (int i = 0; i < b->needs.n; i++) {
+        if (b->needs.at[i].a == need.a && b->needs.at[i].b == need.b) {
+            return;
+        }
+    }
+    vec_push(b->arena, &b->needs, need);
+}
+
+typedef struct NeedWalk {
+    Build *b;
+    int domain;
+} NeedWalk;
+
+/* A read at the current pixel needs an image of the same extents, one of a channel a channel that
+ * is there. */
+static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
+{
+    static const char *const AXIS[] = {"width", "height", "depth", "channels"};
+    NeedWalk *w = ctx;
+    Build *b = w->b;
+    const IrExprNode n = *ir_expr(g, e);
+    if (n.op != IR_X_READ && n.op != IR_X_READAT) {
+        return;
+    }
+    const IrNode *node = ir_node(g, n.node);
+    const IrGrid from = g->grids.at[node->grid], here = g->grids.at[w->domain];
+    IrExpr one = ir_const(b->g, 1);
+    if (n.channel != 0 && from.extent[IR_AX_C] != 0) {
+        add_need(b, n.channel, from.extent[IR_AX_C], true,
+                 arena_printf(b->arena, "a channel of '%s' (counted from 0) and the number of its "
+                                        "channels", node->name));
+    }
+    const IrExpr at[3] = {n.a, n.b, n.c};
+    for (int ax = 0; ax < 3; ax++) {
+        if (n.op == IR_X_READ || at[ax] == 0) {
+            add_need(b, from.extent[ax] != 0 ? from.extent[ax] : one,
+                     here.extent[ax] != 0 ? here.extent[ax] : one, false,
+                     arena_printf(b->arena, "the %s of '%s' and that of the image it is used with",
+                                  AXIS[ax], node->name));
+        }
+    }
+}
+
+static void note_needs(Build *b, const CgKernel *k, IrId id)
+{
+    NeedWalk w = {b, k->domain};
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        IrExpr e = ir_node(b->g, id)->in[i];
+        if (e != 0 && k->domain >= 0) {
+            ir_walk(b->g, e, look_at_read, &w);
+        }
+    }
+}
+
 static void add_step(Build *b, CgKernel *k, ProgStep step)
 {
     step.args = args_of(b, k);
@@ -272,6 +335,7 @@ static void kernel_step(Build *b, const IrStep *step)
     }
     for (int i = 0; !scalars && i < step->stages.n; i++) {
         note_reads(b, &k, step->stages.at[i]);
+        note_needs(b, &k, step->stages.at[i]);
     }
     const char *lines = lines_of(b, step);
     ProgStep out = {.kind = STEP_LAUNCH,
@@ -297,6 +361,7 @@ static void primitive_step(Build *b, const IrStep *step)
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
     note_reads(b, &k, id);
+    note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);
     ProgStep out = {.kind = STEP_PRIMITIVE,
@@ -609,6 +674,8 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     p->n_host = b.cg.host.nodes.n;
     p->tables = b.tables.at;
     p->n_tables = b.tables.n;
+    p->needs = b.needs.at;
+    p->n_needs = b.needs.n;
     p->grids = b.grids.at;
     p->n_grids = b.grids.n;
     p->buffers = b.buffers.at;

@@ -306,6 +306,20 @@ static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[MAX_ARGS])
     return n;
 }
 
+/* i32(x) and the like: rounded to even and saturated. */
+static IrFnExpr *convert_number(Elab *el, IrFnExpr *v, Elem to)
+{
+    IrGraph *g = el->g;
+    if (v->type == ELEM_F32 && to != ELEM_F32) {
+        v = ir_fn_op(g, IR_X_ROUND, v, NULL, NULL);
+    }
+    if (elem_size(to) < sizeof(int32_t) && to != ELEM_BOOL) {
+        v = ir_fn_op(g, IR_X_MAX, v, ir_fn_const(g, elem_min(to), v->type), NULL);
+        v = ir_fn_op(g, IR_X_MIN, v, ir_fn_const(g, elem_max(to), v->type), NULL);
+    }
+    return ir_fn_cast(g, v, arithmetic(to));
+}
+
 static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
 {
     Elab *el = c->el;
@@ -313,7 +327,7 @@ static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
     int n = compile_args(c, e, args);
     Elem to = elem_from_name(op->name);
     if (to != ELEM_NONE && n == 1) {
-        return ir_fn_cast(el->g, args[0], arithmetic(to));
+        return convert_number(el, args[0], to);
     }
     if (strcmp(op->name, "number") == 0 && n == 1) {
         return args[0]->type == ELEM_BOOL ? ir_fn_cast(el->g, args[0], ELEM_I32) : args[0];

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- building -------------------------------------------------------------------------- */
@@ -110,7 +111,21 @@ static const char *c_type(Elem type)
     return type == ELEM_F32 ? "float" : type == ELEM_U32 ? "unsigned int" : "int";
 }
 
-static void print_expr(const IrFunction *f, const IrFnExpr *e, Str *out);
+static void print_expr(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out);
+
+static void print_float(double v, Str *out)
+{
+    double eighths = v * 8;
+    const char *format = eighths == rint(eighths) && fabs(v) < 1e6 ? "%.10gf" : "%af";
+    char text[64];
+    snprintf(text, sizeof text, format, v);
+    /* A float of C has a point: 2.0f. */
+    bool whole = format[1] == '.' && strchr(text, '.') == NULL;
+    if (whole) {
+        snprintf(text, sizeof text, "%.1ff", v);
+    }
+    str_addf(out, v < 0 ? "(%s)" : "%s", text);
+}
 
 static void print_const(const IrFnExpr *e, Str *out)
 {
@@ -122,30 +137,39 @@ static void print_const(const IrFnExpr *e, Str *out)
     } else if (isinf(e->num) || isnan(e->num)) {
         str_add(out, isnan(e->num) ? "NAN" : e->num < 0 ? "(-INFINITY)" : "INFINITY");
     } else {
-        str_addf(out, e->num < 0 ? "(%af)" : "%af", e->num);
+        print_float(e->num, out);
     }
 }
 
+/* True when a text is one call, px_mod(a, b): it needs no brackets around it. */
+static bool is_call(const char *text)
+{
+    size_t name = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return name > 1 && text[name] == '(' && strchr(text, ')') == text + strlen(text) - 1;
+}
+
 /* The operator's text with its operands in place of the letters. */
-static void print_op(const IrFunction *f, const IrFnExpr *e, Str *out)
+static void print_op(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out)
 {
     const IrFnExpr *first = e->op == IR_X_SELECT ? e->b : e->a;
-    bool floating = first->type == ELEM_F32;
     const IrFnExpr *operand[3] = {e->a, e->b, e->c};
-    str_add(out, "(");
-    for (const char *p = ir_op_text(e->op, !floating); *p != '\0';) {
+    const char *text = ir_op_text(e->op, first->type != ELEM_F32);
+    bool call = is_call(text);
+    bare = bare || call || text[0] == '(';
+    str_add(out, bare ? "" : "(");
+    for (const char *p = text; *p != '\0';) {
         size_t n = 0;
         while (isalnum((unsigned char)p[n]) || p[n] == '_') {
             n++;
         }
         if (n == 1 && p[0] >= 'a' && p[0] <= 'c' && operand[p[0] - 'a'] != NULL) {
-            print_expr(f, operand[p[0] - 'a'], out);
+            print_expr(f, operand[p[0] - 'a'], call, out);
         } else {
             str_addn(out, p, n > 0 ? n : 1);
         }
         p += n > 0 ? n : 1;
     }
-    str_add(out, ")");
+    str_add(out, bare ? "" : ")");
 }
 
 static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
@@ -153,20 +177,20 @@ static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
     bool from_float = e->a->type == ELEM_F32;
     if (e->type == ELEM_BOOL) {
         str_add(out, "(");
-        print_expr(f, e->a, out);
+        print_expr(f, e->a, false, out);
         str_add(out, " != 0)");
-        return;
-    }
-    if (from_float) {
-        str_add(out, e->type == ELEM_U32 ? "px_to_u32(" : "px_to_i32(");
+    } else if (from_float) {
+        str_add(out, e->type == ELEM_U32 ? "px_round_u32(trunc(" : "px_round_i32(trunc(");
+        print_expr(f, e->a, true, out);
+        str_add(out, "))");
     } else {
-        str_addf(out, "(%s)(", c_type(e->type));
+        str_addf(out, "(%s)", c_type(e->type));
+        print_expr(f, e->a, false, out);
     }
-    print_expr(f, e->a, out);
-    str_add(out, ")");
 }
 
-static void print_expr(const IrFunction *f, const IrFnExpr *e, Str *out)
+/* `bare`: brackets around the whole are not needed. */
+static void print_expr(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out)
 {
     switch (e->kind) {
     case IR_FN_CONST:
@@ -176,7 +200,7 @@ static void print_expr(const IrFunction *f, const IrFnExpr *e, Str *out)
         str_add(out, f->vars.at[e->var].name);
         break;
     case IR_FN_OP:
-        print_op(f, e, out);
+        print_op(f, e, bare, out);
         break;
     case IR_FN_CAST:
         print_cast(f, e, out);
@@ -185,7 +209,7 @@ static void print_expr(const IrFunction *f, const IrFnExpr *e, Str *out)
         str_addf(out, "%s(", e->callee->name);
         for (int i = 0; i < e->callee->n_params; i++) {
             str_add(out, i > 0 ? ", " : "");
-            print_expr(f, e->args[i], out);
+            print_expr(f, e->args[i], true, out);
         }
         str_add(out, ")");
     }
@@ -197,12 +221,12 @@ static void print_for(const IrFunction *f, const IrFnStmt *s, int depth, Str *ou
 {
     const char *name = f->vars.at[s->var].name;
     str_addf(out, "for (%s = ", name);
-    print_expr(f, s->a, out);
+    print_expr(f, s->a, true, out);
     /* A bound that cannot change is tested as it is; another one would be computed each time. */
     bool fixed = s->b->kind == IR_FN_CONST;
     str_addf(out, "; %s <= ", name);
     if (fixed) {
-        print_expr(f, s->b, out);
+        print_expr(f, s->b, true, out);
     } else {
         str_addf(out, "%s_last", name);
     }
@@ -210,37 +234,54 @@ static void print_for(const IrFunction *f, const IrFnStmt *s, int depth, Str *ou
     print_block(f, s->body, depth, out);
 }
 
+static void print_control(const IrFunction *f, const IrFnStmt *s, int depth, Str *out);
+
+static void print_else(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    if (s->other == NULL) {
+        return;
+    }
+    str_addf(out, "%*selse ", 4 * depth, "");
+    if (s->other->kind == IR_FN_IF && s->other->next == NULL) {
+        print_control(f, s->other, depth, out);
+    } else {
+        print_block(f, s->other, depth, out);
+    }
+}
+
+static void print_control(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    str_add(out, s->kind == IR_FN_IF ? "if (" : "while (");
+    print_expr(f, s->a, true, out);
+    str_add(out, ") ");
+    print_block(f, s->body, depth, out);
+    print_else(f, s, depth, out);
+}
+
 static void print_stmt(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
 {
     if (s->kind == IR_FN_FOR && s->b->kind != IR_FN_CONST) {
         str_addf(out, "%*sint %s_last = ", 4 * depth, "", f->vars.at[s->var].name);
-        print_expr(f, s->b, out);
+        print_expr(f, s->b, true, out);
         str_add(out, ";\n");
     }
     str_addf(out, "%*s", 4 * depth, "");
     switch (s->kind) {
     case IR_FN_SET:
         str_addf(out, "%s = ", f->vars.at[s->var].name);
-        print_expr(f, s->a, out);
+        print_expr(f, s->a, true, out);
         str_add(out, ";\n");
         break;
     case IR_FN_IF:
     case IR_FN_WHILE:
-        str_add(out, s->kind == IR_FN_IF ? "if (" : "while (");
-        print_expr(f, s->a, out);
-        str_add(out, ") ");
-        print_block(f, s->body, depth, out);
-        if (s->other != NULL) {
-            str_addf(out, "%*selse ", 4 * depth, "");
-            print_block(f, s->other, depth, out);
-        }
+        print_control(f, s, depth, out);
         break;
     case IR_FN_FOR:
         print_for(f, s, depth, out);
         break;
     case IR_FN_RETURN:
         str_add(out, "return ");
-        print_expr(f, s->a, out);
+        print_expr(f, s->a, true, out);
         str_add(out, ";\n");
     }
 }

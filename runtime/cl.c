@@ -13,6 +13,7 @@
 
 #include "cl_cache.h"
 #include "cl_codes.h"
+#include "cl_fill.h"
 #include "cl_limits.h"
 #include "cl_setup.h"
 #include "cl_source.h"
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096 };
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096, MAX_FILL = 1 << 30 };
 
 /* What fresh memory is filled with, so that reading what nobody wrote shows: NaN, absurd labels. */
 static const uint32_t FRESH = 0xffffffffu;
@@ -833,7 +834,9 @@ bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void 
 bool dev_fill(Device *dev, DevMem *mem, size_t offset, size_t bytes, uint32_t word, Err *err)
 {
     size_t whole = bytes / 4 * 4;
-    if (whole > 0) {
+    if (!dev->info.cpu && mem->offset + offset + bytes > MAX_FILL) {
+        TRY(cl_fill_words(dev, mem, offset, whole / 4, word, err));
+    } else if (whole > 0) {
         cl_event event;
         cl_int status = clEnqueueFillBuffer(dev->queue, mem->mem, &word, sizeof word, offset, whole,
                                             0, NULL, slot(dev, &event));

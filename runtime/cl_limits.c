@@ -9,12 +9,17 @@
 
 #include <inttypes.h>
 
+/* A part that is left to the driver: asked for its last bytes, NVIDIA's waits for a minute and
+ * then loses the device. */
+enum { RESERVE = 32 };
+
 bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uint64_t bytes,
                       Err *err)
 {
     char need[32], have[32], most[32];
-    bool limited = limit && limit < info->memory;
-    uint64_t all = limited ? limit : info->memory;
+    uint64_t own = info->memory - info->memory / RESERVE;
+    bool limited = limit && limit < own;
+    uint64_t all = limited ? limit : own;
     cl_size_text(need, bytes);
     cl_size_text(have, held);
     cl_size_text(most, all);
@@ -22,7 +27,7 @@ bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uin
         return err_set(err, CODE_MEMORY,
                        "%s of device memory are needed beside %s in use, but %s '%s' %s %s%s", need,
                        have, limited ? "the limit for" : "the device", info->name,
-                       limited ? "is" : "has", most, limited ? " (--memory)" : "");
+                       limited ? "is" : "offers", most, limited ? " (--memory)" : "");
     }
     if (bytes > info->max_alloc) {
         cl_size_text(most, info->max_alloc);

@@ -104,6 +104,20 @@ static bool plan_grids(ExecPlan *plan, Err *err)
     return true;
 }
 
+static bool check_needs(ExecPlan *plan, Err *err)
+{
+    for (int i = 0; i < plan->program->n_needs; i++) {
+        const ProgNeed *need = &plan->program->needs[i];
+        double a = host_eval(plan->program, &plan->host, need->a, err);
+        double b = host_eval(plan->program, &plan->host, need->b, err);
+        TRY(err->code == CODE_OK);
+        if (need->below ? !(a < b) : a != b) {
+            return err_set(err, CODE_FILES, "%s: %g and %g do not fit", need->what, a, b);
+        }
+    }
+    return true;
+}
+
 static bool too_large(const char *name, Err *err)
 {
     return err_set(err, CODE_MEMORY, "the image '%s' is too large for any memory", name);
@@ -472,7 +486,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
                  const double *params, Err *err)
 {
     TRY(plan_inputs(plan, inputs, params, err));
-    TRY(plan_grids(plan, err));
+    TRY(plan_grids(plan, err) && check_needs(plan, err));
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));
     }

@@ -22,10 +22,10 @@ static int bits_of(double n)
     return bits;
 }
 
-/* Digits of 32 bits that hold sums of numbers of `bits` bits; the last one has 63. */
+/* Digits of 32 bits that hold sums of `bits` bits; the last one has 62. */
 static int digits_for(int bits, int at_least)
 {
-    int digits = bits > 63 ? 1 + (bits - 63 + 31) / 32 : 1;
+    int digits = bits > 62 ? 1 + (bits - 62 + 31) / 32 : 1;
     return digits > at_least ? digits : at_least;
 }
 
@@ -168,7 +168,8 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
         median = median || (list->image_needs[k] & MEASURE_MEDIAN);
     }
     most = larger(most, s->rows * row + 3 * (size_t)ALIGNMENT);
-    most = larger(most, median ? pixels * sizeof(uint32_t) : 0);
+    size_t large = (pixels / MEASURE_LARGE + 1) * sizeof(MeasureLarge);
+    most = larger(most, median ? s->keys + large : 0);
     return larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
 }
 
@@ -183,6 +184,7 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     objects = objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
     rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, lines);
     *s = (MeasureScratch){.objects = (uint32_t)objects, .rows = (uint32_t)rows};
+    s->keys = (pixels * sizeof(uint32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     s->words = lines * (((size_t)call->w + 31) / 32) + 64;
     s->spread = part(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);
     s->window = part(&s->all, 2 * sizeof(int32_t) * MEASURE_MAX_IMAGES);
@@ -223,15 +225,36 @@ static int slot_bits(int sums, int lows, uint64_t local)
     return bits;
 }
 
+typedef struct Define {
+    const char *name;
+    int value;
+} Define;
+
+/* image 0: none. */
+static void define(Text *text, int image, const Define *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (image > 0) {
+            add(text, "#define MEASURE_%s_%d %d\n", list[i].name, image, list[i].value);
+        } else {
+            add(text, "#define MEASURE_%s %d\n", list[i].name, list[i].value);
+        }
+    }
+}
+
 static void define_image(Text *text, int k, const ImageLanes *image)
 {
-    add(text,
-        "#define MEASURE_CLASS_%d %d\n#define MEASURE_SUM_%d %d\n#define MEASURE_SUM_DIGITS_%d %d\n#define MEASURE_SQUARE_%d %d\n"
-        "#define MEASURE_SQUARE_DIGITS_%d %d\n#define MEASURE_BY_X_%d %d\n#define MEASURE_BY_Y_%d %d\n#define MEASURE_BY_Z_%d %d\n"
-        "#define MEASURE_BY_DIGITS_%d %d\n#define MEASURE_RANGE_%d %d\n",
-        k, image->kind, k, image->sum, k, image->sum_digits, k, image->square, k,
-        image->square_digits, k, image->by[0], k, image->by[1], k, image->by[2], k,
-        image->by_digits, k, image->range);
+    const Define list[] = {{"CLASS", image->kind},
+                           {"SUM", image->sum},
+                           {"SUM_DIGITS", image->sum_digits},
+                           {"SQUARE", image->square},
+                           {"SQUARE_DIGITS", image->square_digits},
+                           {"BY_X", image->by[0]},
+                           {"BY_Y", image->by[1]},
+                           {"BY_Z", image->by[2]},
+                           {"BY_DIGITS", image->by_digits},
+                           {"RANGE", image->range}};
+    define(text, k, list, sizeof list / sizeof *list);
 }
 
 void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,
@@ -239,13 +262,19 @@ void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_
 {
     Text text = {out, size};
     int images = list->images;
-    add(&text, "#define MEASURE_SPACE %d\n#define MEASURE_SUMS %d\n#define MEASURE_LOWS %d\n#define MEASURE_SLOT_BITS %d\n",
-        lanes->space, lanes->sums, lanes->lows, slot_bits(lanes->sums, lanes->lows, local));
-    add(&text, "#define MEASURE_OUTLINE %d\n#define MEASURE_OUTLINE_BITS %d\n#define MEASURE_PERIMETER %d\n",
-        lanes->n_outline, slot_bits(lanes->n_outline, 0, local), lanes->perimeter);
-    add(&text, "#define MEASURE_CROFTON %d\n#define MEASURE_EULER %d\n#define MEASURE_POWERS %d\n", lanes->crofton,
-        lanes->euler, lanes->powers);
-    add(&text, "#define MEASURE_IMAGES %d\n#define MEASURE_FOR_IMAGES(DO)", images > 0 ? images : 1);
+    const Define defines[] = {{"SPACE", lanes->space},
+                              {"SUMS", lanes->sums},
+                              {"LOWS", lanes->lows},
+                              {"SLOT_BITS", slot_bits(lanes->sums, lanes->lows, local)},
+                              {"OUTLINE", lanes->n_outline},
+                              {"OUTLINE_BITS", slot_bits(lanes->n_outline, 0, local)},
+                              {"PERIMETER", lanes->perimeter},
+                              {"CROFTON", lanes->crofton},
+                              {"EULER", lanes->euler},
+                              {"POWERS", lanes->powers},
+                              {"IMAGES", images > 0 ? images : 1}};
+    define(&text, 0, defines, sizeof defines / sizeof *defines);
+    add(&text, "#define MEASURE_FOR_IMAGES(DO)");
     for (int k = 0; k < images; k++) {
         if (list->image_needs[k] & MEASURE_READ) {
             add(&text, " DO(%d)", k + 1);

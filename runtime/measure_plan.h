@@ -53,12 +53,22 @@ int measure_z_powers(uint64_t mask);
 void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,
                    MeasureLanes *lanes);
 
+/* Objects with more values than this are cut into segments to find their median. */
+enum { MEASURE_LARGE = 1 << 16, MEASURE_SEGMENT = 1 << 15 };
+
+/* What is known of the median of a large object; as in kernels/measure_median.cl. */
+typedef struct MeasureLarge {
+    uint32_t object, prefix, rest, next, not_above, largest, unused[2];
+    uint32_t histogram[256];
+} MeasureLarge;
+
 /* Bytes; offsets are aligned for any device. */
 typedef struct MeasureScratch {
     size_t spread, window, table, lows, place, heights, work, all;
     uint32_t objects;  /* at a time */
     uint32_t rows;     /* of objects, at a time */
     uint64_t words;    /* of holes' bit masks, at a time */
+    size_t keys;       /* bytes of all values, for medians; large objects' records follow */
 } MeasureScratch;
 
 void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,

@@ -1,6 +1,6 @@
 /*
- * measure_stages: what needs an object's box first: its rows, and from them its hull and moments; its
- * values side by side, and of these the middle ones; its holes.
+ * measure_stages: what needs an object's box first: its rows, and from them its hull and moments;
+ * its values side by side, and of these the middle ones; its holes.
  *
  * Each stage gives every object a place in the work area.  The host adds up the sizes and takes as
  * many objects at a time as fit; hulls in 3-D are found by the host itself (base/hull.h).
@@ -15,6 +15,7 @@
 enum { GROUP = 256, LANES = 32, FERET_GROUP = 64, FILL_GROUP = 128, SELECT_GROUP = 256 };
 
 extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
+extern const char kernel_text_measure_median[];
 
 /* Objects from .. to of the chunk have their places; `size` is what they take together. */
 typedef struct Share {
@@ -361,12 +362,84 @@ static bool write_places(Measuring *m, const uint64_t *place)
     return dev_write(m->call->dev, m->place, 0, place, m->n * sizeof *place, m->call->err);
 }
 
+/* One kernel for all segments of all large objects, or one work-item for each of them. */
+static bool launch_large(Measuring *m, DevProgram *program, const char *kernel, size_t segments,
+                         size_t larges, const DevArg *args, int n_args)
+{
+    size_t group = segments > 0 ? SELECT_GROUP : 1;
+    return measuring_launch(
+        m, &(MeasuringLaunch){.program = program,
+                              .kernel = kernel,
+                              .groups = {segments > 0 ? segments : larges,
+                                         segments > 0 ? larges : 1, 1},
+                              .group = group,
+                              .args = args,
+                              .n_args = n_args});
+}
+
+/* Records of the objects that have more than MEASURE_LARGE values; *segments: of the largest. */
+static MeasureLarge *list_large(const Measuring *m, size_t *n, size_t *segments)
+{
+    *n = *segments = 0;
+    for (uint32_t k = 0; k < m->n; k++) {
+        *n += count_of(m, k) > MEASURE_LARGE;
+    }
+    MeasureLarge *list = calloc(*n + 1, sizeof *list), *to = list;
+    for (uint32_t k = 0; k < m->n && list != NULL; k++) {
+        uint64_t count = count_of(m, k);
+        if (count > MEASURE_LARGE) {
+            *to++ = (MeasureLarge){
+                .object = k, .rest = (uint32_t)((count - 1) / 2), .next = UINT32_MAX};
+            size_t parts = (size_t)((count + MEASURE_SEGMENT - 1) / MEASURE_SEGMENT);
+            *segments = parts > *segments ? parts : *segments;
+        }
+    }
+    return list;
+}
+
+static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *larges, size_t n,
+                         size_t segments)
+{
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        const DevArg count[] = {dev_uint(MEASURE_SEGMENT), dev_int(shift), dev_mem(m->table),
+                                dev_mem(m->place), dev_mem(m->work), dev_mem(larges)};
+        const DevArg choose[] = {dev_uint(n), dev_mem(larges)};
+        TRY(launch_large(m, program, "measure_large_count", segments, n, count, 6));
+        TRY(launch_large(m, program, "measure_large_choose", 0, n, choose, 2));
+    }
+    const DevArg above[] = {dev_uint(MEASURE_SEGMENT), dev_mem(m->table), dev_mem(m->place),
+                            dev_mem(m->work), dev_mem(larges)};
+    const DevArg write[] = {dev_uint(m->n), dev_uint(lane), dev_uint(n), dev_mem(m->table),
+                            dev_mem(larges)};
+    TRY(launch_large(m, program, "measure_large_above", segments, n, above, 5));
+    return launch_large(m, program, "measure_large_write", 0, n, write, 5);
+}
+
+static bool large_medians(Measuring *m, DevProgram *program, int lane)
+{
+    PrimCall *call = m->call;
+    size_t n = 0, segments = 0;
+    DevMem *larges = NULL;
+    MeasureLarge *list = list_large(m, &n, &segments);
+    if (list == NULL) {
+        return no_memory(m);
+    }
+    size_t bytes = n * sizeof *list;
+    bool ok = n == 0 || (dev_slice(call->dev, m->work, m->at.keys, bytes, &larges, call->err) &&
+                         dev_write(call->dev, larges, 0, list, bytes, call->err) &&
+                         select_large(m, program, lane, larges, n, segments));
+    dev_free(call->dev, larges);
+    free(list);
+    return ok;
+}
+
 static bool median_of(Measuring *m, int image, const uint64_t *place)
 {
     PrimCall *call = m->call;
     DevProgram *reads = NULL, *selects = NULL;
+    int lane = m->lanes.image[image].median;
     TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
-    TRY(measuring_program(m, kernel_text_measure_hull, false, 0, &selects));
+    TRY(measuring_program(m, kernel_text_measure_median, false, 0, &selects));
     TRY(write_places(m, place));
     const DevArg args[] = {dev_int(call->w),   dev_int(call->h), dev_int(m->strip),
                            dev_uint(m->first), dev_uint(m->n),   dev_mem(m->place),
@@ -377,14 +450,15 @@ static bool median_of(Measuring *m, int image, const uint64_t *place)
                                                .group = GROUP,
                                                .args = args,
                                                .n_args = 7}));
-    const DevArg select_args[] = {dev_uint(m->n), dev_uint(m->lanes.image[image].median),
+    const DevArg select_args[] = {dev_uint(m->n), dev_uint(lane), dev_uint(MEASURE_LARGE),
                                   dev_mem(m->table), dev_mem(m->place), dev_mem(m->work)};
-    return measuring_launch(m, &(MeasuringLaunch){.program = selects,
-                                                  .kernel = "measure_select",
-                                                  .groups = {m->n, 1, 1},
-                                                  .group = SELECT_GROUP,
-                                                  .args = select_args,
-                                                  .n_args = 5});
+    TRY(measuring_launch(m, &(MeasuringLaunch){.program = selects,
+                                               .kernel = "measure_select",
+                                               .groups = {m->n, 1, 1},
+                                               .group = SELECT_GROUP,
+                                               .args = select_args,
+                                               .n_args = 6}));
+    return large_medians(m, selects, lane);
 }
 
 static bool weigh(Measuring *m, int image)

@@ -14,7 +14,9 @@
     P(compact)                                                                                     \
     P(perlabel)                                                                                    \
     P(measure)                                                                                     \
-    P(column)
+    P(column)                                                                                      \
+    P(distance)                                                                                    \
+    P(nearest_label)
 
 #define DECLARE(name) extern const Primitive prim_##name;
 PRIMITIVES(DECLARE)

@@ -11,13 +11,12 @@
  *
  * Scratch: 4 bytes a pixel, and an eighth of that for bits and coarse answers.
  */
-#include "prim_visit.h"
+#include "prim_lanes.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum {
-    ITEMS = 256,       /* DISTANCE_GROUP of kernels/distance.cl */
     LONG_WAY = 64,     /* searches that can go farther have coarse rounds */
     LEVELS = 2,
     MOST_CODE_BITS = 31
@@ -26,20 +25,6 @@ enum {
 static const int STEPS[LEVELS] = {512, 32}; /* between the pixels of a coarse round */
 
 extern const char kernel_text_distance[];
-
-static size_t divided_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int bits_for(int n)
-{
-    int bits = 0;
-    while ((int64_t)1 << bits < n) {
-        bits++;
-    }
-    return bits;
-}
 
 typedef struct Distance {
     PrimCall *call;
@@ -72,7 +57,7 @@ static size_t count_answers(const Distance *d, int axis, int level)
     const PrimCall *call = d->call;
     size_t length = (size_t)(axis == 0 ? call->w : call->h);
     size_t lines = (size_t)(axis == 0 ? call->h : call->w) * (size_t)call->planes;
-    return has_level(d, axis, level) ? divided_up(length, (size_t)STEPS[level]) * lines : 0;
+    return has_level(d, axis, level) ? lanes_divided_up(length, (size_t)STEPS[level]) * lines : 0;
 }
 
 static Distance describe(const PrimCall *call, bool labels)
@@ -87,10 +72,10 @@ static Distance describe(const PrimCall *call, bool labels)
                     (double)call->d * call->d;
     d.whole = spacing[0] == 1 && spacing[1] == 1 && spacing[2] == 1 && corner < INT32_MAX;
     size_t lines = (size_t)call->planes * (size_t)call->h;
-    d.codes = lines * (size_t)call->pitch;
-    d.rows = d.space ? divided_up((size_t)call->d, 32) * (size_t)call->h *
+    d.codes = lines * (size_t)call->out[0].pitch;
+    d.rows = d.space ? lanes_divided_up((size_t)call->d, 32) * (size_t)call->h *
                            (size_t)(call->planes / call->d)
-                     : divided_up((size_t)call->h, 32) * (size_t)call->planes;
+                     : lanes_divided_up((size_t)call->h, 32) * (size_t)call->planes;
     d.words = d.rows * (size_t)call->w;
     for (int axis = 0; axis <= d.space; axis++) {
         size_t answers = count_answers(&d, axis, 0) + count_answers(&d, axis, 1);
@@ -113,7 +98,7 @@ static size_t bytes_of(const Distance *d)
 static bool check_size(const Distance *d)
 {
     const PrimCall *call = d->call;
-    int bits = bits_for(call->h) + (d->space ? bits_for(call->d) : 0);
+    int bits = lanes_bits_for(call->h) + (d->space ? lanes_bits_for(call->d) : 0);
     if (bits > MOST_CODE_BITS) {
         return err_set(call->err, CODE_MEMORY,
                        "%s: %d rows by %d planes are more than it can count; cut the image into "
@@ -133,7 +118,7 @@ static bool build(Distance *d)
              "#define DISTANCE_LABELS %d\n#define DISTANCE_3D %d\n#define DISTANCE_WHOLE %d\n"
              "#define DISTANCE_OUT %s\n",
              d->labels, d->space, d->whole, elem_cl_name(call->out[0].elem));
-    const char *const texts[] = {kernel_text_distance, NULL};
+    const char *const texts[] = {kernel_text_lanes, kernel_text_distance, NULL};
     return visit_program(call, defines, texts, &d->program);
 }
 
@@ -142,28 +127,25 @@ static bool launch(const Distance *d, const char *kernel, size_t columns, size_t
                    const DevArg *more, int n_more)
 {
     const PrimCall *call = d->call;
-    int lanes = bits_for(columns < ITEMS ? (int)columns : ITEMS);
     DevArg args[24] = {dev_int(call->w),
                        dev_int(call->h),
                        dev_int(call->d),
                        dev_int(call->planes),
                        dev_int(call->out[0].pitch),
-                       dev_int(lanes),
-                       dev_int(bits_for(call->h)),
+                       dev_int(lanes_bits_for(call->h)),
                        dev_double(d->spacing[0]),
                        dev_double(d->spacing[1]),
                        dev_double(d->spacing[2])};
     for (int i = 0; i < n_more; i++) {
-        args[10 + i] = more[i];
+        args[9 + i] = more[i];
     }
-    size_t across = divided_up(columns, (size_t)1 << lanes);
-    return visit_launch(call, &(VisitLaunch){.program = d->program,
+    return lanes_launch(call, &(LanesLaunch){.program = d->program,
                                              .kernel = kernel,
                                              .reads = reads,
-                                             .groups = across * divided_up(rows, ITEMS >> lanes),
-                                             .group = ITEMS,
+                                             .columns = columns,
+                                             .rows = rows,
                                              .args = args,
-                                             .n_args = 10 + n_more});
+                                             .n_args = 9 + n_more});
 }
 
 static bool first_axis(const Distance *d, DevMem *codes)
@@ -192,7 +174,7 @@ static bool coarse_rounds(const Distance *d, int axis, DevMem *codes, Bounds *bo
         if (!has_level(d, axis, level)) {
             continue;
         }
-        size_t count = divided_up((size_t)(axis == 0 ? call->w : call->h), (size_t)STEPS[level]);
+        size_t count = lanes_divided_up((size_t)(axis == 0 ? call->w : call->h), (size_t)STEPS[level]);
         const DevArg args[] = {dev_mem(codes),          dev_int(STEPS[level]),
                                dev_int(bounds->step),   dev_ulong(bounds->at),
                                dev_ulong(at),           dev_mem(call->scratch)};

@@ -274,7 +274,8 @@ static bool begin_table(const Measuring *m, PrimTable *table)
         for (int c = 0; c < measure_columns(item->measure, list->dims); c++, column++) {
             measure_header(item->measure, list->dims, item->header, c, table->names[column],
                            sizeof table->names[column]);
-            table->integer[column] = item->measure->integer == 1 || (item->measure->integer && unit);
+            int kind = item->measure->integer;
+            table->integer[column] = kind == 1 || (kind == 2 && unit);
         }
     }
     return true;

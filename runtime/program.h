@@ -192,6 +192,13 @@ typedef struct ProgStep {
     double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */
 } ProgStep;
 
+/* What must hold for a run: host expression a equals b, or is below b; `what` says it in words. */
+typedef struct ProgNeed {
+    int a, b;
+    bool below;
+    const char *what;
+} ProgNeed;
+
 typedef struct ProgTable {
     const char *name;
     int step;            /* the measure step that fills it */
@@ -212,6 +219,8 @@ typedef struct Program {
     int n_outputs;
     const ProgTable *tables;
     int n_tables;
+    const ProgNeed *needs;
+    int n_needs;
     const ProgGrid *grids;
     int n_grids;
     const ProgBuffer *buffers;

@@ -20,22 +20,19 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-#define DISTANCE_INLINE static inline __attribute__((always_inline))
-#define DISTANCE_GROUP 256
-#define DISTANCE_KERNEL kernel __attribute__((reqd_work_group_size(DISTANCE_GROUP, 1, 1)))
 #define DISTANCE_NO_SITE 0xffffffffu
 
 #if DISTANCE_WHOLE
 typedef uint DistanceSquare;
 #define DISTANCE_FAR 0x80000000u /* of no site; a square is smaller, two of these do not overflow */
-DISTANCE_INLINE uint distance_square(int steps, double spacing)
+LANES_INLINE uint distance_square(int steps, double spacing)
 {
     return (uint)(steps * steps);
 }
 #else
 typedef double DistanceSquare;
 #define DISTANCE_FAR ((double)INFINITY)
-DISTANCE_INLINE double distance_square(int steps, double spacing)
+LANES_INLINE double distance_square(int steps, double spacing)
 {
     const double way = steps * spacing;
     return way * way;
@@ -44,7 +41,7 @@ DISTANCE_INLINE double distance_square(int steps, double spacing)
 
 /* The image, and how codes are put together. */
 #define DISTANCE_SHAPE                                                                             \
-    int own_w, int own_h, int own_d, int own_planes, int own_pitch, int own_lanes, int own_y_bits, \
+    int own_lanes, int own_w, int own_h, int own_d, int own_planes, int own_pitch, int own_y_bits, \
         double own_sx, double own_sy, double own_sz
 #define DISTANCE_SHAPE_ARGS own_w, own_h, own_d, own_pitch, own_y_bits, own_sx, own_sy, own_sz
 
@@ -52,22 +49,6 @@ typedef struct DistanceShape {
     int w, h, d, pitch, y_bits;
     double sx, sy, sz;
 } DistanceShape;
-
-typedef struct DistanceSpot {
-    int x;
-    uint row;
-} DistanceSpot;
-
-/* Columns of a row lie side by side; where rows are short a group has several. */
-DISTANCE_INLINE DistanceSpot distance_spot(int columns, int lanes)
-{
-    const uint item = (uint)get_local_id(0), span = (uint)1 << lanes;
-    const uint across = ((uint)columns + span - 1) >> lanes, group = (uint)get_group_id(0);
-    DistanceSpot at;
-    at.x = (int)(((group % across) << lanes) + (item & (span - 1)));
-    at.row = group / across * ((uint)DISTANCE_GROUP >> lanes) + (item >> lanes);
-    return at;
-}
 
 /* ---- the first axis -------------------------------------------------------------------------- */
 
@@ -77,7 +58,7 @@ typedef struct DistanceBlock {
     size_t next;                         /* words from block to block */
 } DistanceBlock;
 
-DISTANCE_INLINE DistanceBlock distance_block(uint row, int w, int h, int d)
+LANES_INLINE DistanceBlock distance_block(uint row, int w, int h, int d)
 {
     DistanceBlock b;
 #if DISTANCE_3D
@@ -100,11 +81,11 @@ DISTANCE_INLINE DistanceBlock distance_block(uint row, int w, int h, int d)
 }
 
 /* Makes words of sites and, of labels, finds the largest. */
-DISTANCE_KERNEL void distance_sites(READ_PARAMS, DISTANCE_SHAPE, uint own_rows,
+LANES_KERNEL void distance_sites(READ_PARAMS, DISTANCE_SHAPE, uint own_rows,
                                     ulong own_words_at, ulong own_largest_at,
                                     global uint *own_scratch)
 {
-    const DistanceSpot own_at = distance_spot(own_w, own_lanes);
+    const LanesSpot own_at = lanes_spot(own_w, own_lanes);
     const bool own_inside = own_at.x < own_w && own_at.row < own_rows;
     const DistanceBlock own_b = distance_block(own_inside ? own_at.row : 0, own_w, own_h, own_d);
     uint own_word = 0, own_most = 0;
@@ -139,7 +120,7 @@ DISTANCE_KERNEL void distance_sites(READ_PARAMS, DISTANCE_SHAPE, uint own_rows,
 }
 
 /* The last site before a block and the first one behind it, no farther than `reach` blocks away. */
-DISTANCE_INLINE int distance_before(global const uint *word, DistanceBlock b, int reach)
+LANES_INLINE int distance_before(global const uint *word, DistanceBlock b, int reach)
 {
     for (int k = 1; k <= min(b.block, reach); k++) {
         const uint sites = word[-(long)((size_t)k * b.next)];
@@ -150,7 +131,7 @@ DISTANCE_INLINE int distance_before(global const uint *word, DistanceBlock b, in
     return -1;
 }
 
-DISTANCE_INLINE int distance_behind(global const uint *word, DistanceBlock b, int reach)
+LANES_INLINE int distance_behind(global const uint *word, DistanceBlock b, int reach)
 {
     for (int k = 1; k <= min(b.blocks - 1 - b.block, reach); k++) {
         const uint sites = word[(size_t)k * b.next];
@@ -162,10 +143,10 @@ DISTANCE_INLINE int distance_behind(global const uint *word, DistanceBlock b, in
 }
 
 /* The codes of a block: for each pixel its nearest site along the first axis, the first of equals. */
-DISTANCE_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong words_at,
+LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong words_at,
                                     global const uint *scratch, global uint *codes)
 {
-    const DistanceSpot at = distance_spot(own_w, own_lanes);
+    const LanesSpot at = lanes_spot(own_w, own_lanes);
     if (at.x < own_w && at.row < rows) {
         const DistanceBlock b = distance_block(at.row, own_w, own_h, own_d);
         global const uint *const word =
@@ -202,7 +183,7 @@ typedef struct DistanceFound {
 } DistanceFound;
 
 /* The square of the way from a line to what its pixel i has found; along y, to the same row. */
-DISTANCE_INLINE DistanceSquare distance_aside(const bool along_y, DistanceShape s,
+LANES_INLINE DistanceSquare distance_aside(const bool along_y, DistanceShape s,
                                               const DistanceLine *line, uint code)
 {
     if (along_y) {
@@ -216,7 +197,7 @@ DISTANCE_INLINE DistanceSquare distance_aside(const bool along_y, DistanceShape 
 #endif
 }
 
-DISTANCE_INLINE void distance_look(const bool along_y, DistanceShape s, const DistanceLine *line,
+LANES_INLINE void distance_look(const bool along_y, DistanceShape s, const DistanceLine *line,
                                    int at, DistanceSquare own, bool first, DistanceFound *best)
 {
     const uint code = line->codes[(size_t)at * line->stride];
@@ -231,7 +212,7 @@ DISTANCE_INLINE void distance_look(const bool along_y, DistanceShape s, const Di
 }
 
 /* The best pixel between lo and hi for pixel i, no farther than `reach` steps away. */
-DISTANCE_INLINE DistanceFound distance_find(const bool along_y, DistanceShape s,
+LANES_INLINE DistanceFound distance_find(const bool along_y, DistanceShape s,
                                             const DistanceLine *line, int i, int lo, int hi,
                                             int reach)
 {
@@ -263,7 +244,7 @@ typedef struct DistanceBounds {
     int step; /* 0: there are none */
 } DistanceBounds;
 
-DISTANCE_INLINE DistanceFound distance_search(const bool along_y, DistanceShape s,
+LANES_INLINE DistanceFound distance_search(const bool along_y, DistanceShape s,
                                               const DistanceLine *line, DistanceBounds bounds,
                                               int i, int reach)
 {
@@ -281,7 +262,7 @@ DISTANCE_INLINE DistanceFound distance_search(const bool along_y, DistanceShape 
     return distance_find(along_y, s, line, i, lo, hi, reach);
 }
 
-DISTANCE_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int y_bits, double sx,
+LANES_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int y_bits, double sx,
                                              double sy, double sz)
 {
     DistanceShape s;
@@ -296,7 +277,7 @@ DISTANCE_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int
     return s;
 }
 
-DISTANCE_INLINE DistanceLine distance_row(DistanceShape s, uint row, global const uint *codes)
+LANES_INLINE DistanceLine distance_row(DistanceShape s, uint row, global const uint *codes)
 {
     DistanceLine line;
     line.codes = codes + (size_t)row * (size_t)s.pitch;
@@ -307,7 +288,7 @@ DISTANCE_INLINE DistanceLine distance_row(DistanceShape s, uint row, global cons
     return line;
 }
 
-DISTANCE_INLINE DistanceLine distance_column(DistanceShape s, int x, uint plane,
+LANES_INLINE DistanceLine distance_column(DistanceShape s, int x, uint plane,
                                              global const uint *codes)
 {
     DistanceLine line;
@@ -321,12 +302,12 @@ DISTANCE_INLINE DistanceLine distance_column(DistanceShape s, int x, uint plane,
 
 /* Answers lie as pixels do: a row of them has every step-th pixel of a row, or every pixel of every
  * step-th row. */
-DISTANCE_INLINE uint distance_count(int length, int step)
+LANES_INLINE uint distance_count(int length, int step)
 {
     return (uint)((length + step - 1) / step);
 }
 
-DISTANCE_INLINE DistanceBounds distance_row_bounds(DistanceShape s, uint row,
+LANES_INLINE DistanceBounds distance_row_bounds(DistanceShape s, uint row,
                                                    global const int *answers, int step)
 {
     DistanceBounds b;
@@ -336,7 +317,7 @@ DISTANCE_INLINE DistanceBounds distance_row_bounds(DistanceShape s, uint row,
     return b;
 }
 
-DISTANCE_INLINE DistanceBounds distance_column_bounds(DistanceShape s, int x, uint plane,
+LANES_INLINE DistanceBounds distance_column_bounds(DistanceShape s, int x, uint plane,
                                                       global const int *answers, int step)
 {
     DistanceBounds b;
@@ -349,13 +330,13 @@ DISTANCE_INLINE DistanceBounds distance_column_bounds(DistanceShape s, int x, ui
 }
 
 /* One coarse round along x: rows of distance_count(w, step) answers. */
-DISTANCE_KERNEL void distance_coarse_x(DISTANCE_SHAPE, global const uint *codes, int step,
+LANES_KERNEL void distance_coarse_x(DISTANCE_SHAPE, global const uint *codes, int step,
                                        int bound_step, ulong bounds_at, ulong answers_at,
                                        global int *answers)
 {
     const DistanceShape s = distance_shape(DISTANCE_SHAPE_ARGS);
     const int columns = (int)distance_count(own_w, step);
-    const DistanceSpot at = distance_spot(columns, own_lanes);
+    const LanesSpot at = lanes_spot(columns, own_lanes);
     if (at.x < columns && at.row < (uint)own_planes * (uint)own_h) {
         const DistanceLine line = distance_row(s, at.row, codes);
         const DistanceBounds bounds =
@@ -367,13 +348,13 @@ DISTANCE_KERNEL void distance_coarse_x(DISTANCE_SHAPE, global const uint *codes,
 }
 
 /* The last round: distances, or labels. */
-DISTANCE_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own_codes,
+LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own_codes,
                                 int own_reach, int own_bound_step, ulong own_bounds_at,
                                 global const int *own_answers, double own_limit,
                                 global DISTANCE_OUT *own_out)
 {
     const DistanceShape own_s = distance_shape(DISTANCE_SHAPE_ARGS);
-    const DistanceSpot own_at = distance_spot(own_w, own_lanes);
+    const LanesSpot own_at = lanes_spot(own_w, own_lanes);
     if (own_at.x < own_w && own_at.row < (uint)own_planes * (uint)own_h) {
         const DistanceLine own_line = distance_row(own_s, own_at.row, own_codes);
         const DistanceBounds own_bounds =
@@ -401,13 +382,13 @@ DISTANCE_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *
 #if DISTANCE_3D
 
 /* One coarse round along y: distance_count(h, step) rows of w answers for each plane. */
-DISTANCE_KERNEL void distance_coarse_y(DISTANCE_SHAPE, global const uint *codes, int step,
+LANES_KERNEL void distance_coarse_y(DISTANCE_SHAPE, global const uint *codes, int step,
                                        int bound_step, ulong bounds_at, ulong answers_at,
                                        global int *answers)
 {
     const DistanceShape s = distance_shape(DISTANCE_SHAPE_ARGS);
     const uint rows = distance_count(own_h, step);
-    const DistanceSpot at = distance_spot(own_w, own_lanes);
+    const LanesSpot at = lanes_spot(own_w, own_lanes);
     if (at.x < own_w && at.row < (uint)own_planes * rows) {
         const uint plane = at.row / rows;
         const DistanceLine line = distance_column(s, at.x, plane, codes);
@@ -420,11 +401,11 @@ DISTANCE_KERNEL void distance_coarse_y(DISTANCE_SHAPE, global const uint *codes,
 }
 
 /* Codes of z become codes of z and y. */
-DISTANCE_KERNEL void distance_y(DISTANCE_SHAPE, global const uint *codes, int reach, int bound_step,
+LANES_KERNEL void distance_y(DISTANCE_SHAPE, global const uint *codes, int reach, int bound_step,
                                 ulong bounds_at, global const int *answers, global uint *to)
 {
     const DistanceShape s = distance_shape(DISTANCE_SHAPE_ARGS);
-    const DistanceSpot at = distance_spot(own_w, own_lanes);
+    const LanesSpot at = lanes_spot(own_w, own_lanes);
     if (at.x < own_w && at.row < (uint)own_planes * (uint)own_h) {
         const uint plane = at.row / (uint)own_h;
         const int y = (int)(at.row % (uint)own_h);

@@ -321,7 +321,7 @@ LABEL_KERNEL void label_write(LABEL_PARAMS, global uint *scratch, global uint *l
     local uint numbers[LABEL_TILE_WORDS * LABEL_RUNS], words[LABEL_TILE_WORDS];
     const LabelShape s = LABEL_SHAPE;
     const LabelTile tile = label_tile(s);
-    const int item = (int)get_local_id(0);
+    const uint item = (uint)get_local_id(0);
     const LabelSpot own = label_in_tile(tile, item);
     const uint word = label_in_image(tile, own) ? scratch[label_index(s, own)] : 0;
     words[item] = word;
@@ -331,18 +331,18 @@ LABEL_KERNEL void label_write(LABEL_PARAMS, global uint *scratch, global uint *l
         uint apart;
         const size_t place = label_place(s, own, &apart);
         for (uint run = 0; run < runs; run++) {
-            numbers[run * LABEL_TILE_WORDS + (uint)item] =
+            numbers[run * LABEL_TILE_WORDS + item] =
                 label_of_run(s, tile, parents[place + run * apart], parents, scratch);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    for (int i = 0; i < 8; i++) {
-        const int quad_number = i * LABEL_TILE_WORDS + item, number = quad_number / 8;
+    for (uint i = 0; i < 8; i++) {
+        const uint quad_number = i * LABEL_TILE_WORDS + item, number = quad_number / 8;
+        const uint shift = quad_number % 8 * 4;
         const LabelSpot at = label_in_tile(tile, number);
-        const int x = at.word * 32 + quad_number % 8 * 4;
+        const int x = at.word * 32 + (int)shift;
         if (label_in_image(tile, at) && x < s.pitch) {
-            LABEL_QUAD(quad, words[number], (uint)(quad_number % 8 * 4), numbers, (uint)number,
-                       LABEL_TILE_WORDS);
+            LABEL_QUAD(quad, words[number], shift, numbers, number, LABEL_TILE_WORDS);
             *(global uint4 *)(labels + label_pixel_at(s, at, x)) = quad;
         }
     }

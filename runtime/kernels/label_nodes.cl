@@ -255,12 +255,12 @@ LABEL_INLINE LabelTile label_tile(LabelShape s)
 }
 
 /* Where word `number` of a tile lies, counted along x, y, z. */
-LABEL_INLINE LabelSpot label_in_tile(LabelTile tile, int number)
+LABEL_INLINE LabelSpot label_in_tile(LabelTile tile, uint number)
 {
     LabelSpot at = tile.first;
-    at.word += number % LABEL_TILE_X;
-    at.y += number / LABEL_TILE_X % LABEL_TILE_Y;
-    at.plane += number / (LABEL_TILE_X * LABEL_TILE_Y);
+    at.word += (int)(number % LABEL_TILE_X);
+    at.y += (int)(number / LABEL_TILE_X % LABEL_TILE_Y);
+    at.plane += (int)(number / (LABEL_TILE_X * LABEL_TILE_Y));
     return at;
 }
 

@@ -138,20 +138,20 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
 {
     const LabelShape own_shape = LABEL_SHAPE;
     const LabelTile own_tile = label_tile(own_shape);
-    for (int own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
+    for (uint own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
             own_scratch[label_index(own_shape, own_at)] =
                 label_pack(READ_ARGS, own_shape, own_at);
         }
     }
-    for (int own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
+    for (uint own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
             label_add_word(own_shape, own_tile, own_at, own_scratch, own_parents);
         }
     }
-    for (int own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
+    for (uint own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
             const uint own_index = label_index(own_shape, own_at);
@@ -166,18 +166,18 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
 /* ---- label_tiles for GPUs: a work-item has a word of the tile, a group solves it --------------- */
 
 /* A pixel of a word of the tile; beyond the image its border goes on. */
-LABEL_INLINE bool label_pixel(READ_PARAMS, LabelShape own_shape, LabelTile own_tile, int own_number,
-                              int own_bit)
+LABEL_INLINE bool label_pixel(READ_PARAMS, LabelShape own_shape, LabelTile own_tile, uint own_number,
+                              uint own_bit)
 {
     const LabelSpot own_at = label_in_tile(own_tile, own_number);
-    const int own_x = min(own_at.word * 32 + own_bit, own_shape.w - 1);
+    const int own_x = min(own_at.word * 32 + (int)own_bit, own_shape.w - 1);
     const int own_y = min(own_at.y, own_tile.first.y + own_tile.down - 1);
     const int own_z = min(own_at.plane, own_tile.first.plane + own_tile.deep - 1);
     return read_0(READ_ARGS, own_x, own_y, own_z);
 }
 
 /* The bits of a word that lie in the image. */
-LABEL_INLINE uint label_image_bits(LabelShape s, LabelTile tile, int number)
+LABEL_INLINE uint label_image_bits(LabelShape s, LabelTile tile, uint number)
 {
     const LabelSpot at = label_in_tile(tile, number);
     const int columns = label_in_image(tile, at) ? s.w - at.word * 32 : 0;
@@ -204,17 +204,17 @@ LABEL_INLINE uint label_ballot(bool set)
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_tile,
                              local uchar *own_flags)
 {
-    const int own_item = (int)get_local_id(0), own_lane = own_item & 31;
+    const uint own_item = (uint)get_local_id(0), own_lane = own_item & 31;
     uint own_word = 0;
-    for (int own_first = 0; own_first < 32; own_first += LABEL_BATCH) {
+    for (uint own_first = 0; own_first < 32; own_first += LABEL_BATCH) {
         bool own_set[LABEL_BATCH];
 #pragma unroll
-        for (int own_i = 0; own_i < LABEL_BATCH; own_i++) {
+        for (uint own_i = 0; own_i < LABEL_BATCH; own_i++) {
             own_set[own_i] = label_pixel(READ_ARGS, own_shape, own_tile,
-                                         (own_item & ~31) + own_first + own_i, own_lane);
+                                         (own_item & ~31u) + own_first + own_i, own_lane);
         }
 #pragma unroll
-        for (int own_i = 0; own_i < LABEL_BATCH; own_i++) {
+        for (uint own_i = 0; own_i < LABEL_BATCH; own_i++) {
             const uint own_packed = label_ballot(own_set[own_i]);
             own_word = own_first + own_i == own_lane ? own_packed : own_word;
         }
@@ -230,16 +230,16 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_tile,
                              local uchar *own_flags)
 {
-    const int own_item = (int)get_local_id(0);
+    const uint own_item = (uint)get_local_id(0);
 #pragma unroll LABEL_BATCH
-    for (int own_i = 0; own_i < 32; own_i++) {
-        const int own_at = own_i * LABEL_TILE_WORDS + own_item;
+    for (uint own_i = 0; own_i < 32; own_i++) {
+        const uint own_at = own_i * LABEL_TILE_WORDS + own_item;
         own_flags[own_at] =
             label_pixel(READ_ARGS, own_shape, own_tile, own_at / 32, own_at % 32);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own_word = 0;
-    for (int own_i = 0; own_i < 32; own_i++) {
+    for (uint own_i = 0; own_i < 32; own_i++) {
         own_word |= (uint)own_flags[own_item * 32 + own_i] << own_i;
     }
     return own_word & label_image_bits(own_shape, own_tile, own_item);
@@ -291,7 +291,7 @@ LABEL_INLINE void label_unite_local(volatile local uint *parents, uint a, uint b
 
 typedef struct LabelItem {
     int x, y, z; /* of the work-item's word in its tile */
-    int number;
+    uint number;
     uint word;
 } LabelItem;
 
@@ -322,7 +322,7 @@ typedef struct LabelRest {
 LABEL_INLINE LabelRest label_first_parents(LabelItem item, LabelRow row, const local uint *words,
                                            volatile local uint *parents)
 {
-    const uint starts = label_starts(item.word), own = (uint)item.number * LABEL_RUNS;
+    const uint starts = label_starts(item.word), own = item.number * LABEL_RUNS;
     LabelRest rest;
     uint linked = 0, up = 0, below = 0;
     rest.joined = false;
@@ -366,7 +366,7 @@ LABEL_INLINE void label_shorten(LabelItem item, volatile local uint *parents)
 {
     const uint runs = (uint)popcount(label_starts(item.word));
     for (uint run = 0; run < runs; run++) {
-        const uint node = (uint)item.number * LABEL_RUNS + run;
+        const uint node = item.number * LABEL_RUNS + run;
         const uint root = label_find_local(parents, node, true);
         if (root != node) {
             parents[label_local(node)] = root;
@@ -377,7 +377,7 @@ LABEL_INLINE void label_shorten(LabelItem item, volatile local uint *parents)
 LABEL_INLINE void label_unite_rest(LabelItem item, LabelRow row, LabelRest rest,
                                    const local uint *words, volatile local uint *parents)
 {
-    const uint starts = label_starts(item.word), own = (uint)item.number * LABEL_RUNS;
+    const uint starts = label_starts(item.word), own = item.number * LABEL_RUNS;
     if (rest.joined) {
         label_unite_local(parents, own, own - LABEL_RUNS + label_last_run(row.before));
     }
@@ -413,11 +413,11 @@ LABEL_INLINE uint label_write_parents(LabelShape s, LabelTile tile, LabelItem it
     uint apart, roots = 0;
     const size_t place = label_place(s, at, &apart);
     for (uint run = 0; run < runs; run++) {
-        const uint node = (uint)item.number * LABEL_RUNS + run;
+        const uint node = item.number * LABEL_RUNS + run;
         const uint root = label_find_local(local_parents, node, false);
         roots |= (uint)(root == node) << run;
         parents[place + run * apart] =
-            label_node(s, label_in_tile(tile, (int)(root / LABEL_RUNS)), root % LABEL_RUNS);
+            label_node(s, label_in_tile(tile, root / LABEL_RUNS), root % LABEL_RUNS);
     }
     return roots;
 }
@@ -427,10 +427,10 @@ LABEL_INLINE void label_solve(LabelShape s, LabelTile tile, uint word, local uin
                               global LabelNode *parents)
 {
     LabelItem item;
-    item.number = (int)get_local_id(0);
-    item.x = item.number % LABEL_TILE_X;
-    item.y = item.number / LABEL_TILE_X % LABEL_TILE_Y;
-    item.z = item.number / (LABEL_TILE_X * LABEL_TILE_Y);
+    item.number = (uint)get_local_id(0);
+    item.x = (int)(item.number % LABEL_TILE_X);
+    item.y = (int)(item.number / LABEL_TILE_X % LABEL_TILE_Y);
+    item.z = (int)(item.number / (LABEL_TILE_X * LABEL_TILE_Y));
     item.word = word;
     words[item.number] = word;
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -12,10 +12,10 @@
  * into 32-bit digits (the last one signed and as long as it gets) before they are added to
  * others, so that no sum can overflow.
  *
- * The host defines, all with MEASURE_ in front, SPACE (1 in 3-D), SUMS and LOWS (how many there are),
- * SLOT_BITS, FOR_IMAGES(DO) and for each image k: CLASS_k; where its sums begin and how many digits
- * they have (0: not wanted): SUM_k, SUM_DIGITS_k, SQUARE_k, SQUARE_DIGITS_k, BY_X_k, BY_Y_k, BY_Z_k,
- * BY_DIGITS_k; RANGE_k (index of its minima, -1: not wanted).
+ * The host defines, all with MEASURE_ in front, SPACE (1 in 3-D), SUMS and LOWS (how many there
+ * are), SLOT_BITS, FOR_IMAGES(DO) and for each image k: CLASS_k; where its sums begin and how many
+ * digits they have (0: not wanted): SUM_k, SUM_DIGITS_k, SQUARE_k, SQUARE_DIGITS_k, BY_X_k, BY_Y_k,
+ * BY_Z_k, BY_DIGITS_k; RANGE_k (index of its minima, -1: not wanted).
  *
  * In functions that take a reader's parameters, which have the pipeline's names, all names begin
  * with own_.

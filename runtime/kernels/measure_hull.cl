@@ -1,5 +1,5 @@
 /*
- * measure_hull: convex hulls, their diameters, moments and medians of objects, from the tables that
+ * measure_hull: convex hulls, their diameters and moments of objects, from the tables of rows that
  * measure_rows.cl made.  Nothing here reads the image.
  *
  * The convex hull image of scikit-image holds the pixels whose centres lie in the hull of all
@@ -217,66 +217,5 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     const ulong bit = (ulong)1 << (16 * power + lane % 16);
     if (lane < 16 && (wanted & bit) != 0) {
         sums[(out + popcount(wanted & (bit - 1))) * stride + object] = as_ulong(lanes[0][lane]);
-    }
-}
-
-#define MEASURE_SELECT_GROUP 256
-
-/* The two middle keys of each object, (low << 32 | high): radix selection, 8 bits at a time from
- * the top, then the smallest key above the lower middle one.  All ones when a pixel is NaN. */
-kernel __attribute__((reqd_work_group_size(MEASURE_SELECT_GROUP, 1, 1))) void
-measure_select(const uint n, const uint out, global ulong *sums, global const ulong *cursor,
-               global const uint *keys)
-{
-    local uint histogram[256];
-    local uint chosen, next, not_above, largest;
-    local ulong rest;
-    const uint object = get_group_id(0), lane = get_local_id(0);
-    const ulong count = sums[object];
-    global const uint *key =
-        keys + (cursor[object] - count); /* the cursor stands behind the last */
-    uint prefix = 0;
-    if (lane == 0) {
-        rest = count == 0 ? 0 : (count - 1) / 2;
-        next = 0xffffffff;
-        not_above = largest = 0;
-    }
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        for (int i = (int)lane; i < 256; i += MEASURE_SELECT_GROUP) {
-            histogram[i] = 0;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (ulong i = lane; i < count; i += MEASURE_SELECT_GROUP) {
-            const uint k = key[i];
-            if (shift == 24 || k >> (shift + 8) == prefix) {
-                atomic_inc(&histogram[k >> shift & 255]);
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane == 0) {
-            uint digit = 0;
-            while (digit < 255 && rest >= histogram[digit]) {
-                rest -= histogram[digit++];
-            }
-            chosen = digit;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        prefix = prefix << 8 | chosen;
-    }
-    uint my_next = 0xffffffff, mine = 0, my_largest = 0;
-    for (ulong i = lane; i < count; i += MEASURE_SELECT_GROUP) {
-        const uint k = key[i];
-        my_next = k > prefix ? min(my_next, k) : my_next;
-        mine += k <= prefix;
-        my_largest = max(my_largest, k);
-    }
-    atomic_min(&next, my_next);
-    atomic_add(&not_above, mine);
-    atomic_max(&largest, my_largest);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0) {
-        const uint upper = not_above > count / 2 ? prefix : next;
-        sums[out * (size_t)n + object] =
-            largest == 0xffffffff ? 0xffffffffffffffff : (ulong)prefix << 32 | upper;
     }
 }

@@ -6,8 +6,8 @@
  * lowest bit in the neighbourhood's code counts it.  Neighbours belong to the object when they
  * have the same label, so touching objects do not disturb each other.
  *
- * The host defines, all with MEASURE_ in front, SPACE, OUTLINE (how many sums), OUTLINE_BITS and where
- * the sums begin (-1: not wanted): PERIMETER, CROFTON, EULER.
+ * The host defines, all with MEASURE_ in front, SPACE, OUTLINE (how many sums), OUTLINE_BITS and
+ * where the sums begin (-1: not wanted): PERIMETER, CROFTON, EULER.
  */
 typedef struct MeasureCounts {
     int perimeter[3], crofton[5], euler;

@@ -1,6 +1,6 @@
 /*
- * measure_range: how far the values of the labelled pixels of each image spread, so that they can be
- * put into integers without loss (measure.cl).
+ * measure_range: how far the values of the labelled pixels of each image spread, so that they can
+ * be put into integers without loss (measure.cl).
  *
  * The host defines MEASURE_IMAGES and MEASURE_FOR_IMAGES(DO).
  */

@@ -1,6 +1,7 @@
 /*
  * measure_rows: what is found pixel by pixel once counts and bounding boxes are known: where the
- * rows of every object begin and end, its pixel values side by side, its weighted moments, its holes.
+ * rows of every object begin and end, its pixel values side by side, its weighted moments, its
+ * holes.
  *
  * An object's rows (all rows of its bounding box, in all its planes) lie side by side from
  * place[object] on.  Only objects from..to of the chunk are about; `lows` holds their boxes.
@@ -90,7 +91,7 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
     }
 }
 
-/* Keys of the values of an image, object after object: cursor[object] is where the next one goes. */
+/* Keys of an image's values, object after object: cursor[object] is where the next one goes. */
 MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int own_h,
                                          const int own_rows, const uint own_first, const uint own_n,
                                          global ulong *own_cursor, global uint *own_keys)
@@ -124,7 +125,7 @@ MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int
 
 #define MEASURE_LANES 32
 
-/* Moments weighted with MEASURE_READ_VALUE: a group an object (and power of z), a work-item every 32nd row;
+/* Moments weighted with the image: a group an object (and power of z), a work-item every 32nd row;
  * the order of all additions is that of the rows. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint own_out,

@@ -5,6 +5,7 @@
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "frontend/ops.h"
+#include "ir/function.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "pipe_samples.h"
@@ -98,6 +99,179 @@ static void the_tour_elaborates_without_a_word(void **state)
         }
         assert_true(g->outputs.n >= 1);
     }
+}
+
+/* ---- what becomes of it ------------------------------------------------------------------ */
+
+static const char *graph_of(const char *text)
+{
+    const IrGraph *g = elaborate(text);
+    if (g == NULL) {
+        print_error("%s\n%s", text, complaints());
+        fail();
+    }
+    Str s;
+    str_init(&s, &arena);
+    ir_print(g, &s);
+    return s.at;
+}
+
+static void assert_in(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL) {
+        print_error("expected\n  %s\nin\n%s\n", words, text);
+        fail();
+    }
+}
+
+static void assert_not_in(const char *text, const char *words)
+{
+    if (strstr(text, words) != NULL) {
+        print_error("did not expect\n  %s\nin\n%s\n", words, text);
+        fail();
+    }
+}
+
+static int count_in(const char *text, const char *words)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, words)) != NULL; p++) {
+        n++;
+    }
+    return n;
+}
+
+static void stages_have_the_users_names_and_lines(void **state)
+{
+    (void)state;
+    const char *g = graph_of("input image[y, x]\nblurred = gaussian(image, 2)\nagain = blurred\n"
+                             "output a = again[dx = 1] + gaussian(image, 2)");
+    assert_in(g, "%2 blurred_gaussian_x = map : image f32 grid 0    ; test.pipe:2:11\n");
+    assert_in(g, "%3 blurred = map : image f32 grid 0    ; test.pipe:2:1\n");
+    /* An alias is no stage, and an equal blur is not computed twice. */
+    assert_not_in(g, "again");
+    assert_int_equal(count_in(g, " = map : "), 3);
+}
+
+static void sums_are_computed_axis_by_axis(void **state)
+{
+    (void)state;
+    const char *g = graph_of(
+        "input image[y, x]\noutput a = sum((i + 1) * (j + 2) / 9 * image[dx = i, dy = j, fill = 5]\n"
+        "  for j in -1 .. 1, i in -2 .. 2)");
+    assert_in(g, "a_x = map");
+    assert_in(g, "in sum(#1 in -2 .. 2: mul(f32(add(#1, 1)), %1[x = #1, border = constant, outside = 5]))");
+    /* Outside the rows stands what a row of fives becomes. */
+    assert_in(g, "%2[y = #0, border = constant, outside = mul(5, sum(#1 in -2 .. 2: add(#1, 1)))]");
+    /* Weights that depend on both indices, or on a condition, are one flat sum. */
+    g = graph_of("input image[y, x]\noutput a = sum(exp(i * j) * image[dx = i, dy = j]\n"
+                 "  for j in -1 .. 1, i in -1 .. 1)");
+    assert_int_equal(count_in(g, " = map : "), 1);
+    g = graph_of("input image[y, x]\noutput a = max_filter(image, disk(2))");
+    assert_int_equal(count_in(g, " = map : "), 1);
+    /* The largest value in a box is that of the columns' largest. */
+    g = graph_of("input image[z, y, x]\noutput a = max_filter(image, 2)");
+    assert_int_equal(count_in(g, " = map : "), 3);
+    /* Both indices along one axis cannot be told apart. */
+    g = graph_of("input image[y, x]\noutput a = sum(image[dx = i + j] for j in -1 .. 1, i in -1 .. 1)");
+    assert_int_equal(count_in(g, " = map : "), 1);
+}
+
+static void whole_image_values_share_their_passes(void **state)
+{
+    (void)state;
+    const char *g = graph_of("input image[y, x]\nm = image > 3\noutput a = image > mean(image) + std(image) "
+                             "and image < max(image)\noutput b = sum(image where m) / count(image where m)");
+    assert_int_equal(count_in(g, " = reduce : "), 2);
+    assert_in(g, "arg 7");
+    /* otsu counts integers one by one where the file has them, also behind a copy. */
+    g = graph_of("input image[y, x, c]\ngreen = image[c = 1]\noutput a = green > otsu(green)");
+    assert_in(g, "arg select(ne(isint(%1), 0), 65536, 256)");
+    g = graph_of("input image[y, x] : u16\noutput a = image > otsu(image)");
+    assert_in(g, "arg 65536");
+    g = graph_of("input image[y, x]\noutput a = image > otsu(image / 2)");
+    assert_in(g, "arg 256");
+}
+
+static void lengths_become_pixels(void **state)
+{
+    (void)state;
+    const char *g = graph_of("input image[y, x]\noutput a = gaussian(image, 500 nm)");
+    assert_in(g, "div(0.5, pixelsize(x))");
+    assert_in(g, "div(0.5, pixelsize(y))");
+    g = graph_of("input image[y, x]\noutput a = remove_small_objects(image > 3, 2 * 12 um2)");
+    assert_in(g, "round(div(24, mul(pixelsize(x), pixelsize(y))))");
+}
+
+static void loops_carry_what_they_assign(void **state)
+{
+    (void)state;
+    const char *g = graph_of(
+        "input image[y, x]\nlo = 0\nlevel = image\nrepeat until count(image where image > lo) is stable, "
+        "at most 9 {\n  old = level\n  lo = mean(image where image > lo)\n  level = max(old, lo)\n}\n"
+        "output level\noutput lo");
+    assert_in(g, "loop 1 in 0 until");
+    assert_in(g, "lo = carry : value f64 loop 1");
+    assert_in(g, "lo_first = scalar : value f64");
+    assert_in(g, "level = carry : image f32 grid 0 loop 1");
+    assert_in(g, "level_first = map : image f32 grid 0");
+    assert_in(g, "level_next = map : image f32 grid 0 loop 1");
+    /* `old` is the value at the start of the round, also after the round. */
+    assert_in(g, "old = map : image f32 grid 0 loop 1");
+    const IrGraph *graph = elaborate("input image[y, x]\na = image\nrepeat 2 { repeat 3 { a = a + 1 } }\noutput a");
+    assert_non_null(graph);
+    assert_int_equal(graph->loops.n, 3);
+    assert_int_equal(graph->loops.at[2].parent, 1);
+    assert_int_equal(ir_node(graph, graph->outputs.at[0].node)->op, IR_CARRY);
+}
+
+static void tables_keep_the_users_spelling(void **state)
+{
+    (void)state;
+    const char *g = graph_of("input image[y, x]\nl = label(image > 3)\n"
+                             "output t = measure(l, image, image * 2, area, mean_intensity, centroid)");
+    assert_in(g, "\"label,area,0:mean_intensity=mean_intensity-0,1:mean_intensity=mean_intensity-1,centroid\"");
+    g = graph_of("input image[y, x]\nl = label(image > 3)\nmean = mean(image)\n"
+                 "output t = measure(l, image, label, mean)\noutput a = image > mean");
+    assert_in(g, "\"label,0:mean\"");
+}
+
+static void control_flow_becomes_a_function(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("param limit = 3.5\nn = ramp(x = 100)\nfn half(t) = t / 2\nfn f(v) {\n"
+                           "  s = 0\n  for i in 1 .. v {\n    if i % 3 == 0 and i > limit { s = s + half(i) }\n"
+                           "    else if i == 7 { return s }\n  }\n  while s > 1e3 { s = s - 0.1 }\n"
+                           "  return s\n}\noutput a = f(n)\noutput b = f(n + 1)");
+    assert_non_null(g);
+    assert_int_equal(g->functions.n, 1);
+    Str s;
+    str_init(&s, &arena);
+    ir_function_print_c(g->functions.at[0], &s);
+    assert_string_equal(s.at, "static inline float fn_f(int v, float limit)\n"
+                              "{\n"
+                              "    float s = 0;\n"
+                              "    int i = 0;\n"
+                              "    s = 0.0f;\n"
+                              "    int i_last = (v < 2147483646 ? v : 2147483646);\n"
+                              "    for (i = 1; i <= i_last; i++) {\n"
+                              "        if ((px_mod(i, 3) == 0) && ((float)i > limit)) {\n"
+                              "            s = s + ((float)i / 2.0f);\n"
+                              "        }\n"
+                              "        else if (i == 7) {\n"
+                              "            return s;\n"
+                              "        }\n"
+                              "    }\n"
+                              "    while (s > 1000.0f) {\n"
+                              "        s = s - 0x1.99999ap-4f;\n"
+                              "    }\n"
+                              "    return s;\n"
+                              "}\n");
+    /* 6 / 2 at i = 6, then out at 7. */
+    const double args[2] = {20, 3.5};
+    assert_true(ir_function_eval(g->functions.at[0], args) == 3);
+    const double few[2] = {5, 3.5};
+    assert_true(ir_function_eval(g->functions.at[0], few) == 0);
 }
 
 /* ---- pages ------------------------------------------------------------------------------ */
@@ -415,6 +589,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_tour_elaborates_without_a_word, setup, teardown),
+        cmocka_unit_test_setup_teardown(stages_have_the_users_names_and_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_are_computed_axis_by_axis, setup, teardown),
+        cmocka_unit_test_setup_teardown(whole_image_values_share_their_passes, setup, teardown),
+        cmocka_unit_test_setup_teardown(lengths_become_pixels, setup, teardown),
+        cmocka_unit_test_setup_teardown(loops_carry_what_they_assign, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_keep_the_users_spelling, setup, teardown),
+        cmocka_unit_test_setup_teardown(control_flow_becomes_a_function, setup, teardown),
         cmocka_unit_test_setup_teardown(pages_show_what_happens, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_programs_are_told_so, setup, teardown),
         cmocka_unit_test_setup_teardown(all_mistakes_are_reported_at_once, setup, teardown),

@@ -386,6 +386,12 @@ static bool skipped(RefShape s)
     return small && ref_pixels(s) > SMALL_PIXELS;
 }
 
+/* Every third kind of mask will do where time is short. */
+static bool skipped_mask(RefShape s, int kind)
+{
+    return skipped(s) || (small && (kind + s.w) % 3 != 0);
+}
+
 static void test_label_planes(void **state)
 {
     (void)state;
@@ -394,8 +400,8 @@ static void test_label_planes(void **state)
         {700, 1, 1, 1}, {127, 20, 1, 1}, {128, 65, 1, 1}, {129, 33, 1, 1},   {17, 9, 1, 3},
         {257, 9, 1, 1}, {300, 70, 1, 2}, {1000, 300, 1, 1}, {513, 1100, 1, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
-        for (int kind = 0; kind < MASKS && !skipped(SHAPES[i]); kind++) {
-            for (int mode = 0; mode < 4; mode++) {
+        for (int kind = 0; kind < MASKS; kind++) {
+            for (int mode = 0; mode < 4 && !skipped_mask(SHAPES[i], kind); mode++) {
                 check_label(SHAPES[i], kind, 1 + mode % 2, mode / 2, 0);
             }
         }
@@ -408,8 +414,8 @@ static void test_label_volumes(void **state)
     static const RefShape SHAPES[] = {{5, 4, 3, 1},   {40, 9, 9, 1},   {33, 17, 10, 2},
                                       {300, 3, 20, 1}, {70, 40, 33, 1}, {150, 60, 30, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
-        for (int kind = 0; kind < MASKS && !skipped(SHAPES[i]); kind++) {
-            for (int mode = 0; mode < 6; mode++) {
+        for (int kind = 0; kind < MASKS; kind++) {
+            for (int mode = 0; mode < 6 && !skipped_mask(SHAPES[i], kind); mode++) {
                 check_label(SHAPES[i], kind, 1 + mode % 3, mode / 3, 0);
             }
         }
@@ -421,9 +427,10 @@ static void test_label_wide(void **state)
     (void)state;
     static const RefShape SHAPES[] = {{33, 40, 1, 1}, {300, 70, 1, 2}, {70, 40, 20, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
-        for (int kind = 0; kind < MASKS && !skipped(SHAPES[i]); kind++) {
-            check_label(SHAPES[i], kind, 2, 0, 64);
-            check_label(SHAPES[i], kind, 2, 1, 64);
+        for (int kind = 0; kind < MASKS; kind++) {
+            for (int shape = 0; shape < 2 && !skipped_mask(SHAPES[i], kind); shape++) {
+                check_label(SHAPES[i], kind, 2, shape, 64);
+            }
         }
     }
 }

@@ -70,6 +70,13 @@ static DevMem *allocate(size_t bytes)
     Err err = {0};
     DevMem *mem = NULL;
     must(dev_alloc(device, bytes, &mem, &err), &err);
+    /* Garbage, and written rather than filled: oclgrind never forgets that memory was filled. */
+    void *garbage = malloc(bytes);
+    assert_non_null(garbage);
+    memset(garbage, 0xcd, bytes);
+    must(dev_write(device, mem, 0, garbage, bytes, &err), &err);
+    must(dev_finish(device, &err), &err);
+    free(garbage);
     return mem;
 }
 
@@ -228,12 +235,6 @@ static void run_prim(const Primitive *prim, PrimCall *call, const char *reader,
     call->scratch_size = prim->scratch_bytes != NULL ? prim->scratch_bytes(call) : 0;
     if (call->scratch_size > 0) {
         call->scratch = allocate(call->scratch_size);
-        void *garbage = malloc(call->scratch_size);
-        assert_non_null(garbage);
-        memset(garbage, 0xcd, call->scratch_size);
-        must(dev_write(device, call->scratch, 0, garbage, call->scratch_size, &err), &err);
-        must(dev_finish(device, &err), &err);
-        free(garbage);
     }
     must(prim->run(call), &err);
     must(dev_read(device, values, 0, out, SLOTS * sizeof *out, &err), &err);

@@ -1,0 +1,176 @@
+/*
+ * measure_median: the two middle keys of each object's values, which measure_gather put side by
+ * side.
+ *
+ * Radix selection: a histogram of the top 8 bits says which digit the middle key begins with, then
+ * one of the next 8 bits of the keys that begin so, four times.  The upper middle key is the same
+ * one, or the smallest above it.  Small objects are done by a group each.  Large ones (more than
+ * `least` values) are cut into segments for many groups, and keep their histogram and what is
+ * known so far in a record in global memory.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define MEASURE_GROUP 256
+#define MEASURE_KERNEL kernel __attribute__((reqd_work_group_size(MEASURE_GROUP, 1, 1))) void
+#define MEASURE_INLINE static inline __attribute__((always_inline))
+
+/* Both keys; all ones when there is a NaN among the values, whose key is the largest of all. */
+MEASURE_INLINE ulong middle_keys(uint prefix, uint next, uint not_above, uint largest, ulong count)
+{
+    const uint upper = not_above > count / 2 ? prefix : next;
+    return largest == 0xffffffff ? 0xffffffffffffffff : (ulong)prefix << 32 | upper;
+}
+
+/* Counts the digits at `shift` of the keys that begin with `prefix`. */
+MEASURE_INLINE void count_digits(local uint *histogram, global const uint *key, ulong count,
+                                 uint prefix, int shift)
+{
+    for (ulong i = get_local_id(0); i < count; i += MEASURE_GROUP) {
+        const uint k = key[i];
+        if (shift == 24 || k >> (shift + 8) == prefix) {
+            atomic_inc(&histogram[k >> shift & 255]);
+        }
+    }
+}
+
+/* How many keys are not above `prefix`, the smallest that is, and the largest of all. */
+MEASURE_INLINE void look_above(local uint *next, local uint *not_above, local uint *largest,
+                               global const uint *key, ulong count, uint prefix)
+{
+    uint my_next = 0xffffffff, mine = 0, my_largest = 0;
+    for (ulong i = get_local_id(0); i < count; i += MEASURE_GROUP) {
+        const uint k = key[i];
+        my_next = k > prefix ? min(my_next, k) : my_next;
+        mine += k <= prefix;
+        my_largest = max(my_largest, k);
+    }
+    atomic_min(next, my_next);
+    atomic_add(not_above, mine);
+    atomic_max(largest, my_largest);
+}
+
+MEASURE_KERNEL measure_select(const uint n, const uint out, const uint least, global ulong *sums,
+                              global const ulong *cursor, global const uint *keys)
+{
+    local uint histogram[MEASURE_GROUP];
+    local uint chosen, rest, next, not_above, largest;
+    const uint object = get_group_id(0), lane = get_local_id(0);
+    const ulong count = sums[object] > least ? 0 : sums[object];
+    global const uint *key =
+        keys + (cursor[object] - count); /* the cursor stands behind the last */
+    uint prefix = 0;
+    if (lane == 0) {
+        rest = count == 0 ? 0 : (uint)((count - 1) / 2);
+        next = 0xffffffff;
+        not_above = largest = 0;
+    }
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        histogram[lane] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        count_digits(histogram, key, count, prefix, shift);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0) {
+            uint digit = 0;
+            while (digit < 255 && rest >= histogram[digit]) {
+                rest -= histogram[digit++];
+            }
+            chosen = digit;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        prefix = prefix << 8 | chosen;
+    }
+    look_above(&next, &not_above, &largest, key, count, prefix);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0 && count != 0) {
+        sums[out * (size_t)n + object] = middle_keys(prefix, next, not_above, largest, count);
+    }
+}
+
+/* A large object's record; the host makes it. */
+typedef struct Large {
+    uint object, prefix, rest, next, not_above, largest, unused[2];
+    uint histogram[256];
+} Large;
+
+/* The keys of one segment of `segment` keys. */
+typedef struct Segment {
+    global const uint *key;
+    ulong count;
+} Segment;
+
+MEASURE_INLINE Segment segment_of(global const Large *large, uint segment, global const ulong *sums,
+                                  global const ulong *cursor, global const uint *keys)
+{
+    const ulong count = sums[large->object], begin = (ulong)get_group_id(0) * segment;
+    Segment part;
+    part.key = keys + (cursor[large->object] - count + begin);
+    part.count = begin < count ? min((ulong)segment, count - begin) : 0;
+    return part;
+}
+
+/* A group for each segment (0) of each large object (1). */
+MEASURE_KERNEL measure_large_count(const uint segment, const int shift, global const ulong *sums,
+                                   global const ulong *cursor, global const uint *keys,
+                                   global Large *larges)
+{
+    local uint histogram[MEASURE_GROUP];
+    global Large *large = larges + get_group_id(1);
+    const uint lane = get_local_id(0);
+    const Segment part = segment_of(large, segment, sums, cursor, keys);
+    histogram[lane] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    count_digits(histogram, part.key, part.count, large->prefix, shift);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (histogram[lane] != 0) {
+        atomic_add(&large->histogram[lane], histogram[lane]);
+    }
+}
+
+/* A work-item for each large object. */
+kernel void measure_large_choose(const uint n_larges, global Large *larges)
+{
+    if (get_global_id(0) < n_larges) {
+        global Large *large = larges + get_global_id(0);
+        uint digit = 0, rest = large->rest;
+        while (digit < 255 && rest >= large->histogram[digit]) {
+            rest -= large->histogram[digit++];
+        }
+        for (int i = 0; i < 256; i++) {
+            large->histogram[i] = 0;
+        }
+        large->rest = rest;
+        large->prefix = large->prefix << 8 | digit;
+    }
+}
+
+MEASURE_KERNEL measure_large_above(const uint segment, global const ulong *sums,
+                                   global const ulong *cursor, global const uint *keys,
+                                   global Large *larges)
+{
+    local uint next, not_above, largest;
+    global Large *large = larges + get_group_id(1);
+    const uint lane = get_local_id(0);
+    const Segment part = segment_of(large, segment, sums, cursor, keys);
+    if (lane == 0) {
+        next = 0xffffffff;
+        not_above = largest = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    look_above(&next, &not_above, &largest, part.key, part.count, large->prefix);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0) {
+        atomic_min(&large->next, next);
+        atomic_add(&large->not_above, not_above);
+        atomic_max(&large->largest, largest);
+    }
+}
+
+kernel void measure_large_write(const uint n, const uint out, const uint n_larges,
+                                global ulong *sums, global const Large *larges)
+{
+    if (get_global_id(0) < n_larges) {
+        global const Large *large = larges + get_global_id(0);
+        sums[out * (size_t)n + large->object] = middle_keys(
+            large->prefix, large->next, large->not_above, large->largest, sums[large->object]);
+    }
+}

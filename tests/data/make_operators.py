@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""Writes operators.txt: small pipelines and what numpy, scipy and scikit-image give for them.
+
+Run it in this folder with numpy, scipy and scikit-image 0.19 or newer.  Each case is
+
+    case NAME TOLERANCE PIXELS...     the extents of the input: z y x, or y x
+    | a line of the pipeline          it has one input, `image`, and one output, `a`
+    = extents of the result
+    values...
+
+Pixels of the inputs come from the formula that test_operators.c repeats.
+"""
+import numpy as np
+from scipy import ndimage as ndi
+from scipy import signal
+from skimage import color, exposure, feature, filters, measure, morphology, segmentation, transform
+
+
+def pixels(*shape):
+    """Whole numbers 0 .. 255 with some structure: blobs and noise, all from integers."""
+    n = int(np.prod(shape))
+    state, out = 12345, np.empty(n)
+    for i in range(n):
+        state = (state * 1103515245 + 12345) % 2**31
+        out[i] = state // 65536 % 64
+    out = out.reshape(shape)
+    for axis, index in enumerate(np.indices(shape)):
+        out += (index * (axis + 3) // 4 % 5) * 16
+    return out.astype(np.float32)
+
+
+flat, deep = pixels(13, 17), pixels(5, 7, 9)
+mask2, mask3 = flat > 70, deep > 70
+four = ndi.generate_binary_structure(2, 1)
+eight = ndi.generate_binary_structure(2, 2)
+six = ndi.generate_binary_structure(3, 1)
+labels2 = ndi.label(mask2, eight)[0]
+cases = []
+
+
+def case(name, source, pipe, want, tolerance=1e-5):
+    cases.append((name, source, pipe, np.asarray(want), tolerance))
+
+
+def renumber(labels):
+    return segmentation.relabel_sequential(labels)[0]
+
+
+F, D = flat.astype(float), deep.astype(float)
+M = 'mask = image > 70\n'
+L = M + 'labels = label(mask)\n'
+
+# Blurs and other weighted sums.
+case('gaussian', flat, 'output a = gaussian(image, 1.2)', ndi.gaussian_filter(F, 1.2, mode='nearest'))
+case('gaussian_axes', flat, 'output a = gaussian(image, [0, 2], border = reflect)',
+     ndi.gaussian_filter(F, [0, 2], mode='reflect'))
+case('gaussian_3d', deep, 'output a = gaussian(image, [0.5, 1, 1.5], border = mirror)',
+     ndi.gaussian_filter(D, [0.5, 1, 1.5], mode='mirror'))
+case('gaussian_wrap', flat, 'output a = gaussian(image, 0.7, border = wrap)',
+     ndi.gaussian_filter(F, 0.7, mode='wrap'))
+case('gaussian_constant', flat, 'output a = gaussian(image, 1, border = constant(100))',
+     ndi.gaussian_filter(F, 1, mode='constant', cval=100))
+case('difference_of_gaussians', flat, 'output a = difference_of_gaussians(image, 1)',
+     filters.difference_of_gaussians(F, 1), 1e-4)
+case('mean_filter', flat, 'output a = mean_filter(image, 1)', ndi.uniform_filter(F, 3, mode='nearest'))
+case('mean_filter_3d', deep, 'output a = mean_filter(image, [0, 1, 2], border = reflect)',
+     ndi.uniform_filter(D, [1, 3, 5], mode='reflect'))
+case('mean_filter_disk', flat, 'output a = mean_filter(image, disk(2))',
+     ndi.correlate(F, morphology.disk(2) / 13, mode='nearest'))
+case('sum_filter_constant', flat, 'output a = sum_filter(image, 1, border = constant(7))',
+     ndi.correlate(F, np.ones((3, 3)), mode='constant', cval=7))
+case('sobel', flat, 'output a = sobel(image)', filters.sobel(F))
+case('sobel_3d', deep, 'output a = sobel(image)', filters.sobel(D))
+case('prewitt', flat, 'output a = prewitt(image)', filters.prewitt(F))
+case('scharr', flat, 'output a = scharr(image)', filters.scharr(F))
+case('laplace', flat, 'output a = laplace(image)', ndi.laplace(F))
+case('laplace_3d', deep, 'output a = laplace(image)', ndi.laplace(D))
+case('unsharp', flat, 'output a = unsharp(image, 1, 2)',
+     F + 2 * (F - ndi.gaussian_filter(F, 1, mode='nearest')), 1e-4)
+case('convolve', flat, 'output a = convolve(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])',
+     signal.convolve2d(F, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode='same'))
+case('convolve_full', flat, 'output a = convolve(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode = full)',
+     signal.convolve2d(F, [[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
+k = np.array([[np.exp(-i - 2 * j) for i in range(-2, 3)] for j in range(-2, 3)])
+case('convolve_function', flat, 'fn k(i, j) = exp(-i - 2 * j)\noutput a = convolve(image, k, radius = 2)',
+     signal.convolve2d(F, k, mode='same'), 1e-4)
+case('correlate', flat, 'output a = correlate(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], border = wrap)',
+     ndi.correlate(F, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode='wrap'))
+case('correlate_3d', deep, 'output a = correlate(image, [[[0, 0, 0], [0, 1, 0], [0, 0, 0]], '
+     '[[0, 1, 0], [1, -7, 2], [0, 1, 0]], [[0, 0, 0], [0, 1, 0], [0, 0, 0]]])',
+     ndi.correlate(D, [[[0, 0, 0], [0, 1, 0], [0, 0, 0]], [[0, 1, 0], [1, -7, 2], [0, 1, 0]],
+                       [[0, 0, 0], [0, 1, 0], [0, 0, 0]]], mode='nearest'))
+
+# Ranks and shapes.
+case('median_filter', flat, 'output a = median_filter(image, 1)', ndi.median_filter(F, 3, mode='nearest'), 0)
+case('median_filter_disk', flat, 'output a = median_filter(image, disk(2), border = reflect)',
+     ndi.median_filter(F, footprint=morphology.disk(2), mode='reflect'), 0)
+case('median_filter_3d', deep, 'output a = median_filter(image, ball(1))',
+     ndi.median_filter(D, footprint=morphology.ball(1), mode='nearest'), 0)
+case('percentile_filter', flat, 'output a = percentile_filter(image, 20, box(1))',
+     ndi.percentile_filter(F, 20, 3, mode='nearest'), 0)
+case('min_filter', flat, 'output a = min_filter(image, 2)', ndi.minimum_filter(F, 5, mode='nearest'), 0)
+case('max_filter_diamond', flat, 'output a = max_filter(image, diamond(2), border = mirror)',
+     ndi.maximum_filter(F, footprint=morphology.diamond(2), mode='mirror'), 0)
+case('max_filter_rows', flat, 'output a = max_filter(image, [[1, 0, 0], [0, 1, 1], [0, 0, 0]])',
+     ndi.maximum_filter(F, footprint=[[1, 0, 0], [0, 1, 1], [0, 0, 0]], mode='nearest'), 0)
+case('variance_filter', flat, 'output a = variance_filter(image, 1)',
+     ndi.generic_filter(F, np.var, 3, mode='nearest'), 1e-4)
+case('erode', flat, M + 'output a = erode(mask, disk(2))', morphology.binary_erosion(mask2, morphology.disk(2)), 0)
+case('dilate', flat, M + 'output a = dilate(mask)', morphology.binary_dilation(mask2), 0)
+case('opening', flat, M + 'output a = opening(mask, 1)', morphology.binary_opening(mask2, np.ones((3, 3))), 0)
+case('closing_3d', deep, M + 'output a = closing(mask, ball(1))',
+     morphology.binary_closing(mask3, morphology.ball(1)), 0)
+case('tophat', flat, 'output a = tophat(image, disk(2))',
+     F - ndi.grey_opening(F, footprint=morphology.disk(2), mode='nearest'), 0)
+case('bottomhat', flat, 'output a = bottomhat(image, 1)',
+     ndi.grey_closing(F, (3, 3), mode='nearest') - F, 0)
+case('fill_holes', flat, 'mask = image > 50 and image < 130\noutput a = fill_holes(mask)',
+     ndi.binary_fill_holes((F > 50) & (F < 130)), 0)
+case('fill_holes_3d', deep, 'mask = image > 60\noutput a = fill_holes(mask)', ndi.binary_fill_holes(D > 60), 0)
+case('distance', flat, M + 'output a = distance(mask)', ndi.distance_transform_edt(mask2))
+case('distance_spacing', deep, M + 'output a = distance(mask, [3, 1, 2])',
+     ndi.distance_transform_edt(mask3, sampling=[3, 1, 2]))
+case('hysteresis', flat, 'output a = hysteresis(image, 60, 110)',
+     filters.apply_hysteresis_threshold(F, 60, 110), 0)
+case('local_maxima', flat, 'output a = local_maxima(image)', morphology.local_maxima(F), 0)
+case('local_maxima_3d', deep, 'output a = local_maxima(image, 6)', morphology.local_maxima(D, connectivity=1), 0)
+n = ndi.maximum_filter(F, footprint=[[1, 1, 1], [1, 0, 1], [1, 1, 1]], mode='constant', cval=-np.inf)
+case('detect_maxima', flat, 'output a = detect_maxima(image)', F > n, 0)
+n = ndi.minimum_filter(F, footprint=[[1, 1, 1], [1, 0, 1], [1, 1, 1]], mode='constant', cval=np.inf)
+case('detect_minima', flat, 'output a = detect_minima(image)', F < n, 0)
+case('reconstruct', flat, 'output a = reconstruct(image - 20, image)',
+     morphology.reconstruction(F - 20, F, footprint=np.ones((3, 3))), 0)
+case('reconstruct_erosion', flat, 'output a = reconstruct(image + 20, image, method = erosion)',
+     morphology.reconstruction(F + 20, F, method='erosion', footprint=np.ones((3, 3))), 0)
+case('h_maxima', flat, 'output a = h_maxima(image, 20)',
+     F - morphology.reconstruction(F - 20, F, footprint=np.ones((3, 3))) >= 20, 0)
+
+# Whole-image values.
+S = 'n = ramp(x = 1)\noutput a = f32(n) + '
+case('sum', flat, S + 'sum(image)', [F.sum()])
+case('mean_where', flat, S + 'mean(image where image > 70)', [F[F > 70].mean()])
+case('var', flat, S + 'var(image)', [F.var()])
+case('std_where', flat, S + 'std(image where image < 70)', [F[F < 70].std()])
+case('median', flat, S + 'median(image)', [np.median(F)])
+case('percentile', flat, S + 'percentile(image where image > 20, 37.5)', [np.percentile(F[F > 20], 37.5)])
+case('min', flat, S + 'min(image where image > 20)', [F[F > 20].min()])
+case('max', deep, S + 'max(image)', [D.max()])
+case('count_mask', flat, S + 'count(image > 70)', [np.count_nonzero(F > 70)])
+case('count_labels', flat, S + 'count(label(image > 90, 4))', [ndi.label(F > 90, four)[1]])
+case('count_selection', flat, S + 'count(image where image > 70)', [np.count_nonzero(F > 70)])
+case('otsu_integers', flat, S + 'otsu(i32(image))', [filters.threshold_otsu(flat.astype(np.uint8))])
+case('otsu_floats', flat, S + 'otsu(image / 3)', [filters.threshold_otsu((flat / 3).astype(np.float32))])
+case('yen', flat, S + 'yen(image / 3)', [filters.threshold_yen((flat / 3).astype(np.float32))])
+case('triangle', flat, S + 'triangle(image / 3)', [filters.threshold_triangle((flat / 3).astype(np.float32))])
+case('isodata', flat, S + 'isodata(image / 3)', [filters.threshold_isodata((flat / 3).astype(np.float32))])
+case('li', flat, S + 'li(image)', [filters.threshold_li(F, tolerance=1e-9)], 1e-4)
+case('niblack', flat, 'output a = niblack(image, 2, 0.3)', filters.threshold_niblack(
+    np.pad(F, 2, mode='edge'), 5, 0.3)[2:-2, 2:-2], 1e-4)
+case('sauvola', flat, 'output a = sauvola(image, 2)', filters.threshold_sauvola(
+    np.pad(F, 2, mode='edge'), 5, 0.2, 127.5)[2:-2, 2:-2], 1e-4)
+
+
+def kappa_sigma(v, kappa):
+    kept = v.ravel()
+    while True:
+        middle, spread = np.median(kept), kept.std()
+        inside = v[(v > middle - kappa * spread) & (v < middle + kappa * spread)]
+        if inside.size == kept.size:
+            return kept
+        kept = inside
+
+
+spiked = F.copy()
+kept = kappa_sigma(np.where(F > 110, F * 20, F), 2)
+K = 'spiked = image * 20 if image > 110 else image\ns = kappa_sigma(spiked, 2)\n'
+case('kappa_sigma_mean', flat, K + S + 's.mean', [kept.mean()])
+case('kappa_sigma_std', flat, K + S + 's.std', [kept.std()])
+case('kappa_sigma_count', flat, K + S + 's.count', [kept.size])
+lo, hi = np.percentile(F, 5), np.percentile(F, 90)
+case('normalize', flat, 'output a = normalize(image, 5, 90)', np.clip((F - lo) / (hi - lo), 0, 1))
+
+# Labels.
+case('label', flat, M + 'output a = label(mask)', labels2, 0)
+case('label_four', flat, M + 'output a = label(mask, connectivity = 4)', ndi.label(mask2, four)[0], 0)
+case('label_six', deep, M + 'output a = label(mask, connectivity = 6)', ndi.label(mask3, six)[0], 0)
+case('label_eighteen', deep, 'output a = label(image > 110, connectivity = 18)',
+     ndi.label(D > 110, ndi.generate_binary_structure(3, 2))[0], 0)
+case('label_equal', flat, 'output a = label_equal(floor(image / 40), connectivity = 4)',
+     measure.label(np.floor(F / 40).astype(int), background=0, connectivity=1), 0)
+sizes = np.bincount(labels2.ravel())
+ids = np.arange(labels2.max() + 1)
+sums = ndi.sum_labels(F, labels2, ids)
+case('label_sum', flat, L + 'output a = label_sum(labels, image)[labels] if labels > 0 else 0',
+     np.where(labels2 > 0, sums[labels2], 0))
+case('label_count', flat, L + 'output a = label_count(labels)[labels] if labels > 0 else 0',
+     np.where(labels2 > 0, sizes[labels2], 0), 0)
+case('property', flat, L + 'output a = property(labels, image, mean)[labels] if labels > 0 else 0',
+     np.where(labels2 > 0, (sums / np.maximum(sizes, 1))[labels2], 0))
+small = ndi.label(F > 100, eight)[0]
+bins = np.bincount(small.ravel())
+B = 'labels = label(image > 100)\n'
+case('remove_small_objects', flat, B + 'output a = remove_small_objects(labels, 3)',
+     renumber(np.where(bins[small] >= 3, small, 0)), 0)
+case('remove_large_objects', flat, B + 'output a = remove_large_objects(labels, 3)',
+     renumber(np.where(bins[small] <= 3, small, 0)), 0)
+case('filter_by_size', flat, B + 'output a = filter_by_size(labels, 2, 4)',
+     renumber(np.where((bins[small] >= 2) & (bins[small] <= 4), small, 0)), 0)
+case('remove_small_mask', flat, 'output a = remove_small_objects(image > 100, 3)',
+     morphology.remove_small_objects(F > 100, 3), 0)
+case('clear_border', flat, B + 'output a = clear_border(labels)', renumber(segmentation.clear_border(small)), 0)
+case('clear_border_buffer', flat, B + 'output a = clear_border(labels, 1)',
+     renumber(segmentation.clear_border(small, buffer_size=1)), 0)
+case('keep_labels', flat, B + 'output a = keep_labels(labels, labels % 2 == 0)'.replace(
+    'labels % 2', 'number(labels) % 2'), renumber(np.where(small % 2 == 0, small, 0)), 0)
+case('mask_labels', flat, B + 'output a = mask_labels(labels, image > 110)',
+     renumber(np.where(F > 110, small, 0)), 0)
+case('expand_labels', flat, B + 'output a = expand_labels(labels, 2)', segmentation.expand_labels(small, 2), 0)
+case('boundaries', flat, L + 'output a = boundaries(labels)', segmentation.find_boundaries(labels2), 0)
+case('boundaries_inner', flat, L + 'output a = boundaries(labels, inner)',
+     segmentation.find_boundaries(labels2, mode='inner'), 0)
+markers = ndi.label(F < 40, eight)[0]
+case('watershed', flat, 'markers = label(image < 40)\noutput a = watershed(image, markers)',
+     segmentation.watershed(F, markers), 0)
+case('watershed_mask', flat, M + 'markers = label(image > 100)\noutput a = watershed(-image, markers, mask, 8)',
+     segmentation.watershed(-F, ndi.label(F > 100, eight)[0], mask=mask2, connectivity=2), 0)
+case('watershed_line', flat, 'markers = label(image < 40)\noutput a = watershed(image, markers, line = true)',
+     segmentation.watershed(F, markers, watershed_line=True), 0)
+case('hull', flat, 'labels = label(image > 95)\noutput a = hull(labels)',
+     morphology.convex_hull_object(F > 95, connectivity=2), 0)
+
+# Projections.
+for axis, name in enumerate('zyx'):
+    case('max_project_' + name, deep, f'output a = max_project(image, {name})', D.max(axis), 0)
+    case('mean_project_' + name, deep, f'output a = mean_project(image, {name})', D.mean(axis))
+    case('std_project_' + name, deep, f'output a = std_project(image, {name})', D.std(axis))
+    case('argmax_project_' + name, deep, f'output a = argmax_project(image, {name})', D.argmax(axis), 0)
+case('min_project_y', flat, 'output a = min_project(image, y)', F.min(0), 0)
+case('sum_project_x', flat, 'output a = sum_project(image, x)', F.sum(1))
+case('median_project', deep, 'output a = median_project(image)', np.sort(D, 0)[2], 0)
+
+# Geometry.
+case('crop', flat, 'output a = crop(image, 3, 2, width = 5, height = 4)', F[2:6, 3:8], 0)
+case('crop_3d', deep, 'output a = crop(image, z = 1, depth = 2)', D[1:3], 0)
+case('pad', flat, 'output a = pad(image, 2, constant(9))', np.pad(F, 2, constant_values=9), 0)
+case('pad_reflect', deep, 'output a = pad(image, [1, 2, 3], reflect)',
+     np.pad(D, ((1, 1), (2, 2), (3, 3)), mode='symmetric'), 0)
+case('pad_mirror', flat, 'output a = pad(image, 3, mirror)', np.pad(F, 3, mode='reflect'), 0)
+case('pad_wrap', flat, 'output a = pad(image, 3, wrap)', np.pad(F, 3, mode='wrap'), 0)
+case('flip_x', flat, 'output a = flip(image)', F[:, ::-1], 0)
+case('flip_z', deep, 'output a = flip(image, z)', D[::-1], 0)
+case('transpose', flat, 'output a = transpose(image)', F.T, 0)
+case('roll', flat, 'output a = roll(image, 3, -2)', np.roll(F, (-2, 3), (0, 1)), 0)
+case('translate', flat, 'output a = translate(image, 1.25, -0.5)',
+     ndi.shift(np.pad(F, 9), (-0.5, 1.25), order=1, mode='constant')[9:-9, 9:-9], 1e-4)
+case('translate_3d', deep, 'output a = translate(image, 0.5, 0.25, 0.75, border = nearest)',
+     ndi.shift(D, (0.75, 0.25, 0.5), order=1, mode='nearest'), 1e-4)
+case('rotate', flat, 'output a = rotate(image, 30)',
+     transform.rotate(np.pad(F, 12), 30, order=1, preserve_range=True)[12:-12, 12:-12], 1e-3)
+case('resize', flat, 'output a = resize(image, 23, 9)',
+     transform.resize(F, (9, 23), order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+case('scale', flat, 'output a = scale(image, 2)',
+     transform.rescale(F, 2, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+even = pixels(12, 16)
+case('downscale', even, 'output a = downscale(image, [3, 2])',
+     transform.downscale_local_mean(even.astype(float), (3, 2)))
+case('affine', flat, 'output a = affine(image, [[1, 0.25, 0.5], [0.125, 1, -1]], border = nearest)',
+     ndi.affine_transform(F, [[1, 0.125], [0.25, 1]], (-1, 0.5), order=1, mode='nearest'), 1e-4)
+
+# Colour.
+palette = np.array([[255, 0, 0], [0, 0, 255], [255, 255, 0], [255, 0, 255], [0, 128, 0], [75, 0, 130],
+                    [255, 140, 0], [0, 255, 255], [255, 192, 203], [154, 205, 50]])
+picture = np.where((small > 0)[..., None], palette[(small - 1) % 10], 0)
+assert np.abs(color.label2rgb(small, bg_label=0) * 255 - picture).max() < 1
+case('label2rgb', flat, B + 'output a = label2rgb(labels)', np.moveaxis(picture, -1, 0), 0)
+case('rgb2gray', flat, B + 'output a = rgb2gray(label2rgb(labels))', color.rgb2gray(picture / 255) * 255, 1e-4)
+
+# The language itself.
+case('floor_division', flat, 'n = i32(image) - 100\noutput a = n // 7 * 1000 + n % 7',
+     (F - 100) // 7 * 1000 + (F - 100) % 7, 0)
+case('powers', flat, 'output a = (image / 16) ** 3 + (image + 1) ** -1', (F / 16) ** 3 + 1 / (F + 1))
+case('chosen', flat, 'output a = image if image > 70 and not image > 100 else -1',
+     np.where((F > 70) & (F <= 100), F, -1), 0)
+case('channel_broadcast', flat, 'rgb = label2rgb(label(image > 100))\noutput a = max(rgb, image)',
+     np.maximum(np.moveaxis(picture, -1, 0), F), 0)
+case('broadcast_plane', deep, 'output a = image - max_project(image)', D - D.max(0), 0)
+
+
+def primes(v):
+    return np.array([n >= 2 and all(n % d for d in range(2, n // 2 + 1)) for n in v.astype(int).ravel()]).reshape(v.shape)
+
+
+PRIME = '''fn is_prime(v : i32) : bool {
+  if v < 2 { return false }
+  for d in 2 .. v / 2 { if v % d == 0 { return false } }
+  return true
+}
+'''
+case('primes', flat, PRIME + 'output a = is_prime(i32(image))', primes(F), 0)
+
+
+def collatz(v):
+    out = []
+    for n in v.astype(int).ravel():
+        k = 0
+        while n > 1:
+            n, k = (n // 2 if n % 2 == 0 else 3 * n + 1), k + 1
+        out.append(k)
+    return np.array(out).reshape(v.shape)
+
+
+case('collatz', flat, '''fn half(n) = n // 2
+fn collatz(v : i32) {
+  n = v
+  steps = 0
+  while n > 1 {
+    if n % 2 == 0 { n = half(n) } else { n = 3 * n + 1 }
+    steps = steps + 1
+  }
+  return steps
+}
+output a = collatz(i32(image))''', collatz(F), 0)
+E = F.astype(np.float32)
+for _ in range(3):
+    E = E * ndi.gaussian_filter(F / np.maximum(ndi.gaussian_filter(E, 1, mode='nearest'), 1e-6), 1, mode='nearest')
+case('richardson_lucy', flat, 'output a = richardson_lucy(image, 1, 3)', E, 1e-4)
+case('rounds', flat, 'param n = 4\na = image\nb = 1\nrepeat n {\n  a = a / 2 + b\n  b = b * 3\n}\noutput a',
+     (((F / 2 + 1) / 2 + 3) / 2 + 9) / 2 + 27)
+case('nested_rounds', flat,
+     'a = image\nrepeat 2 {\n  b = a\n  repeat 3 { b = b + 1 }\n  a = a + b\n}\noutput a', 4 * F + 9)
+
+with open('operators.txt', 'w') as out:
+    for name, source, pipe, want, tolerance in cases:
+        print('case', name, tolerance, *source.shape, file=out)
+        for line in pipe.split('\n'):
+            print('|', line, file=out)
+        print('=', *want.shape, file=out)
+        print(*(np.format_float_positional(np.float32(v), trim='-') for v in want.ravel()), file=out)

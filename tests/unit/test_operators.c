@@ -1,0 +1,189 @@
+/*
+ * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
+ * (tests/data/operators.txt, made by make_operators.py beside it).
+ */
+#include "base/file.h"
+#include "frontend/diag.h"
+#include "frontend/elaborate.h"
+#include "ir/eval.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct Case {
+    char name[64];
+    double tolerance;
+    int extent[3], ndim; /* z, y, x */
+    Str text;
+    int shape[4], shape_n;
+    double *want;
+    int n;
+} Case;
+
+static Arena arena;
+
+/* The same whole numbers as in make_operators.py. */
+static double *pixels(const Case *c)
+{
+    int n = c->extent[0] * c->extent[1] * c->extent[2];
+    double *out = arena_array(&arena, double, n);
+    int64_t state = 12345;
+    for (int i = 0; i < n; i++) {
+        state = (state * 1103515245 + 12345) % 2147483648LL;
+        const int at[3] = {i / (c->extent[2] * c->extent[1]), i / c->extent[2] % c->extent[1],
+                           i % c->extent[2]};
+        out[i] = (double)(state / 65536 % 64);
+        for (int axis = 0; axis < c->ndim; axis++) {
+            out[i] += at[3 - c->ndim + axis] * (axis + 3) / 4 % 5 * 16;
+        }
+    }
+    return out;
+}
+
+static const char *line_end(const char *p)
+{
+    const char *end = strchr(p, '\n');
+    assert_non_null(end);
+    return end + 1;
+}
+
+static void read_head(const char *line, Case *c)
+{
+    int extent[3], used = 0;
+    assert_int_equal(sscanf(line, "case %63s %lf %n", c->name, &c->tolerance, &used), 2);
+    c->ndim = sscanf(line + used, "%d %d %d", &extent[0], &extent[1], &extent[2]);
+    for (int i = 0; i < 3; i++) {
+        c->extent[i] = i < 3 - c->ndim ? 1 : extent[i - (3 - c->ndim)];
+    }
+}
+
+/* Reads one case from *p and moves it on; false at the end. */
+static bool read_case(const char **p, Case *c)
+{
+    if (strncmp(*p, "case ", 5) != 0) {
+        return false;
+    }
+    /* sscanf must not run on to the next line. */
+    const char *end = line_end(*p);
+    read_head(arena_strndup(&arena, *p, (size_t)(end - *p)), c);
+    *p = end;
+    str_init(&c->text, &arena);
+    str_addf(&c->text, "input image[%sy, x]\n", c->ndim == 3 ? "z, " : "");
+    for (; **p == '|'; *p = line_end(*p)) {
+        str_addn(&c->text, *p + 2, (size_t)(line_end(*p) - *p - 2));
+    }
+    assert_int_equal(**p, '=');
+    char *number = (char *)(uintptr_t)(*p + 1);
+    c->n = 1;
+    for (c->shape_n = 0; *number != '\n'; c->shape_n++) {
+        c->shape[c->shape_n] = (int)strtol(number, &number, 10);
+        c->n *= c->shape[c->shape_n];
+    }
+    c->want = arena_array(&arena, double, c->n);
+    for (int i = 0; i < c->n; i++) {
+        c->want[i] = strtod(number, &number);
+    }
+    *p = line_end(number);
+    return true;
+}
+
+static IrGraph *elaborate(const Case *c)
+{
+    Source *source = arena_new(&arena, Source);
+    *source = (Source){"case.pipe", c->text.at};
+    Diags diags;
+    diags_init(&diags, &arena);
+    IrGraph *g = fe_elaborate(&arena, fe_parse(&arena, source, &diags), &diags);
+    if (g == NULL) {
+        Str s;
+        str_init(&s, &arena);
+        diags_render(&diags, &s, false, 0);
+        print_error("%s\n%s", c->name, s.at);
+    }
+    return g;
+}
+
+static bool agrees(const Case *c, const IrEvalNode *got)
+{
+    const int *e = got->extent;
+    int n = e[0] * e[1] * e[2] * e[3], largest = 1;
+    for (int i = 0; i < c->shape_n; i++) {
+        largest = c->shape[i] > largest ? c->shape[i] : largest;
+    }
+    if (n != c->n || e[0] != c->shape[c->shape_n - 1]) {
+        print_error("%s has %d x %d x %d x %d pixels, not %d\n", c->name, e[0], e[1], e[2], e[3],
+                    c->n);
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        double apart = fabs(got->pixels[i] - c->want[i]);
+        if (!(apart <= c->tolerance * (1 + fabs(c->want[i])))) {
+            print_error("%s at %d: %.9g, not %.9g\n", c->name, i, got->pixels[i], c->want[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check(const Case *c)
+{
+    IrGraph *g = elaborate(c);
+    if (g == NULL) {
+        return false;
+    }
+    const IrEvalInput input = {
+        .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
+        .elem = ELEM_U8,
+        .pixelsize = {1, 1, 1},
+        .pixels = pixels(c),
+    };
+    double params[8] = {0};
+    for (int i = 0; i < g->params.n; i++) {
+        params[i] = g->params.at[i].value;
+    }
+    IrEval *ev;
+    Err err = {0};
+    bool fine = ir_eval(g, &input, params, &ev, &err);
+    if (!fine) {
+        print_error("%s: %s\n", c->name, err.text);
+    } else {
+        fine = agrees(c, ir_eval_node(ev, g->outputs.at[0].node));
+    }
+    ir_eval_free(ev);
+    return fine;
+}
+
+static void operators_agree_with_scipy_and_scikit_image(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    Err err = {0};
+    assert_true(file_read(TEST_DATA "/operators.txt", &text, &size, &err));
+    int wrong = 0, n = 0;
+    for (const char *p = text; *p != '\0'; n++) {
+        Case c = {.n = 0};
+        arena_init(&arena);
+        assert_true(read_case(&p, &c));
+        wrong += !check(&c);
+        arena_free(&arena);
+    }
+    free(text);
+    assert_int_equal(wrong, 0);
+    assert_true(n > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/*
+ * test_shape: distance, nearest_label, watershed, reconstruct, local_maxima and hull, in the shapes
+ * for GPUs and for CPUs, against the plain C of ir/ref_shape.c, bit for bit; and that against scipy
+ * and scikit-image (tests/golden/shapes.txt).
+ *
+ * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
+ */
+#include "ir/ref.h"
+#include "runtime/prim.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VALUE = 1, OF_VALUE = 2, SLOTS = 4, SMALL_PIXELS = 3000, MOST_INPUTS = 3 };
+
+/* Parameters are named as pipelines may name them, not to meet the kernels' own names. */
+static const char READER[] =
+    "#define READ_PARAMS int w, int h, int pitch, global const %s *restrict mask\n"
+    "#define READ_ARGS w, h, pitch, mask\n"
+    "#define READ_TYPE_0 %s\n"
+    "static inline %s read_0(READ_PARAMS, int x, int y, int plane)\n"
+    "{ return mask[((long)plane * h + y) * pitch + x]; }\n";
+
+static Device *device;
+static DevMem *values;
+static bool small;
+
+static void must(bool ok, const Err *err)
+{
+    if (!ok) {
+        fail_msg("%s", err->text);
+    }
+}
+
+/* Memory that holds something else than what a kernel may hope for. */
+static DevMem *allocate(size_t bytes)
+{
+    Err err = {0};
+    DevMem *mem = NULL;
+    size_t words = (bytes + 3) / 4;
+    must(dev_alloc(device, words * 4, &mem, &err), &err);
+    must(dev_fill(device, mem, 0, words * 4, 0xdededede, &err), &err);
+    return mem;
+}
+
+static void *zeroed(size_t bytes)
+{
+    void *at = calloc(bytes + 1, 1);
+    assert_non_null(at);
+    return at;
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {0};
+    if (!dev_open(&options, &device, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    small = getenv("PIPEC_TEST_SMALL") != NULL;
+    values = allocate(SLOTS * sizeof(double));
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_free(device, values);
+    dev_close(device);
+    return 0;
+}
+
+static bool skipped(RefShape s)
+{
+    return small && ref_pixels(s) > SMALL_PIXELS;
+}
+
+static uint32_t random_state = 1;
+
+static uint32_t below(uint32_t n)
+{
+    random_state = random_state * 1664525U + 1013904223U;
+    return (random_state >> 16) % n;
+}
+
+/* ---- running a primitive --------------------------------------------------------------- */
+
+static int pitch_of(RefShape s)
+{
+    return (s.w + 15) / 16 * 16;
+}
+
+static size_t rows_of(RefShape s)
+{
+    return (size_t)s.h * (size_t)s.d * (size_t)s.c;
+}
+
+static DevMem *upload(RefShape s, Elem elem, const void *pixels)
+{
+    Err err = {0};
+    size_t size = elem_size(elem), pitch = (size_t)pitch_of(s) * size, row = (size_t)s.w * size;
+    DevMem *mem = allocate(rows_of(s) * pitch);
+    must(dev_write_rows(device, mem, 0, pitch, pixels, row, row, rows_of(s), &err), &err);
+    return mem;
+}
+
+typedef struct Job {
+    const char *primitive;
+    RefShape s;
+    Elem elem[MOST_INPUTS];
+    const void *pixels[MOST_INPUTS];
+    bool stored; /* inputs are handed over; else the first is computed on the fly */
+    double arg[4];
+    int64_t count; /* of labels; -1: unknown */
+    int shape;     /* 1: for CPUs */
+    Elem out;
+} Job;
+
+static PrimImage image_of(RefShape s, Elem elem, DevMem *mem)
+{
+    PrimImage image = {mem, elem, s.w, s.h, s.d, s.d * s.c, pitch_of(s), 0};
+    image.length = (int64_t)rows_of(s) * image.pitch;
+    return image;
+}
+
+static PrimCall start_call(const Job *job, char *reader, size_t reader_size, DevArg args[4],
+                           Err *err)
+{
+    RefShape s = job->s;
+    PrimCall call = {.dev = device,
+                     .name = job->primitive,
+                     .w = s.w,
+                     .h = s.h,
+                     .d = s.d,
+                     .planes = s.d * s.c,
+                     .pitch = pitch_of(s),
+                     .values = values,
+                     .value = VALUE,
+                     .of_value = job->count >= 0 ? OF_VALUE : -1,
+                     .shape = job->shape == 1 ? SHAPE_CPU : SHAPE_GPU,
+                     .err = err};
+    memcpy(call.arg, job->arg, sizeof job->arg);
+    call.out[0] = image_of(s, job->out, allocate(rows_of(s) * (size_t)pitch_of(s) * 4));
+    for (int i = 0; i < MOST_INPUTS && job->pixels[i] != NULL; i++) {
+        call.in[i] = image_of(s, job->elem[i], upload(s, job->elem[i], job->pixels[i]));
+    }
+    if (!job->stored) {
+        const char *type = elem_cl_name(job->elem[0]);
+        snprintf(reader, reader_size, READER, type, type, type);
+        args[0] = dev_int(s.w);
+        args[1] = dev_int(s.h);
+        args[2] = dev_int(call.pitch);
+        args[3] = dev_mem(call.in[0].mem);
+        call.in[0] = (PrimImage){0};
+        call.reader = reader;
+        call.reader_args = args;
+        call.n_reader_args = 4;
+    }
+    return call;
+}
+
+/* Runs a job; the result without padding goes to `out`; the value that it found is returned. */
+static double run_job(const Job *job, void *out)
+{
+    Err err = {0};
+    char reader[1000];
+    DevArg args[4] = {{0}};
+    const Primitive *primitive = prim_find(job->primitive);
+    assert_non_null(primitive);
+    PrimCall call = start_call(job, reader, sizeof reader, args, &err);
+    double slots[SLOTS] = {0, -1, (double)job->count, -2};
+    must(dev_write(device, values, 0, slots, sizeof slots, &err), &err);
+    call.scratch_size = primitive->scratch_bytes ? primitive->scratch_bytes(&call) : 0;
+    call.scratch = call.scratch_size > 0 ? allocate(call.scratch_size) : NULL;
+    must(primitive->run(&call), &err);
+
+    size_t size = elem_size(job->out), row = (size_t)job->s.w * size;
+    must(dev_read_rows(device, call.out[0].mem, 0, (size_t)call.pitch * size, out, row, row,
+                       rows_of(job->s), &err),
+         &err);
+    must(dev_read(device, values, 0, slots, sizeof slots, &err), &err);
+    assert_true(slots[0] == 0 && slots[OF_VALUE] == (double)job->count && slots[3] == -2);
+    dev_free(device, call.scratch);
+    dev_free(device, call.out[0].mem);
+    for (int i = 0; i < MOST_INPUTS; i++) {
+        dev_free(device, call.in[i].mem);
+    }
+    dev_free(device, args[3].mem);
+    return slots[VALUE];
+}
+
+/* Runs a job and compares all bits of its pixels. */
+static double check_job(const Job *job, const char *what, const void *expected)
+{
+    size_t n = ref_pixels(job->s), size = elem_size(job->out);
+    uint8_t *found = zeroed(n * size);
+    double value = run_job(job, found);
+    for (size_t p = 0; p < n; p++) {
+        if (memcmp(found + p * size, (const uint8_t *)expected + p * size, size) != 0) {
+            uint32_t a = 0, b = 0;
+            memcpy(&a, found + p * size, size);
+            memcpy(&b, (const uint8_t *)expected + p * size, size);
+            size_t w = (size_t)job->s.w;
+            fail_msg("%s %s %d x %d x %d x %d (%g %g %g %g) shape %d: at %zu, %zu: %#x, not %#x",
+                     job->primitive, what, job->s.w, job->s.h, job->s.d, job->s.c, job->arg[0],
+                     job->arg[1], job->arg[2], job->arg[3], job->shape, p % w, p / w, a, b);
+        }
+    }
+    free(found);
+    return value;
+}
+
+static double largest_of(const uint32_t *labels, size_t n)
+{
+    uint32_t most = 0;
+    for (size_t p = 0; p < n; p++) {
+        most = labels[p] > most ? labels[p] : most;
+    }
+    return most;
+}
+
+/* ---- images ---------------------------------------------------------------------------- */
+
+enum { EMPTY, FULL, FIRST, LAST, MIDDLE, FEW, SOME, HALF, MOST, BLOBS, STRIPES, ENDS, MASKS };
+
+static bool mask_pixel(int kind, int x, int y, int z, RefShape s)
+{
+    switch (kind) {
+    case FULL: return true;
+    case FIRST: return x + y + z == 0;
+    case LAST: return x == s.w - 1 && y == s.h - 1;
+    case MIDDLE: return x == s.w / 2 && y == s.h / 2 && z % s.d == s.d / 2;
+    case FEW: return below(1000) < 3;
+    case SOME: return below(100) < 10;
+    case HALF: return below(100) < 50;
+    case MOST: return below(100) < 97;
+    case BLOBS: return sin(x * 0.21 + z) + sin(y * 0.17) + sin((x + y) * 0.06) > 0.3;
+    case STRIPES: return (x + 2 * y + z) % 9 < 4;
+    case ENDS: return x == 0 || x == s.w - 1;
+    default: return false;
+    }
+}
+
+static uint8_t *make_mask(int kind, RefShape s)
+{
+    uint8_t *mask = zeroed(ref_pixels(s)), *at = mask;
+    random_state = (uint32_t)(kind * 977 + s.w * 31 + s.h);
+    for (int plane = 0; plane < s.d * s.c; plane++) {
+        for (int y = 0; y < s.h; y++) {
+            for (int x = 0; x < s.w; x++) {
+                *at++ = mask_pixel(kind, x, y, plane, s);
+            }
+        }
+    }
+    return mask;
+}
+
+static const RefShape SHAPES[] = {{1, 1, 1, 1},    {9, 1, 1, 1},    {1, 50, 1, 1},  {33, 7, 1, 2},
+                                  {40, 65, 1, 1},  {6, 5, 4, 1},    {20, 33, 3, 2}, {3, 2, 70, 1},
+                                  {300, 70, 1, 2}, {70, 150, 9, 1}, {20, 9, 80, 1}};
+
+/* ---- distance -------------------------------------------------------------------------- */
+
+static const double SPACINGS[][3] = {{1, 1, 1}, {0.5, 2, 3}, {0.1, 0.1, 0.1}, {0.3, 0.7, 1.1}};
+
+static void check_distance(RefShape s, int kind, const double spacing[3])
+{
+    uint8_t *mask = make_mask(kind, s);
+    float *expected = zeroed(ref_pixels(s) * sizeof *expected);
+    for (size_t p = 0; p < ref_pixels(s); p++) {
+        mask[p] = !mask[p];
+    }
+    ref_distance(mask, s, spacing, expected);
+    Job job = {.primitive = "distance",
+               .s = s,
+               .elem = {ELEM_U8},
+               .pixels = {mask},
+               .arg = {spacing[0], spacing[1], spacing[2]},
+               .count = -1,
+               .out = ELEM_F32};
+    check_job(&job, "mask", expected);
+    free(mask);
+    free(expected);
+}
+
+static void test_distance(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
+        for (int kind = 0; kind < MASKS && !skipped(SHAPES[i]); kind++) {
+            for (size_t k = 0; k < sizeof SPACINGS / sizeof *SPACINGS; k++) {
+                check_distance(SHAPES[i], kind, SPACINGS[k]);
+            }
+        }
+    }
+}
+
+/* Ways that need all coarse rounds, along both axes. */
+static void test_distance_far(void **state)
+{
+    (void)state;
+    static const RefShape FAR[] = {{2100, 5, 1, 1}, {1500, 40, 1, 1}, {1100, 3, 3, 1},
+                                   {3, 1500, 4, 1}};
+    for (size_t i = 0; i < sizeof FAR / sizeof *FAR; i++) {
+        for (int kind = 0; kind < MASKS && !skipped(FAR[i]); kind++) {
+            check_distance(FAR[i], kind, SPACINGS[0]);
+            check_distance(FAR[i], kind, SPACINGS[3]);
+        }
+    }
+}
+
+static void check_nearest(RefShape s, int kind, double limit, const double spacing[3], bool known)
+{
+    uint8_t *mask = make_mask(kind, s);
+    size_t n = ref_pixels(s);
+    uint32_t *labels = zeroed(n * sizeof *labels), *expected = zeroed(n * sizeof *expected);
+    for (size_t p = 0; p < n; p++) {
+        labels[p] = mask[p] ? 1 + below(1000) : 0;
+    }
+    ref_nearest_label(labels, s, limit, spacing, expected);
+    Job job = {.primitive = "nearest_label",
+               .s = s,
+               .elem = {ELEM_U32},
+               .pixels = {labels},
+               .arg = {limit, spacing[0], spacing[1], spacing[2]},
+               .count = known ? 1001 : -1,
+               .out = ELEM_U32};
+    double value = check_job(&job, "labels", expected);
+    assert_true(value == (known ? 1001 : largest_of(expected, n)));
+    free(mask);
+    free(labels);
+    free(expected);
+}
+
+static void test_nearest_label(void **state)
+{
+    (void)state;
+    static const double LIMITS[] = {0, 1, 2.5, 5, 70, INFINITY};
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
+        for (int kind = 0; kind < MASKS && !skipped(SHAPES[i]); kind++) {
+            for (size_t k = 0; k < sizeof LIMITS / sizeof *LIMITS; k++) {
+                check_nearest(SHAPES[i], kind, LIMITS[k], SPACINGS[k % 4], k % 2);
+                check_nearest(SHAPES[i], kind, LIMITS[k], SPACINGS[0], k % 2);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_distance_far),
+        cmocka_unit_test(test_nearest_label),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
