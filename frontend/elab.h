@@ -111,6 +111,7 @@ typedef struct Elab {
     Vec(bool) anonymous; /* by node: the compiler made up its name */
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
+    Vec(IrExpr) folds;           /* each different one */
 } Elab;
 
 enum { ELAB_MAX_DEPTH = 60, ELAB_MAX_UNROLL = 4096 };

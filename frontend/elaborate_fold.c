@@ -104,6 +104,84 @@ static IrExpr multiply(Elab *el, const Product *p, const unsigned *depends, unsi
     return ir_op2(el->g, IR_X_DIV, up != 0 ? up : ir_const(el->g, 1), down);
 }
 
+/* ---- equal folds are one ---------------------------------------------------------------- */
+
+/*
+ * Two folds that differ only in the numbers of their indices are the same expression, so that
+ * equal blurs become equal stages.  Pairs of bound indices are kept on a stack while both are
+ * walked.
+ */
+typedef struct Alike {
+    const IrGraph *g;
+    double bound[2][MAX_INDICES * 2];
+    int n;
+    int budget;
+} Alike;
+
+enum { ALIKE_BUDGET = 20000, ALIKE_RECENT = 400 };
+
+static bool alike(Alike *a, IrExpr p, IrExpr q);
+
+static bool same_index(const Alike *a, double p, double q)
+{
+    for (int i = a->n - 1; i >= 0; i--) {
+        if (a->bound[0][i] == p || a->bound[1][i] == q) {
+            return a->bound[0][i] == p && a->bound[1][i] == q;
+        }
+    }
+    return p == q;
+}
+
+static bool children_alike(Alike *a, const IrExprNode *m, const IrExprNode *n)
+{
+    return alike(a, m->a, n->a) && alike(a, m->b, n->b) && alike(a, m->c, n->c) &&
+           alike(a, m->channel, n->channel) && alike(a, m->outside, n->outside) &&
+           alike(a, m->where, n->where) && alike(a, m->nth, n->nth);
+}
+
+static bool alike(Alike *a, IrExpr p, IrExpr q)
+{
+    if (p == 0 || q == 0 || --a->budget < 0) {
+        return p == q;
+    }
+    const IrExprNode *m = ir_expr(a->g, p), *n = ir_expr(a->g, q);
+    if (p == q && (m->rank < IR_INDEX || a->n == 0)) {
+        return true;
+    }
+    if (m->op != n->op || m->type != n->type || m->rank != n->rank || m->node != n->node ||
+        m->border != n->border || m->fold != n->fold) {
+        return false;
+    }
+    if (m->op == IR_X_INDEX) {
+        return same_index(a, m->num, n->num);
+    }
+    if (m->op != IR_X_FOLD) {
+        return memcmp(&m->num, &n->num, sizeof m->num) == 0 && children_alike(a, m, n);
+    }
+    if (a->n == MAX_INDICES * 2) {
+        return false;
+    }
+    a->bound[0][a->n] = m->num;
+    a->bound[1][a->n++] = n->num;
+    bool same = children_alike(a, m, n);
+    a->n--;
+    return same;
+}
+
+/* A fold that was made before and is the same, or this one. */
+static IrExpr made_before(Elab *el, IrExpr fold)
+{
+    int oldest = el->folds.n > ALIKE_RECENT ? el->folds.n - ALIKE_RECENT : 0;
+    for (int i = el->folds.n - 1; i >= oldest; i--) {
+        Alike a = {.g = el->g, .budget = ALIKE_BUDGET};
+        if (alike(&a, fold, el->folds.at[i])) {
+            return el->folds.at[i];
+        }
+    }
+    vec_push(el->arena, &el->folds, fold);
+    return fold;
+}
+
 /* ---- axis by axis ---------------------------------------------------------------------- */
 
 /* The axis along which each index moves the read, one each; false when that is not so. */
@@ -189,12 +267,13 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
     IrExpr weight = multiply(el, p, depends, inner, true);
     IrExpr rest = multiply(el, p, depends, inner, false);
     IrExpr read = read_along(el, r.node, &r, axis[n - 1], -1, r.channel, r.outside);
-    IrExpr line = plain_fold(el, fold, f, 0, 0, weighted(el, weight, read));
+    IrExpr line = made_before(el, plain_fold(el, fold, f, 0, 0, weighted(el, weight, read)));
     IrId stage = el_store(el, el_image(el, line, grid), AXES[axis[n - 1]], span);
     IrExpr outside = r.outside;
     if (outside != 0 && fold == IR_FOLD_SUM) {
         IrExpr each = weight != 0 ? weight : ir_const(el->g, 1);
-        outside = ir_op2(el->g, IR_X_MUL, outside, plain_fold(el, fold, f, 0, 0, each));
+        IrExpr weights = made_before(el, plain_fold(el, fold, f, 0, 0, each));
+        outside = ir_op2(el->g, IR_X_MUL, outside, weights);
     }
     IrExpr across = read_along(el, stage, &r, -1, axis[n - 1], 0, outside);
     return weighted(el, rest, across);
@@ -215,7 +294,7 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
     for (int i = n - 1; i >= 0; i--) {
         body = plain_fold(el, fold, &folds[i], i == n - 1 ? where : 0, i == n - 1 ? nth : 0, body);
     }
-    return body;
+    return n > 0 ? made_before(el, body) : body;
 }
 
 /* ---- comprehensions -------------------------------------------------------------------- */

@@ -27,8 +27,7 @@
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096, MAX_FILL = 1 << 30 };
 
-/* What fresh memory is filled with, so that reading what nobody wrote shows: NaN, absurd labels. */
-static const uint32_t FRESH = 0xffffffffu;
+static const uint32_t FRESH = 0xffffffffu; /* new memory: NaN, absurd labels, no innocent zero */
 
 struct DevMem {
     cl_mem mem;
@@ -95,6 +94,9 @@ struct Device {
     int n_pending, cap_pending;
     DevEvent *events;
 };
+
+/* What belongs to a lost device is not released: NVIDIA's driver crashes when it is. */
+#define UNLESS_LOST(dev, call) ((void)((dev)->lost || (call) != CL_SUCCESS))
 
 /* ---- failures -------------------------------------------------------------------------- */
 
@@ -194,8 +196,8 @@ static bool find_devices(Found **list, int *n, char *why, size_t why_size, Err *
         return no_host_memory(err, "the list of devices");
     }
     cl_setup_prepare();
-    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms) != CL_SUCCESS ||
-        n_platforms == 0) {
+    (void)clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms); /* leaves 0 when it fails */
+    if (n_platforms == 0) {
         cl_setup_explain(NULL, why, why_size);
         return true;
     }
@@ -303,11 +305,11 @@ static void free_program(DevProgram *program)
 {
     for (DevKernel *kernel = program->kernels, *next; kernel; kernel = next) {
         next = kernel->next;
-        (void)clReleaseKernel(kernel->kernel);
+        UNLESS_LOST(program->dev, clReleaseKernel(kernel->kernel));
         free(kernel);
     }
     if (program->program) {
-        (void)clReleaseProgram(program->program);
+        UNLESS_LOST(program->dev, clReleaseProgram(program->program));
     }
     free(program->key);
     free(program);
@@ -319,7 +321,7 @@ void dev_close(Device *dev)
         return;
     }
     if (dev->queue) {
-        (void)clFinish(dev->queue);
+        UNLESS_LOST(dev, clFinish(dev->queue));
     }
     while (dev->host_blocks) {
         dev_host_free(dev, dev->host_blocks->at);
@@ -329,17 +331,17 @@ void dev_close(Device *dev)
         free_program(program);
     }
     for (int i = 0; i < dev->n_pending; i++) {
-        (void)clReleaseEvent(dev->pending[i].event);
+        UNLESS_LOST(dev, clReleaseEvent(dev->pending[i].event));
+    }
+    if (dev->queue) {
+        UNLESS_LOST(dev, clReleaseCommandQueue(dev->queue));
+    }
+    if (dev->context) {
+        UNLESS_LOST(dev, clReleaseContext(dev->context));
     }
     free(dev->pending);
     free(dev->reported);
     free(dev->events);
-    if (dev->queue) {
-        (void)clReleaseCommandQueue(dev->queue);
-    }
-    if (dev->context) {
-        (void)clReleaseContext(dev->context);
-    }
     (void)pthread_mutex_destroy(&dev->lock);
     free(dev);
 }
@@ -501,14 +503,11 @@ bool dev_program(Device *dev, const char *name, const char *source, const char *
     *out = NULL;
     TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
     char *key = cl_source_key(&dev->info, text, all);
-    *out = key ? known(dev, key) : NULL;
-    bool ok = *out != NULL;
-    if (ok) {
+    bool ok = key || no_host_memory(err, "a program's text");
+    if (key && (*out = known(dev, key))) {
         free(key);
     } else if (key) {
         ok = build(dev, name, text, all, key, out, err);
-    } else {
-        no_host_memory(err, "a program's text");
     }
     free(text);
     return ok;
@@ -625,7 +624,7 @@ bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **ou
 void dev_free(Device *dev, DevMem *mem)
 {
     if (mem) {
-        (void)clReleaseMemObject(mem->mem);
+        UNLESS_LOST(dev, clReleaseMemObject(mem->mem));
         dev->held -= mem->counted;
         free(mem);
     }
@@ -679,9 +678,9 @@ void dev_host_free(Device *dev, void *at)
         return;
     }
     *link = block->next;
-    (void)clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL);
-    (void)clFinish(dev->queue);
-    (void)clReleaseMemObject(block->mem);
+    UNLESS_LOST(dev, clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL));
+    UNLESS_LOST(dev, clFinish(dev->queue));
+    UNLESS_LOST(dev, clReleaseMemObject(block->mem));
     free(block);
 }
 
@@ -864,8 +863,6 @@ bool dev_finish(Device *dev, Err *err)
                                         dev->last[0] ? "after kernel " : "", dev->last);
 }
 
-/* ---- times ----------------------------------------------------------------------------- */
-
 static bool times_of(Device *dev, Pending *pending, DevEvent *out, Err *err)
 {
     cl_ulong begin = 0, end = 0;
@@ -882,12 +879,12 @@ static bool times_of(Device *dev, Pending *pending, DevEvent *out, Err *err)
 
 bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err)
 {
-    bool ok = dev_finish(dev, err);
     free(dev->events);
     dev->events = calloc((size_t)dev->n_pending + 1, sizeof *dev->events);
     if (!dev->events) {
         return no_host_memory(err, "the profile");
     }
+    bool ok = dev_finish(dev, err);
     for (int i = 0; i < dev->n_pending; i++) {
         ok = ok && times_of(dev, &dev->pending[i], &dev->events[i], err);
         (void)clReleaseEvent(dev->pending[i].event);

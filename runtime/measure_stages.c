@@ -168,10 +168,11 @@ static bool find_rows(Measuring *m, Rows *r, const Share *share)
 static bool launch_moments(Measuring *m, const Rows *r, const Share *share)
 {
     uint64_t mask = m->lanes.moments_mask;
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),    dev_uint(m->lanes.moments),
-                           dev_uint(m->at.rows), dev_uint(m->lanes.space), dev_int(m->lanes.powers),
-                           dev_ulong(mask),      dev_mem(m->table),        dev_mem(m->lows),
-                           dev_mem(m->place),    dev_mem(m->heights),      dev_mem(r->powers)};
+    const MeasureLanes *at = &m->lanes;
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(at->moments),
+                           dev_uint(m->at.rows), dev_uint(at->space),   dev_int(at->powers),
+                           dev_ulong(mask),      dev_mem(m->table),     dev_mem(m->lows),
+                           dev_mem(m->place),    dev_mem(m->heights),   dev_mem(r->powers)};
     return measuring_launch(
         m, &(MeasuringLaunch){
                .program = r->hull,

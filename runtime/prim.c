@@ -16,7 +16,9 @@
     P(measure)                                                                                     \
     P(column)                                                                                      \
     P(distance)                                                                                    \
-    P(nearest_label)
+    P(nearest_label)                                                                               \
+    P(reconstruct)                                                                                 \
+    P(local_maxima)
 
 #define DECLARE(name) extern const Primitive prim_##name;
 PRIMITIVES(DECLARE)

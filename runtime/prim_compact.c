@@ -20,7 +20,8 @@
 
 enum {
     ITEMS = 256,
-    PIXELS = 4,         /* COMPACT_PIXELS of kernels/compact.cl */
+    COLUMNS = 4,        /* COMPACT_COLUMNS of kernels/compact.cl */
+    ROWS = 16,          /* COMPACT_ROWS */
     BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
     GPU_SCAN = 256,
     LEAST_KEY_BITS = 24 /* of arbitrary ids, so that small images need few rounds */
@@ -79,10 +80,10 @@ typedef struct Compact {
 static bool walk(const Compact *c, const char *kernel, int rest, int round)
 {
     const PrimCall *call = c->call;
-    int columns = (call->w + PIXELS - 1) / PIXELS;
+    int columns = (call->w + COLUMNS - 1) / COLUMNS;
     int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
-    size_t across = divided_up((size_t)call->w, (size_t)PIXELS << lanes);
-    size_t rows = (size_t)call->planes * (size_t)call->h;
+    size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
+    size_t strips = (size_t)call->planes * divided_up((size_t)call->h, ROWS);
     const DevArg args[] = {dev_int(call->w),
                            dev_int(call->h),
                            dev_int(call->planes),
@@ -96,7 +97,7 @@ static bool walk(const Compact *c, const char *kernel, int rest, int round)
     return visit_launch(call, &(VisitLaunch){.program = c->program,
                                              .kernel = kernel,
                                              .reads = true,
-                                             .groups = across * divided_up(rows, ITEMS >> lanes),
+                                             .groups = across * divided_up(strips, ITEMS >> lanes),
                                              .group = ITEMS,
                                              .args = args,
                                              .n_args = 10});

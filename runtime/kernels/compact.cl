@@ -20,7 +20,9 @@
 
 #define COMPACT_INLINE static inline __attribute__((always_inline))
 #define COMPACT_BLOCK 1024 /* words that share a sum */
-#define COMPACT_PIXELS 4   /* of a work-item, in a row */
+#define COMPACT_COLUMNS 4  /* of a work-item, 2^lanes apart */
+#define COMPACT_ROWS 16    /* of a work-item */
+#define COMPACT_SEEN 256   /* ids that a group remembers */
 #define COMPACT_NONE 0xffffffffu
 
 typedef struct CompactGrid {
@@ -39,7 +41,7 @@ typedef struct CompactGrid {
 
 /* From scratch: the bitmap, 16 bits for each of its words, a sum for each block of words. */
 typedef struct CompactBits {
-    volatile global uint *bitmap;
+    global uint *bitmap;
     global ushort *before;
     global uint *sums;
     uint words;
@@ -59,18 +61,20 @@ typedef struct CompactSpot {
     int x, y, plane;
 } CompactSpot;
 
-/* The first pixel of a work-item. */
+/* The top of a work-item's first column.  Where the image is narrow, a group has strips below each
+ * other. */
 COMPACT_INLINE CompactSpot compact_spot(CompactGrid g)
 {
     const uint item = (uint)get_local_id(0), lane = item & (((uint)1 << g.lanes) - 1);
-    const uint span = (uint)COMPACT_PIXELS << g.lanes;
+    const uint span = (uint)COMPACT_COLUMNS << g.lanes;
     const uint tiles = ((uint)g.w + span - 1) / span;
-    const uint group = (uint)get_group_id(0), strip = group / tiles;
-    const uint row = strip * ((uint)get_local_size(0) >> g.lanes) + (item >> g.lanes);
+    const uint strips = ((uint)g.h + COMPACT_ROWS - 1) / COMPACT_ROWS;
+    const uint group = (uint)get_group_id(0), below = group / tiles;
+    const uint strip = below * ((uint)get_local_size(0) >> g.lanes) + (item >> g.lanes);
     CompactSpot at;
-    at.x = (int)((group - strip * tiles) * span + lane * COMPACT_PIXELS);
-    at.plane = (int)(row / (uint)g.h);
-    at.y = (int)(row - (uint)at.plane * (uint)g.h);
+    at.x = (int)((group - below * tiles) * span + lane);
+    at.plane = (int)(strip / strips);
+    at.y = (int)(strip - (uint)at.plane * strips) * COMPACT_ROWS;
     return at;
 }
 
@@ -84,39 +88,57 @@ COMPACT_INLINE bool compact_is_set(CompactBits bits, uint key)
     return key / 32 < bits.words && (bits.bitmap[key / 32] >> (key & 31) & 1) != 0;
 }
 
-/* Reads a work-item's ids, less 1 so that background is no id, and with `before` the one to their
- * left; what is not there is no id, either. */
-#define COMPACT_READ(ids, before)                                                                  \
-    uint ids[COMPACT_PIXELS + 1];                                                                  \
-    _Pragma("unroll") for (int own_i = (before) ? 0 : 1; own_i <= COMPACT_PIXELS; own_i++)         \
+/* Reads the ids, less 1 so that background is none, of row `at.y` of a work-item's columns. */
+#define COMPACT_READ(ids, at)                                                                      \
+    uint ids[COMPACT_COLUMNS];                                                                     \
+    _Pragma("unroll") for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++)                        \
     {                                                                                              \
-        const int own_x = own_at.x + own_i - 1;                                                    \
-        CompactSpot own_place = own_at;                                                            \
-        own_place.x = clamp(own_x, 0, own_w - 1);                                                  \
+        CompactSpot own_place = (at);                                                              \
+        own_place.x = min((at).x + (own_i << own_lanes), own_w - 1);                               \
         ids[own_i] = own_round == 0                                                                \
-                         ? (uint)read_0(READ_ARGS, own_place.x, own_at.y, own_at.plane) - 1        \
+                         ? (uint)read_0(READ_ARGS, own_place.x, own_place.y, own_place.plane) - 1  \
                          : own_out[compact_pixel(own_grid, own_place)];                            \
-        ids[own_i] = own_x < 0 || own_x >= own_w ? COMPACT_NONE : ids[own_i];                      \
+        ids[own_i] = own_place.x == (at).x + (own_i << own_lanes) ? ids[own_i] : COMPACT_NONE;     \
     }
 
-/* Most pixels continue a run of the same id and need not be looked at, and many ids have been marked
- * already: few pixels cost an atomic operation. */
+/* True when no work-item of the group has come here with this id of late. */
+COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
+{
+    volatile local uint *const at = &seen[id * 2654435761u >> 24];
+    return *at != id && atomic_xchg(at, id) != id;
+}
+
+/*
+ * Most pixels continue their column's run of an id or belong to one that the group has met already; few
+ * cost an access to the bitmap.
+ */
 kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
                          global const uint *own_out)
 {
+    local uint own_seen[COMPACT_SEEN];
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
-    const CompactSpot own_at = compact_spot(own_grid);
-    if (own_at.plane < own_planes && own_at.x < own_w) {
-        COMPACT_READ(own_ids, true)
-        for (int own_i = 1; own_i <= COMPACT_PIXELS; own_i++) {
+    CompactSpot own_at = compact_spot(own_grid);
+    for (uint own_i = (uint)get_local_id(0); own_i < COMPACT_SEEN;
+         own_i += (uint)get_local_size(0)) {
+        own_seen[own_i] = COMPACT_NONE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
+    uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
+    for (; own_at.y < own_end; own_at.y++) {
+        COMPACT_READ(own_ids, own_at)
+#pragma unroll
+        for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
             const uint own_id = own_ids[own_i], own_key = own_id >> own_rest;
-            if (own_id != COMPACT_NONE && own_id != own_ids[own_i - 1] &&
-                own_key / 32 < own_words && !compact_is_set(own_bits, own_key) &&
-                (own_round != 0 ||
-                 read_1(READ_ARGS, own_at.x + own_i - 1, own_at.y, own_at.plane))) {
+            if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
+                compact_is_new(own_seen, own_id) && own_key / 32 < own_words &&
+                !compact_is_set(own_bits, own_key) &&
+                (own_round != 0 || read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y,
+                                          own_at.plane))) {
                 atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
             }
+            own_last[own_i] = own_id;
         }
     }
 }
@@ -166,24 +188,30 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
 {
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
-    const CompactSpot own_at = compact_spot(own_grid);
-    if (own_at.plane < own_planes && own_at.x < own_w) {
-        COMPACT_READ(own_ids, false)
-        uint own_new[COMPACT_PIXELS + 1];
-        own_ids[0] = COMPACT_NONE;
-        own_new[0] = own_rest == 0 ? 0 : COMPACT_NONE;
-        for (int own_i = 1; own_i <= COMPACT_PIXELS; own_i++) {
+    const uint own_nothing = own_rest == 0 ? 0 : COMPACT_NONE;
+    CompactSpot own_at = compact_spot(own_grid);
+    const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
+    uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
+    uint own_new[COMPACT_COLUMNS] = {own_nothing, own_nothing, own_nothing, own_nothing};
+    for (; own_at.y < own_end; own_at.y++) {
+        COMPACT_READ(own_ids, own_at)
+#pragma unroll
+        for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
+            CompactSpot own_place = own_at;
+            own_place.x += own_i << own_lanes;
             uint own_id = own_ids[own_i];
             /* Ids that share their leading digits with kept ones may yet be dropped. */
             if (own_round == 0 && own_rest != 0 && own_id != COMPACT_NONE &&
-                !read_1(READ_ARGS, own_at.x + own_i - 1, own_at.y, own_at.plane)) {
-                own_id = own_ids[own_i] = COMPACT_NONE;
+                !read_1(READ_ARGS, own_place.x, own_place.y, own_place.plane)) {
+                own_id = COMPACT_NONE;
             }
-            own_new[own_i] = own_id == own_ids[own_i - 1]
-                                 ? own_new[own_i - 1]
-                                 : compact_result(own_grid, own_bits, own_id);
+            if (own_id != own_last[own_i]) {
+                own_new[own_i] = compact_result(own_grid, own_bits, own_id);
+                own_last[own_i] = own_id;
+            }
+            if (own_place.x < own_w) {
+                own_out[compact_pixel(own_grid, own_place)] = own_new[own_i];
+            }
         }
-        *(global uint4 *)(own_out + compact_pixel(own_grid, own_at)) =
-            (uint4)(own_new[1], own_new[2], own_new[3], own_new[4]);
     }
 }

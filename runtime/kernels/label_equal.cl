@@ -128,11 +128,11 @@ EQUAL_INLINE void unite(volatile global Node *parents, Node a, Node b)
     }
 }
 
-/* True when the pixel to the left, in the same segment, has this value, too. */
+/* True when the pixel to the left has this value, too. */
 EQUAL_INLINE bool continues(Grid g, global const PIXEL *image, Spot at, PIXEL value)
 {
     at.x--;
-    return (at.x + 1) % SEGMENT != 0 && pixel_at(g, image, at) == value;
+    return at.x >= 0 && pixel_at(g, image, at) == value;
 }
 
 kernel void equal_join(GRID_PARAMS, global const PIXEL *image, volatile global Node *parents)
@@ -153,9 +153,12 @@ kernel void equal_join(GRID_PARAMS, global const PIXEL *image, volatile global N
                                       other.x >= 0 && other.x < g.w && other.y >= 0 &&
                                       other.y < g.h && z + dz >= 0;
                     const bool equal = near && pixel_at(g, image, other) == value;
-                    /* Where both runs go on to the left, the pixels there do it. */
-                    if (equal && !(run && (dy != 0 || dz != 0 || dx == 0) && other.x > 0 &&
-                                   continues(g, image, other, value))) {
+                    /* Inside a segment equal_start has united the row; and where the runs of both
+                     * rows go on to the left, the pixels there unite them. */
+                    const bool done = dy == 0 && dz == 0
+                                          ? at.x % SEGMENT != 0
+                                          : run && continues(g, image, other, value);
+                    if (equal && !done) {
                         unite(parents, node, (Node)number_of(g, other));
                     }
                 }

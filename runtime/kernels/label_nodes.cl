@@ -31,9 +31,6 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 #define LABEL_INLINE static inline __attribute__((always_inline))
-#ifndef LABEL_BATCH
-#define LABEL_BATCH 8                            /* pixels that are read together */
-#endif
 #define LABEL_RUNS 16                            /* most runs in a word */
 #define LABEL_TILE_WORDS (LABEL_TILE_X * LABEL_TILE_Y * LABEL_TILE_Z)   /* in a tile; on GPUs the work-items of a group */
 #define LABEL_BLOCK 1024                         /* words that share a sum */

@@ -165,17 +165,6 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
 
 /* ---- label_tiles for GPUs: a work-item has a word of the tile, a group solves it --------------- */
 
-/* A pixel of a word of the tile; beyond the image its border goes on. */
-LABEL_INLINE bool label_pixel(READ_PARAMS, LabelShape own_shape, LabelTile own_tile, uint own_number,
-                              uint own_bit)
-{
-    const LabelSpot own_at = label_in_tile(own_tile, own_number);
-    const int own_x = min(own_at.word * 32 + (int)own_bit, own_shape.w - 1);
-    const int own_y = min(own_at.y, own_tile.first.y + own_tile.down - 1);
-    const int own_z = min(own_at.plane, own_tile.first.plane + own_tile.deep - 1);
-    return read_0(READ_ARGS, own_x, own_y, own_z);
-}
-
 /* The bits of a word that lie in the image. */
 LABEL_INLINE uint label_image_bits(LabelShape s, LabelTile tile, uint number)
 {
@@ -198,25 +187,44 @@ LABEL_INLINE uint label_ballot(bool set)
 }
 
 #define LABEL_PACK_LOCAL 1
+#define LABEL_PACK_ROWS (LABEL_TILE_X < 8 ? 8 / LABEL_TILE_X : 1) /* that are read together */
 
-/* The work-item's word: each warp packs its 32 words one after the other, a pixel a work-item.  Many
- * pixels are read before the first vote, for loads do not pass votes. */
+/* Where the row of a tile's word lies; beyond the image, the border is read. */
+LABEL_INLINE LabelSpot label_pack_row(LabelTile tile, uint number)
+{
+    LabelSpot at = label_in_tile(tile, number);
+    at.y = min(at.y, tile.first.y + tile.down - 1);
+    at.plane = min(at.plane, tile.first.plane + tile.deep - 1);
+    return at;
+}
+
+/*
+ * The work-item's word.  Each warp packs its 32 words one after the other, a pixel a work-item.  The
+ * pixels of a row are all read before the first vote, for loads do not pass votes.
+ */
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_tile,
                              local uchar *own_flags)
 {
     const uint own_item = (uint)get_local_id(0), own_lane = own_item & 31;
+    const int own_x = own_tile.first.word * 32 + (int)own_lane;
     uint own_word = 0;
-    for (uint own_first = 0; own_first < 32; own_first += LABEL_BATCH) {
-        bool own_set[LABEL_BATCH];
+    for (uint own_row = 0; own_row < 32 / LABEL_TILE_X; own_row += LABEL_PACK_ROWS) {
+        bool own_set[LABEL_PACK_ROWS][LABEL_TILE_X];
 #pragma unroll
-        for (uint own_i = 0; own_i < LABEL_BATCH; own_i++) {
-            own_set[own_i] = label_pixel(READ_ARGS, own_shape, own_tile,
-                                         (own_item & ~31u) + own_first + own_i, own_lane);
+        for (uint own_k = 0; own_k < LABEL_PACK_ROWS; own_k++) {
+            const LabelSpot own_at =
+                label_pack_row(own_tile, (own_item & ~31u) + (own_row + own_k) * LABEL_TILE_X);
+#pragma unroll
+            for (int own_i = 0; own_i < LABEL_TILE_X; own_i++) {
+                own_set[own_k][own_i] = read_0(READ_ARGS, min(own_x + own_i * 32, own_shape.w - 1),
+                                               own_at.y, own_at.plane);
+            }
         }
 #pragma unroll
-        for (uint own_i = 0; own_i < LABEL_BATCH; own_i++) {
-            const uint own_packed = label_ballot(own_set[own_i]);
-            own_word = own_first + own_i == own_lane ? own_packed : own_word;
+        for (uint own_i = 0; own_i < LABEL_PACK_ROWS * LABEL_TILE_X; own_i++) {
+            const uint own_packed =
+                label_ballot(own_set[own_i / LABEL_TILE_X][own_i % LABEL_TILE_X]);
+            own_word = own_row * LABEL_TILE_X + own_i == own_lane ? own_packed : own_word;
         }
     }
     return own_word & label_image_bits(own_shape, own_tile, own_item);
@@ -231,11 +239,14 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
                              local uchar *own_flags)
 {
     const uint own_item = (uint)get_local_id(0);
-#pragma unroll LABEL_BATCH
+#pragma unroll 8
     for (uint own_i = 0; own_i < 32; own_i++) {
         const uint own_at = own_i * LABEL_TILE_WORDS + own_item;
-        own_flags[own_at] =
-            label_pixel(READ_ARGS, own_shape, own_tile, own_at / 32, own_at % 32);
+        const LabelSpot own_spot = label_in_tile(own_tile, own_at / 32);
+        const int own_x = min(own_spot.word * 32 + (int)(own_at & 31), own_shape.w - 1);
+        const int own_y = min(own_spot.y, own_tile.first.y + own_tile.down - 1);
+        const int own_z = min(own_spot.plane, own_tile.first.plane + own_tile.deep - 1);
+        own_flags[own_at] = read_0(READ_ARGS, own_x, own_y, own_z);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own_word = 0;

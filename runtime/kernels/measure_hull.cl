@@ -74,9 +74,37 @@ MEASURE_INLINE int find_corners(MeasureSide side)
     return n;
 }
 
-MEASURE_INLINE long ceil_div(long a, long b)
+/* Rounded-up quotients of n, n + step, n + 2 step ... by `by`, with one division at the start. */
+typedef struct Quotient {
+    long floor, rest, floor_step, rest_step, by;
+} Quotient;
+
+MEASURE_INLINE long floor_div(long a, long b)
 {
-    return a / b + (a % b > 0);
+    return a / b - (a % b < 0);
+}
+
+MEASURE_INLINE Quotient quotient_start(long n, long step, long by)
+{
+    Quotient q;
+    q.floor = floor_div(n, by);
+    q.rest = n - q.floor * by;
+    q.floor_step = floor_div(step, by);
+    q.rest_step = step - q.floor_step * by;
+    q.by = by;
+    return q;
+}
+
+MEASURE_INLINE long quotient_next(Quotient *q)
+{
+    const long up = q->floor + (q->rest > 0);
+    q->floor += q->floor_step;
+    q->rest += q->rest_step;
+    if (q->rest >= q->by) {
+        q->rest -= q->by;
+        q->floor++;
+    }
+    return up;
 }
 
 /* Writes the widened hull's first (or last) pixel of each row over the rows; their sum. */
@@ -85,13 +113,14 @@ MEASURE_INLINE long widen(MeasureSide side, int corners)
     int row = side.corner[0];
     long x0 = border(&side, row), above = LONG_MAX, total = 0;
     for (int i = 0; i < corners; i++) {
-        const int next = i + 1 < corners ? side.corner[i + 1] : row + 1;
         const bool ends = i + 1 == corners;
+        const int next = ends ? row + 1 : side.corner[i + 1];
         const long x1 = ends ? x0 : border(&side, next), dx = x1 - x0, dy = next - row;
+        Quotient here = quotient_start(2 * x0 * dy - dy, 2 * dx, 2 * dy);
+        Quotient half_below = quotient_start(2 * x0 * dy + dx, 2 * dx, 2 * dy);
         for (int y = 0; y < dy; y++) {
-            const long here = ceil_div(2 * (x0 * dy + dx * y) - dy, 2 * dy);
-            const long below = ends ? LONG_MAX : ceil_div(2 * x0 * dy + dx * (2 * y + 1), 2 * dy);
-            const long least = min(here, min(above, below));
+            const long below = ends ? LONG_MAX : quotient_next(&half_below);
+            const long least = min(quotient_next(&here), min(above, below));
             side.x[row + y] = (int)(side.sign * least);
             total += side.sign * least;
             above = below;

@@ -23,6 +23,9 @@ typedef struct MeasureCounts {
 constant char MEASURE_CROFTON_OF[16] = {-1, 0, 1, 2, -1, 0, -1, 1, 3, 4, 1, 1, 3, 4, -1, -1};
 constant char MEASURE_EULER_OF[16] = {0, 0, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0, 0, -1, 0};
 
+/* Neighbours of the same label are bits, 5 a row, with the pixel itself in the middle. */
+enum { MEASURE_SELF = 12, MEASURE_NINE = 0x739c0, MEASURE_CROSS = 0x22880 };
+
 MEASURE_INLINE void measure_count_code(MeasureCounts *c, uint code, uint own)
 {
     const bool mine = (code & (own - 1)) == 0;
@@ -33,66 +36,78 @@ MEASURE_INLINE void measure_count_code(MeasureCounts *c, uint code, uint own)
     c->euler += mine ? MEASURE_EULER_OF[code] : 0;
 }
 
-/* Bits: 1 the pixel itself, 4 to its left, 2 above, 8 above left.  same[y + 1][x + 1] */
-MEASURE_INLINE void measure_count_codes(MeasureCounts *c, const uint same[3][3])
+/* The four 2 x 2 neighbourhoods; bits: 1 lower right, 4 to its left, 2 above it, 8 above left. */
+MEASURE_INLINE void measure_count_codes(MeasureCounts *c, uint same)
 {
     for (int j = 0; j < 2; j++) {
         for (int i = 0; i < 2; i++) {
+            const uint part = same >> (MEASURE_SELF + i + 5 * j - 6);
             const uint code =
-                same[j + 1][i + 1] | same[j + 1][i] << 2 | same[j][i + 1] << 1 | same[j][i] << 3;
+                (part >> 6 & 1) | (part >> 5 & 1) << 2 | (part >> 1 & 1) << 1 | (part & 1) << 3;
             measure_count_code(c, code, j == 0 ? (i == 0 ? 1 : 4) : (i == 0 ? 2 : 8));
         }
     }
 }
 
-/* True when the pixel is of the label but has a 4-neighbour that is not. */
-MEASURE_INLINE bool measure_on_border(READ_PARAMS, int own_w, int own_h, uint own_label, int own_x,
-                                      int own_y, int own_plane)
+/* The pixel is on the border (of the label, but with a 4-neighbour that is not); how the border
+ * goes on around it decides its length. */
+MEASURE_INLINE void measure_count_border(MeasureCounts *c, uint same)
 {
-    return MEASURE_READ_LABEL(own_x, own_y, own_plane) == own_label &&
-           (MEASURE_READ_LABEL(own_x - 1, own_y, own_plane) != own_label ||
-            MEASURE_READ_LABEL(own_x + 1, own_y, own_plane) != own_label ||
-            MEASURE_READ_LABEL(own_x, own_y - 1, own_plane) != own_label ||
-            MEASURE_READ_LABEL(own_x, own_y + 1, own_plane) != own_label);
+    const uint inside = same >> 1 & same << 1 & same >> 5 & same << 5;
+    const uint border = same & ~inside;
+    const int straight = popcount(border & MEASURE_CROSS);
+    const int oblique = popcount(border & (MEASURE_NINE & ~MEASURE_CROSS & ~(1 << MEASURE_SELF)));
+    const int code = 1 + 2 * straight + 10 * oblique;
+    c->perimeter[0] +=
+        code == 5 || code == 7 || code == 15 || code == 17 || code == 25 || code == 27;
+    c->perimeter[1] += code == 21 || code == 33;
+    c->perimeter[2] += code == 13 || code == 23;
 }
 
-/* The pixel is on the border; how the border goes on around it decides its length. */
-MEASURE_INLINE void measure_count_border(READ_PARAMS, MeasureCounts *own_c, int own_w, int own_h,
-                                         uint own_label, int own_x, int own_y, int own_plane)
+/* The pixels two away, without the corners, which no border depends on. */
+MEASURE_INLINE uint measure_look_further(READ_PARAMS, int own_w, int own_h, uint own_label,
+                                         int own_x, int own_y, int own_plane)
 {
-    const int own_straight =
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x - 1, own_y, own_plane) +
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x + 1, own_y, own_plane) +
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x, own_y - 1, own_plane) +
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x, own_y + 1, own_plane);
-    const int own_oblique =
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x - 1, own_y - 1, own_plane) +
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x + 1, own_y - 1, own_plane) +
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x - 1, own_y + 1, own_plane) +
-        measure_on_border(READ_ARGS, own_w, own_h, own_label, own_x + 1, own_y + 1, own_plane);
-    const int own_code = 1 + 2 * own_straight + 10 * own_oblique;
-    own_c->perimeter[0] += own_code == 5 || own_code == 7 || own_code == 15 || own_code == 17 ||
-                           own_code == 25 || own_code == 27;
-    own_c->perimeter[1] += own_code == 21 || own_code == 33;
-    own_c->perimeter[2] += own_code == 13 || own_code == 23;
+    uint own_same = 0;
+    for (int own_k = -1; own_k <= 1; own_k++) {
+        const bool own_up = MEASURE_READ_LABEL(own_x + own_k, own_y - 2, own_plane) == own_label;
+        const bool own_down = MEASURE_READ_LABEL(own_x + own_k, own_y + 2, own_plane) == own_label;
+        const bool own_left = MEASURE_READ_LABEL(own_x - 2, own_y + own_k, own_plane) == own_label;
+        const bool own_right = MEASURE_READ_LABEL(own_x + 2, own_y + own_k, own_plane) == own_label;
+        own_same |= (uint)own_up << (2 + own_k) | (uint)own_down << (22 + own_k) |
+                    (uint)own_left << (10 + 5 * own_k) | (uint)own_right << (14 + 5 * own_k);
+    }
+    return own_same;
 }
 
+/* The labels of three rows go along; the next row is read here. */
+#define MEASURE_NEAR                                                                               \
+    uint own_near[3][3];                                                                           \
+    for (int own_k = 0; own_k < 6; own_k++) {                                                      \
+        own_near[1 + own_k / 3][own_k % 3] =                                                       \
+            MEASURE_READ_LABEL(own_x + own_k % 3 - 1, own_y0 + own_k / 3 - 1, own_plane);          \
+    }
+#define MEASURE_STEP                                                                               \
+    for (int own_k = 0; own_k < 3; own_k++) {                                                      \
+        own_near[0][own_k] = own_near[1][own_k];                                                   \
+        own_near[1][own_k] = own_near[2][own_k];                                                   \
+        own_near[2][own_k] = MEASURE_READ_LABEL(own_x + own_k - 1, own_y + 1, own_plane);          \
+    }                                                                                              \
+    const uint own_label = own_near[1][1];
 #define MEASURE_LOOK(own_c)                                                                        \
     {                                                                                              \
-        uint own_same[3][3];                                                                       \
+        uint own_same = 0;                                                                         \
         for (int own_k = 0; own_k < 9; own_k++) {                                                  \
-            own_same[own_k / 3][own_k % 3] =                                                       \
-                MEASURE_READ_LABEL(own_x + own_k % 3 - 1, own_y + own_k / 3 - 1, own_plane) ==     \
-                own_label;                                                                         \
+            own_same |= (uint)(own_near[own_k / 3][own_k % 3] == own_label)                        \
+                        << (6 + own_k % 3 + own_k / 3 * 5);                                        \
         }                                                                                          \
-        const uint own_cross = own_same[0][1] & own_same[1][0] & own_same[1][2] & own_same[2][1];  \
-        if ((own_cross & own_same[0][0] & own_same[0][2] & own_same[2][0] & own_same[2][2]) ==     \
-            0) {                                                                                   \
+        if (own_same != MEASURE_NINE) {                                                            \
             measure_count_codes(own_c, own_same);                                                  \
         }                                                                                          \
-        if (MEASURE_PERIMETER >= 0 && own_cross == 0) {                                            \
-            measure_count_border(READ_ARGS, own_c, own_w, own_h, own_label, own_x, own_y,          \
-                                 own_plane);                                                       \
+        if (MEASURE_PERIMETER >= 0 && (own_same & MEASURE_CROSS) != MEASURE_CROSS) {               \
+            own_same |=                                                                            \
+                measure_look_further(READ_ARGS, own_w, own_h, own_label, own_x, own_y, own_plane); \
+            measure_count_border(own_c, own_same);                                                 \
         }                                                                                          \
     }
 #else
@@ -123,6 +138,11 @@ constant uchar MEASURE_BIT[8] = {1, 4, 2, 8, 16, 64, 32, 128};
                 (own_code & (MEASURE_BIT[own_corner] - 1)) == 0 ? MEASURE_EULER_3D[own_code] : 0;  \
         }                                                                                          \
     }
+#endif
+
+#if MEASURE_SPACE
+#define MEASURE_NEAR
+#define MEASURE_STEP const uint own_label = read_0(READ_ARGS, own_x, own_y, own_plane);
 #endif
 
 #define MEASURE_FLUSH()                                                                            \
@@ -159,8 +179,9 @@ MEASURE_GROUP_KERNEL void measure_outline(READ_PARAMS, const int own_w, const in
 
     uint own_current = 0;
     MeasureCounts own_counts = own_zero;
+    MEASURE_NEAR
     for (int own_y = own_y0; own_y < own_y1; own_y++) {
-        const uint own_label = read_0(READ_ARGS, own_x, own_y, own_plane);
+        MEASURE_STEP
         const uint own_object = measure_tally_object(own_label, own_first, own_n);
         if (own_object != own_current) {
             MEASURE_FLUSH()

@@ -25,7 +25,7 @@
 #define PERLABEL_INLINE static inline __attribute__((always_inline))
 #define PERLABEL_GROUP 256
 #define PERLABEL_STRIP 64    /* rows that a work-item marches over */
-#define PERLABEL_BATCH 8     /* rows that are read together */
+#define PERLABEL_BATCH 4     /* rows that are read together; as many runs can end there */
 #define PERLABEL_ENTRIES 128 /* of the local table; one more for background */
 #define PERLABEL_PROBES 4
 #define PERLABEL_PIECES 4    /* 32-bit words of an accumulator */
@@ -176,9 +176,10 @@ PERLABEL_INLINE void perlabel_pour(const int fold, const PerlabelTo *to, const P
     }
 }
 
-/* What a work-item has in its registers: two runs, so that most finished ones can wait. */
+/* What a work-item has in its registers.  Runs that have ended wait until the batch is done, so that
+ * few instructions are spent on runs while most of a warp has none. */
 typedef struct PerlabelState {
-    PerlabelRun now, waiting, background;
+    PerlabelRun now, background, waiting[PERLABEL_BATCH];
 } PerlabelState;
 
 PERLABEL_INLINE void perlabel_step(const int fold, const PerlabelTo *to, PerlabelState *state,
@@ -188,22 +189,28 @@ PERLABEL_INLINE void perlabel_step(const int fold, const PerlabelTo *to, Perlabe
         perlabel_fold(fold, &state->background, bits);
     } else {
         if (label != state->now.label) {
-            if (state->waiting.label != 0) {
-                perlabel_pour(fold, to, &state->waiting);
+#pragma unroll
+            for (int i = PERLABEL_BATCH - 1; i > 0; i--) {
+                state->waiting[i] = state->waiting[i - 1];
             }
-            state->waiting = state->now;
+            state->waiting[0] = state->now;
             state->now = perlabel_begin(fold, to, label);
         }
         perlabel_fold(fold, &state->now, bits);
     }
 }
 
-PERLABEL_INLINE void perlabel_rest(const int fold, const PerlabelTo *to, PerlabelRun *run)
+PERLABEL_INLINE void perlabel_pour_waiting(const int fold, const PerlabelTo *to,
+                                           PerlabelState *state)
 {
-    if (run->label != 0) {
-        perlabel_pour(fold, to, run);
+    while (state->waiting[0].label != 0) {
+        perlabel_pour(fold, to, &state->waiting[0]);
+#pragma unroll
+        for (int i = 0; i < PERLABEL_BATCH - 1; i++) {
+            state->waiting[i] = state->waiting[i + 1];
+        }
+        state->waiting[PERLABEL_BATCH - 1].label = 0;
     }
-    run->label = 0;
 }
 
 PERLABEL_INLINE void perlabel_open(local uint *keys, local uint *entries)
@@ -308,8 +315,11 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
                                own_keys,  own_entries};                                            \
     const PerlabelSpot own_at = perlabel_spot(own_w, own_h, own_lanes);                            \
     PerlabelState own_state;                                                                       \
-    own_state.now = own_state.waiting = perlabel_begin(fold, &own_to, 0);                          \
-    own_state.background = own_state.now;                                                          \
+    own_state.now = own_state.background = perlabel_begin(fold, &own_to, 0);                       \
+    _Pragma("unroll") for (int own_k = 0; own_k < PERLABEL_BATCH; own_k++)                         \
+    {                                                                                              \
+        own_state.waiting[own_k] = own_state.now;                                                  \
+    }                                                                                              \
     perlabel_open(own_keys, own_entries);                                                          \
     for (int own_row = 0; own_row < PERLABEL_STRIP && own_first < own_last; own_row += PERLABEL_BATCH) {             \
         PERLABEL_READ(own_label, own_bits, own_at, own_at.y + own_row)                             \
@@ -317,9 +327,10 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
         {                                                                                          \
             perlabel_step(fold, &own_to, &own_state, own_label[own_k], own_bits[own_k]);           \
         }                                                                                          \
-        perlabel_rest(fold, &own_to, &own_state.waiting);                                          \
+        perlabel_pour_waiting(fold, &own_to, &own_state);                                          \
     }                                                                                              \
-    perlabel_rest(fold, &own_to, &own_state.now);                                                  \
+    own_state.waiting[0] = own_state.now;                                                          \
+    perlabel_pour_waiting(fold, &own_to, &own_state);                                              \
     perlabel_close(fold, &own_to, &own_state.background);
 
 PERLABEL_KERNEL void perlabel_run(READ_PARAMS, int own_w, int own_h, int own_planes, int own_lanes,

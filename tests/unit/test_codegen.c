@@ -190,7 +190,8 @@ static int open_device(void **state)
 {
     (void)state;
     Err err = {0};
-    DevOptions options = {.choice = "cpu"};
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu"};
     return dev_open(&options, &dev, &err) ? 0 : -1;
 }
 

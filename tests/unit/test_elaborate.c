@@ -160,7 +160,7 @@ static void sums_are_computed_axis_by_axis(void **state)
         "input image[y, x]\noutput a = sum((i + 1) * (j + 2) / 9 * image[dx = i, dy = j, fill = 5]\n"
         "  for j in -1 .. 1, i in -2 .. 2)");
     assert_in(g, "a_x = map");
-    assert_in(g, "in sum(#1 in -2 .. 2: mul(f32(add(#1, 1)), %1[x = #1, border = constant, outside = 5]))");
+    assert_in(g, "sum(#1 in -2 .. 2: mul(f32(add(#1, 1)), %1[x = #1, border = constant, outside = 5]))");
     /* Outside the rows stands what a row of fives becomes. */
     assert_in(g, "%2[y = #0, border = constant, outside = mul(5, sum(#1 in -2 .. 2: add(#1, 1)))]");
     /* Weights that depend on both indices, or on a condition, are one flat sum. */

@@ -150,15 +150,20 @@ static int pitch_of(RefShape s)
     return (s.w + 15) / 16 * 16;
 }
 
+/* One write of all rows, since oclgrind takes what is written row by row for uninitialised. */
 static DevMem *upload(RefShape s, Elem elem, const void *pixels)
 {
     Err err = {0};
     size_t size = elem_size(elem), rows = (size_t)s.h * (size_t)s.d * (size_t)s.c;
-    size_t pitch = (size_t)pitch_of(s) * size;
+    size_t row = (size_t)s.w * size, pitch = (size_t)pitch_of(s) * size;
+    char *padded = zeroed(rows * pitch);
+    memset(padded, 0xde, rows * pitch);
+    for (size_t y = 0; y < rows; y++) {
+        memcpy(padded + y * pitch, (const char *)pixels + y * row, row);
+    }
     DevMem *mem = allocate(rows * pitch);
-    must(dev_write_rows(device, mem, 0, pitch, pixels, (size_t)s.w * size, (size_t)s.w * size, rows,
-                        &err),
-         &err);
+    must(dev_write(device, mem, 0, padded, rows * pitch, &err), &err);
+    free(padded);
     return mem;
 }
 

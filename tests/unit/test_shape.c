@@ -355,12 +355,139 @@ static void test_nearest_label(void **state)
     }
 }
 
+/* ---- reconstruction and maxima --------------------------------------------------------- */
+
+enum { NOISE, STEPS, CONE, FLAT, MAZE, RANDOM_FLOATS, ODD_FLOATS, GREYS };
+
+static float odd_number(void)
+{
+    static const float ODD[] = {NAN, -INFINITY, INFINITY, -0.0F, 0.0F, 1e-42F, -1e-42F, 1, -1, 2};
+    return ODD[below(sizeof ODD / sizeof *ODD)];
+}
+
+static float grey_pixel(int kind, int x, int y, int z, RefShape s)
+{
+    switch (kind) {
+    case NOISE: return (float)below(256);
+    case STEPS: return (float)(below(100) < 85 ? 3 : below(5));
+    case CONE: return (float)(200 - abs(x - s.w / 2) - abs(y - s.h / 2) - 2 * (z % s.d));
+    case MAZE: return y % 2 == 0 ? 9 : x == (y % 4 == 1 ? s.w - 1 : 0) ? 9 : (float)(z % 3);
+    case RANDOM_FLOATS: return (float)below(60000) / 7 - 4000;
+    case ODD_FLOATS: return odd_number();
+    default: return 5;
+    }
+}
+
+static float *make_grey(int kind, RefShape s)
+{
+    float *image = zeroed(ref_pixels(s) * sizeof *image), *at = image;
+    random_state = (uint32_t)(kind * 733 + s.w * 31 + s.h);
+    for (int plane = 0; plane < s.d * s.c; plane++) {
+        for (int y = 0; y < s.h; y++) {
+            for (int x = 0; x < s.w; x++) {
+                *at++ = grey_pixel(kind, x, y, plane, s);
+            }
+        }
+    }
+    return image;
+}
+
+static const RefShape GREY_SHAPES[] = {
+    {1, 1, 1, 1},   {9, 1, 1, 1},  {1, 50, 1, 1},   {33, 35, 1, 2},   {64, 32, 1, 1},
+    {6, 5, 4, 1},   {17, 33, 9, 2}, {3, 2, 70, 1},  {200, 70, 1, 2},  {70, 40, 18, 1},
+};
+
+/* Seeds: the mask lowered by 2, or a few pixels of it. */
+static float *make_seed(const float *mask, size_t n, bool few)
+{
+    float *seed = zeroed(n * sizeof *seed);
+    for (size_t p = 0; p < n; p++) {
+        seed[p] = !few ? mask[p] - 2 : p == n / 3 || below(500) == 0 ? mask[p] + 1 : -5000;
+    }
+    return seed;
+}
+
+static void check_reconstruct(RefShape s, int kind, int connectivity, int mode)
+{
+    size_t n = ref_pixels(s);
+    bool erosion = mode & 1;
+    float *mask = make_grey(kind, s), *seed = make_seed(mask, n, mode & 2);
+    float *expected = zeroed(n * sizeof *expected);
+    for (size_t p = 0; p < n && erosion; p++) {
+        mask[p] = -mask[p];
+        seed[p] = -seed[p];
+    }
+    ref_reconstruct(seed, mask, s, connectivity, erosion, expected);
+    Job job = {.primitive = "reconstruct",
+               .s = s,
+               .elem = {ELEM_F32, ELEM_F32},
+               .pixels = {seed, mask},
+               .stored = true,
+               .arg = {connectivity, erosion},
+               .count = -1,
+               .shape = mode >> 2,
+               .out = ELEM_F32};
+    check_job(&job, "greys", expected);
+    free(mask);
+    free(seed);
+    free(expected);
+}
+
+static void test_reconstruct(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof GREY_SHAPES / sizeof *GREY_SHAPES; i++) {
+        RefShape s = GREY_SHAPES[i];
+        for (int kind = 0; kind < GREYS && !skipped(s); kind++) {
+            for (int mode = 0; mode < 8; mode++) {
+                check_reconstruct(s, kind, 1 + (mode + kind) % (s.d > 1 ? 3 : 2), mode);
+            }
+        }
+    }
+}
+
+static void check_maxima(RefShape s, int kind, int connectivity, int shape)
+{
+    size_t n = ref_pixels(s);
+    float *image = make_grey(kind, s);
+    uint8_t *expected = zeroed(n);
+    ref_local_maxima(image, s, connectivity, expected);
+    Job job = {.primitive = "local_maxima",
+               .s = s,
+               .elem = {ELEM_F32},
+               .pixels = {image},
+               .stored = true,
+               .arg = {connectivity},
+               .count = -1,
+               .shape = shape,
+               .out = ELEM_BOOL};
+    check_job(&job, "greys", expected);
+    free(image);
+    free(expected);
+}
+
+static void test_local_maxima(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof GREY_SHAPES / sizeof *GREY_SHAPES; i++) {
+        RefShape s = GREY_SHAPES[i];
+        for (int kind = 0; kind < GREYS && !skipped(s); kind++) {
+            for (int connectivity = 1; connectivity <= (s.d > 1 ? 3 : 2); connectivity++) {
+                check_maxima(s, kind, connectivity, 0);
+                check_maxima(s, kind, connectivity, 1);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_distance_far),
         cmocka_unit_test(test_nearest_label),
+        cmocka_unit_test(test_reconstruct),
+        cmocka_unit_test(test_local_maxima),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -1,0 +1,48 @@
+/*
+ * reconstruct: what propagate.cl needs for grey reconstruction, and the kernels around it.
+ *
+ * Numbers are kept as integers in the same order (-0 before 0), NaN before all, so that a NaN of the
+ * mask lets nothing through.  Erosion is dilation of numbers with the other sign.  The host defines
+ * RECONSTRUCT_SEED, PROPAGATE_IMAGE (the mask's type) and RECONSTRUCT_EROSION.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define PROPAGATE_VALUE int
+#define PROPAGATE_LEAST INT_MIN
+
+LANES_INLINE int reconstruct_rank(float v)
+{
+    const int bits = as_int(RECONSTRUCT_EROSION ? -v : v);
+    return isnan(v) ? INT_MIN : bits >= 0 ? bits : INT_MIN - bits - 1;
+}
+
+LANES_INLINE int propagate_ceiling(global const PROPAGATE_IMAGE *mask, size_t at, int value)
+{
+    return reconstruct_rank((float)mask[at]);
+}
+
+/* Seeds, but not above the mask, become integers. */
+LANES_KERNEL void reconstruct_start(int lanes, int w, uint rows, int pitch, int seed_pitch,
+                                    int mask_pitch, global const RECONSTRUCT_SEED *seed,
+                                    global const PROPAGATE_IMAGE *mask, global int *ranks)
+{
+    const LanesSpot at = lanes_spot(w, lanes);
+    if (at.x < w && at.row < rows) {
+        const size_t row = at.row, x = (size_t)at.x;
+        ranks[row * (size_t)pitch + x] =
+            min(reconstruct_rank((float)seed[row * (size_t)seed_pitch + x]),
+                reconstruct_rank((float)mask[row * (size_t)mask_pitch + x]));
+    }
+}
+
+/* Integers become numbers again, in place. */
+LANES_KERNEL void reconstruct_end(int lanes, int w, uint rows, int pitch, global int *ranks)
+{
+    const LanesSpot at = lanes_spot(w, lanes);
+    if (at.x < w && at.row < rows) {
+        global int *const pixel = ranks + (size_t)at.row * (size_t)pitch + (size_t)at.x;
+        const int rank = *pixel, bits = rank >= 0 ? rank : INT_MIN - rank - 1;
+        const int sign = RECONSTRUCT_EROSION ? INT_MIN : 0;
+        *pixel = rank == INT_MIN ? 0x7fc00000 : bits ^ sign;
+    }
+}

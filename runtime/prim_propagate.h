@@ -1,0 +1,21 @@
+/*
+ * prim_propagate: lets pixels rise to their neighbours' values, up to a ceiling each, until nothing
+ * changes (kernels/propagate.cl).
+ */
+#ifndef RUNTIME_PRIM_PROPAGATE_H
+#define RUNTIME_PRIM_PROPAGATE_H
+
+#include "prim_lanes.h"
+
+/* 32-bit words of scratch that it needs, whatever the shape of the kernels. */
+size_t propagate_words(const PrimCall *call);
+
+/* Builds `defines`, kernel_text_lanes, the text that says what rises, and propagate.cl. */
+bool propagate_program(const PrimCall *call, const char *defines, const char *text,
+                       int connectivity, DevProgram **program);
+
+/* Runs until stable.  Values are those of call->out[0]; `image` is what the ceilings come from.
+ * Its words start at word `at` of the scratch.  Waits for the device. */
+bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, size_t at);
+
+#endif

@@ -1,0 +1,51 @@
+# same_bits.sh: no way of compiling or running changes a bit of any output: fusion off, single
+# passes off, another number of threads, other groupings.
+. "$(dirname "$0")/lib.sh"
+
+all_passes=$("$PIPEC" help passes | cut -d' ' -f1)
+
+# without NAME: all passes but that one.
+without() {
+    echo "$all_passes" | grep -vx "$1" | paste -sd, -
+}
+
+# The outputs in two folders: images by pixel (their metadata name the compilation), tables by byte.
+same_outputs() {
+    check test "$(ls "$1")" = "$(ls "$2")"
+    for path in "$1"/*; do
+        case $path in
+        *.csv) check cmp "$path" "$2/${path##*/}" ;;
+        *) check "$COMPARE" same "$path" "$2/${path##*/}" ;;
+        esac
+    done
+}
+
+# variant SAMPLE NAME OPTIONS...: one sample, compiled in another way.
+variant() {
+    sample=$1
+    folder=$2/$1
+    shift 2
+    expect 0 '' "$PIPEC" run "$@" "$SAMPLES/$sample.pipe" $(image_of "$sample") -q -o "$folder"
+    same_outputs all/"$sample" "$folder"
+}
+
+for sample in $(samples); do
+    expect 0 '' "$PIPEC" run "$SAMPLES/$sample.pipe" $(image_of "$sample") -q -o all/"$sample"
+    variant "$sample" none --fuse=none
+    variant "$sample" pointwise --fuse=pointwise
+done
+check test "$(echo "$all_passes" | wc -l)" -ge 4
+for pass in $all_passes; do
+    for sample in blobs clip harris nuclei; do
+        variant $sample "without-$pass" --passes="$(without "$pass")" --verify
+    done
+done
+variant blobs nopass --passes= --fuse=none
+
+POCL_MAX_PTHREAD_COUNT=1
+export POCL_MAX_PTHREAD_COUNT
+for sample in blobs sources; do
+    variant $sample single
+    variant $sample jobs --jobs 1
+done
+finish
