@@ -515,7 +515,8 @@ VALUE(orientation)
     double t[3][3];
     tensor(f, o, t);
     double a = t[0][0], b = t[0][1], c = t[1][1];
-    *out = a - c == 0 ? (b < 0 ? -PI / 4 : PI / 4) : 0.5 * atan2(-2 * b, c - a);
+    /* 0 - 2 b is never -0: objects along the columns have +pi/2. */
+    *out = a - c == 0 ? (b < 0 ? -PI / 4 : PI / 4) : 0.5 * atan2(0 - 2 * b, c - a);
 }
 
 /* ---- outline --------------------------------------------------------------------------- */

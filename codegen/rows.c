@@ -284,43 +284,6 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     body_line(r, "}");
 }
 
-/*
- * A row that is the march's own, so many rows ahead, is fetched while the one before it is being
- * computed: the fetch for the next row is issued here, that for the first in front of the loop.
- * Returns NULL when the row is not of that kind.
- */
-static const char *fetch_ahead(Rows *r, IrId node, const Row *row, const char *array,
-                               const char *buffer, const char *element, const char *channel,
-                               const char *plane, const char *width, const char *left)
-{
-    CgKernel *k = r->k;
-    Arena *arena = k->arena;
-    bool z = marches_z(r);
-    const char *march = z ? "plane" : "y";
-    (void)node;
-    if (row->axis != r->step->march || strcmp(row->base, march) != 0 || channel[0] != '\0') {
-        return NULL;
-    }
-    const char *shift = cg_define_int(
-        k, row->offset, arena_printf(arena, "%s_AHEAD", cg_macro(arena, k->name)));
-    const char *extent = cg_param_extent(k, 0, z ? 2 : 1), *map = MAP_NAMES[row->border];
-    const char *ahead = arena_printf(arena, "%s_next", array);
-    const char *place[2];
-    const char *const from[2] = {"start", march};
-    for (int i = 0; i < 2; i++) {
-        const char *at = arena_printf(arena, "%s(%s + %s%s, %s)", map, from[i], shift,
-                                      i ? " + 1" : "", extent);
-        place[i] = arena_printf(arena, "%s + ROW(%s, %s, %s)", buffer, buffer, z ? at : plane,
-                                z ? row->y : at);
-    }
-    str_addf(r->before, "    DECLARE_AHEAD(%s, %s, %s, %s, x - %s);\n", element, ahead, width,
-             place[0], left);
-    const char *here = arena_printf(arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, row->y);
-    body_line(r, arena_printf(arena, "LOAD_AHEAD(%s, %s, %s, %s, %s, %s, x - %s);", element, array,
-                              ahead, width, here, place[1], left));
-    return ahead;
-}
-
 /* Loads the columns of a stored node. */
 static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
 {
@@ -349,25 +312,17 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, node)), array, width));
     bool narrow = strcmp(width, "PX") == 0;
     int indent = r->cx.indent;
-    const char *ahead = fetch_ahead(r, node, &row, array, buffer, element, channel, plane, width, left);
     if (!narrow) {
         cg_param_extent(k, 0, 0);
-    }
-    if (!narrow && ahead == NULL) {
         body_line(r, arena_printf(arena, "if (x >= %s && x + %s - %s <= w) {", left, width, left));
         r->cx.indent++;
     }
     const char *start = arena_printf(arena, "%s + ROW(%s, %s, %s) + x%s%s", buffer, buffer, plane,
                                      row.y, narrow ? "" : " - ", narrow ? "" : left);
-    if (ahead == NULL) {
-        body_line(r,
-                  arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s);", element, array, width, start));
-    }
+    body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s);", element, array, width, start));
     if (!narrow) {
         r->cx.indent = indent;
-        body_line(r, ahead == NULL ? "} else {"
-                                   : arena_printf(arena, "if (x < %s || x + %s - %s > w) {", left,
-                                                  width, left));
+        body_line(r, "} else {");
         body_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s[ROW(%s, "
                                   "%s, %s) + %s(x - %s + k, w)];",
@@ -671,13 +626,14 @@ static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
         str_add(out, "    const int z = plane, c = 0;\n    (void)z, (void)c;\n");
     }
     str_add(out, r->prologue->at);
-    if (r->depth != NULL) {
-        str_addf(out, "    const int start = first - (%s - 1); /* the rows before warm up */\n",
-                 r->depth);
-    }
     str_add(out, r->before->at);
-    str_addf(out, "    for (int %s = %s; %s < min(first + strip, rows_to); %s++) {\n", march,
-             r->depth != NULL ? "start" : "first", march, march);
+    if (r->depth != NULL) {
+        str_addf(out, "    for (int %s = first - (%s - 1); %s < min(first + strip, rows_to); %s++) {\n",
+                 march, r->depth, march, march);
+    } else {
+        str_addf(out, "    for (int %s = first; %s < min(first + strip, rows_to); %s++) {\n", march,
+                 march, march);
+    }
     str_add(out, r->body->at);
     str_add(out, after_warm_up);
     str_add(out, "    }\n}\n");

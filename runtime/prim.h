@@ -67,6 +67,7 @@ typedef struct PrimTable {
     bool *integer;        /* print without decimals */
     double *at;           /* [column * rows + row]; NaN prints as an empty field */
 } PrimTable;
+/* Frees what the table holds and empties it; NULL is allowed. */
 void prim_table_free(PrimTable *table);
 
 typedef struct Primitive {

@@ -12,9 +12,7 @@
  * sorts them stably.  NaN floods last.  The volume is padded by closed pixels, so that neighbours need
  * no tests.  No scratch on the device; on the host 9 bytes a pixel and 16 an item of the queue.
  */
-#include "prim_lanes.h"
-
-#include "convert.h"
+#include "prim_host.h"
 
 #include <assert.h>
 #include <math.h>
@@ -39,12 +37,6 @@ typedef struct Flood {
     uint32_t age, largest;
 } Flood;
 
-static bool no_memory(const PrimCall *call)
-{
-    return err_set(call->err, CODE_MEMORY, "%s: not enough memory for %d x %d x %d pixels on the host",
-                   call->name, call->w, call->h, call->d);
-}
-
 /* ---- queue ----------------------------------------------------------------------------- */
 
 static bool push(Flood *f, Drop drop)
@@ -53,7 +45,7 @@ static bool push(Flood *f, Drop drop)
         size_t cap = 2 * f->cap + 4096;
         Drop *heap = realloc(f->heap, cap * sizeof *heap);
         if (heap == NULL) {
-            return no_memory(f->call);
+            return host_no_memory(f->call);
         }
         f->heap = heap;
         f->cap = cap;
@@ -166,41 +158,25 @@ static uint32_t *cell_row(const Flood *f, uint32_t *cells, size_t y, size_t z)
     return cells + ((z + (f->deep > 1)) * f->tall + y + 1) * f->wide + 1;
 }
 
-/* Downloads a plane of an image as pixels of type `to`; `raw` has room for 8 bytes a pixel. */
-static bool fetch(const PrimCall *call, const PrimImage *image, size_t plane, Elem to, void *raw,
-                  void *pixels)
-{
-    size_t size = elem_size(image->elem), row = (size_t)call->w * size, bad = 0;
-    size_t pitch = (size_t)image->pitch * size, n = (size_t)call->w * (size_t)call->h;
-    TRY(dev_read_rows(call->dev, image->mem, plane * (size_t)call->h * pitch, pitch, raw, row, row,
-                      (size_t)call->h, call->err));
-    if (image->elem == to) {
-        memcpy(pixels, raw, n * size);
-    } else if (!convert_row(image->elem, raw, to, pixels, n, &bad)) {
-        return err_set(call->err, CODE_USAGE, "%s: a marker is %g; markers are whole numbers from 0",
-                       call->name, convert_get(image->elem, raw, bad));
-    }
-    return true;
-}
-
 /* Plane z of the volume that begins at plane `first`. */
-static bool load_plane(Flood *f, size_t first, size_t z, void *raw, void *pixels)
+static bool load_plane(Flood *f, HostPlane *plane, size_t first, size_t z)
 {
     const PrimCall *call = f->call;
-    size_t w = (size_t)call->w, h = (size_t)call->h;
+    size_t w = (size_t)call->w, n = w * (size_t)call->h;
     bool masked = call->in[2].mem != NULL;
-    TRY(fetch(call, &call->in[0], first + z, ELEM_F32, raw, pixels));
-    for (size_t p = 0; p < w * h; p++) {
-        cell_row(f, f->rank, p / w, z)[p % w] = rank_of(((const float *)pixels)[p]);
+    TRY(host_fetch(plane, &call->in[0], first + z, ELEM_F32));
+    for (size_t p = 0; p < n; p++) {
+        cell_row(f, f->rank, p / w, z)[p % w] = rank_of(((const float *)plane->pixels)[p]);
     }
-    TRY(fetch(call, &call->in[1], first + z, ELEM_U32, raw, pixels));
-    for (size_t y = 0; y < h; y++) {
-        memcpy(cell_row(f, f->label, y, z), (const uint32_t *)pixels + y * w, w * sizeof(uint32_t));
+    TRY(host_fetch(plane, &call->in[1], first + z, ELEM_U32));
+    for (size_t p = 0; p < n; p += w) {
+        memcpy(cell_row(f, f->label, p / w, z), (const uint32_t *)plane->pixels + p,
+               w * sizeof *f->label);
     }
-    TRY(!masked || fetch(call, &call->in[2], first + z, ELEM_BOOL, raw, pixels));
-    for (size_t p = 0; p < w * h; p++) {
+    TRY(!masked || host_fetch(plane, &call->in[2], first + z, ELEM_BOOL));
+    for (size_t p = 0; p < n; p++) {
         size_t at = (size_t)(cell_row(f, f->label, p / w, z) - f->label) + p % w;
-        f->open[at] = !masked || ((const uint8_t *)pixels)[p] != 0;
+        f->open[at] = !masked || ((const uint8_t *)plane->pixels)[p] != 0;
         f->label[at] = f->open[at] ? f->label[at] : 0;
     }
     return true;
@@ -209,32 +185,28 @@ static bool load_plane(Flood *f, size_t first, size_t z, void *raw, void *pixels
 static bool store_plane(Flood *f, size_t first, size_t z)
 {
     const PrimCall *call = f->call;
-    const PrimImage *out = &call->out[0];
-    size_t word = sizeof(uint32_t), pitch = (size_t)out->pitch * word;
     for (size_t y = 0; y < (size_t)call->h; y++) {
         const uint32_t *row = cell_row(f, f->label, y, z);
         for (size_t x = 0; x < (size_t)call->w; x++) {
             f->largest = row[x] > f->largest ? row[x] : f->largest;
         }
     }
-    return dev_write_rows(call->dev, out->mem, (first + z) * (size_t)call->h * pitch, pitch,
-                          cell_row(f, f->label, 0, z), f->wide * word, (size_t)call->w * word,
-                          (size_t)call->h, call->err);
+    return host_store(call, &call->out[0], first + z, cell_row(f, f->label, 0, z), f->wide);
 }
 
-static bool flood_volumes(Flood *f, void *raw, void *pixels)
+static bool flood_volumes(Flood *f, HostPlane *plane)
 {
     size_t depth = (size_t)f->call->d, planes = (size_t)f->call->planes;
     for (size_t first = 0; first < planes; first += depth) {
         for (size_t z = 0; z < depth; z++) {
-            TRY(load_plane(f, first, z, raw, pixels));
+            TRY(load_plane(f, plane, first, z));
         }
         TRY(flood(f));
         for (size_t z = 0; z < depth; z++) {
             TRY(store_plane(f, first, z));
         }
     }
-    return true;
+    return host_value(f->call, f->largest);
 }
 
 /* Places and ages are counted in 32 bits. */
@@ -260,19 +232,13 @@ static bool run(PrimCall *call)
     f.cells = f.wide * f.tall * f.deep;
     list_offsets(&f, (int)call->arg[0]);
     TRY(check_size(&f));
-    size_t plane = (size_t)call->w * (size_t)call->h * sizeof(double);
-    void *raw = malloc(plane), *pixels = malloc(plane);
+    HostPlane plane = {0};
     f.rank = malloc(f.cells * sizeof *f.rank);
     f.label = calloc(f.cells, sizeof *f.label);
     f.open = calloc(f.cells, 1);
-    bool ok = raw && pixels && f.rank && f.label && f.open;
-    ok = ok ? flood_volumes(&f, raw, pixels) : no_memory(call);
-    double largest = f.largest;
-    ok = ok && (call->value < 0 || dev_write(call->dev, call->values,
-                                             (size_t)call->value * sizeof largest, &largest,
-                                             sizeof largest, call->err));
-    free(raw);
-    free(pixels);
+    bool ok = (f.rank && f.label && f.open) || host_no_memory(call);
+    ok = ok && host_plane_open(&plane, call) && flood_volumes(&f, &plane);
+    host_plane_close(&plane);
     free(f.rank);
     free(f.label);
     free(f.open);

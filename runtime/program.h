@@ -33,7 +33,7 @@ typedef enum HostOp {
     HOST_ELEMSIZE,  /* a = input: bytes of its pixels */
     HOST_INDEX,     /* a = index variable of an enclosing fold or table */
     HOST_FOLD,      /* a = body, b = lo, c = hi, num = index variable, d = HostFold, e = where */
-    HOST_OP1,       /* d = operator (see host.c: the names of ir/exprs.def in order), a */
+    HOST_OP1,       /* d = operator (its number in base/hostops.def), a */
     HOST_OP2,       /* a, b */
     HOST_OP3,       /* a, b, c */
     HOST_OPS
@@ -134,7 +134,8 @@ typedef enum ArgKind {
     ARG_ROWS_FROM,  /* int: first row (or plane, where the grid has several) to compute */
     ARG_ROWS_TO,    /* int: one past the last */
     ARG_STRIP,      /* int: rows that one work-item marches over */
-    ARG_PARTIALS    /* global pointer to scratch for partial results of reductions */
+    ARG_PARTIALS    /* global pointer to the partial results of a step that `reduces`, for itself and
+                       the step after it; a = doubles for each block of 256 x 64 pixels (0: 5) */
 } ArgKind;
 
 typedef struct ProgArg {

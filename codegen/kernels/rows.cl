@@ -15,37 +15,7 @@
     }
 #define STORE_COLUMNS(T, to, from)                                                                 \
     *(global PX_JOIN(T, 4) *)(to) = (PX_JOIN(T, 4))((T)from[0], (T)from[1], (T)from[2], (T)from[3])
-/* The columns of the row that comes next travel while this row is computed, as they lie in
- * memory; addresses are held inside the row, what is beyond the image is mended by the caller. */
-#define PX_AHEAD 24
-#define FETCH_COLUMNS(T, ahead, n, row, x0)                                                        \
-    PX_UNROLL for (int px_v = 0; px_v < (n) / 4; px_v++) {                                         \
-        ahead[px_v] = *(const global PX_JOIN(T, 4) *)((row) + clamp((x0) + 4 * px_v, 0, pitch - 4)); \
-    }
-#define DECLARE_AHEAD(T, ahead, n, row, x0)                                                        \
-    PX_JOIN(T, 4) ahead[(n) / 4];                                                                  \
-    if ((n) <= PX_AHEAD) {                                                                         \
-        FETCH_COLUMNS(T, ahead, n, row, x0)                                                        \
-    }
-#define LOAD_AHEAD(T, to, ahead, n, row, next, x0)                                                 \
-    if ((n) > PX_AHEAD) {                                                                          \
-        FETCH_COLUMNS(T, ahead, n, row, x0)                                                        \
-    }                                                                                              \
-    PX_UNROLL for (int px_v = 0; px_v < (n) / 4; px_v++) {                                         \
-        to[4 * px_v] = ahead[px_v].x;                                                              \
-        to[4 * px_v + 1] = ahead[px_v].y;                                                          \
-        to[4 * px_v + 2] = ahead[px_v].z;                                                          \
-        to[4 * px_v + 3] = ahead[px_v].w;                                                          \
-    }                                                                                              \
-    if ((n) <= PX_AHEAD) {                                                                         \
-        FETCH_COLUMNS(T, ahead, n, next, x0)                                                       \
-    }
 #else
-#define DECLARE_AHEAD(T, ahead, n, row, x0)
-#define LOAD_AHEAD(T, to, ahead, n, row, next, x0)                                                 \
-    if ((x0) >= 0 && (x0) + (n) <= pitch) {                                                        \
-        PX_UNROLL for (int px_v = 0; px_v < (n); px_v++) to[px_v] = (row)[(x0) + px_v];            \
-    }
 #if LX >= 64
 #define PX_UNROLL _Pragma("unroll")
 #else

@@ -497,6 +497,7 @@ static void device_measures_shapes(void **state)
         check_device(&s, WEIGHTED, UNIT);
         if (s.shape.d == 1) {
             check_device(&s, PLANAR, UNIT);
+            check_device(&s, "3d,label,bbox,centroid,area_convex,euler_number,area_filled", UNIT);
         }
         free_scene(&s);
     }
