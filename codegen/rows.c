@@ -323,11 +323,16 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     if (!narrow) {
         r->cx.indent = indent;
         body_line(r, "} else {");
-        body_line(r, arena_printf(arena,
-                                  "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s[ROW(%s, "
-                                  "%s, %s) + %s(x - %s + k, w)];",
-                                  width, array, buffer, buffer, plane, row.y,
-                                  MAP_NAMES[e->border], left));
+        const char *at = arena_printf(arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, row.y);
+        if (e->border == IR_NEAREST) {
+            body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);",
+                                      element, array, width, at, left, left));
+        } else {
+            body_line(r, arena_printf(arena,
+                                      "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (%s)[%s(x "
+                                      "- %s + k, w)];",
+                                      width, array, at, MAP_NAMES[e->border], left));
+        }
         if (e->border == IR_CONSTANT) {
             const char *outside =
                 cg_expr(&r->cx, ir_cast(k->g, e->outside, ir_read_type(k->g, node)));

@@ -248,21 +248,32 @@ static Val name_image(Elab *el, const char *name, Val v, Span span)
     return named;
 }
 
-/* A whole-image value made in a loop is kept as the round made it: its parts change with the
- * next round. */
-static Val name_uniform(Elab *el, const char *name, Val v, Span span)
+static IrExpr scalar_node(Elab *el, const char *name, IrExpr e, Span span)
 {
-    const IrExprNode *n = ir_expr(el->g, v.expr);
-    bool kept = n->op == IR_X_VALUE && ir_node(el->g, n->node)->op != IR_CARRY;
-    if (el->loop == 0 || kept || n->type == ELEM_BOOL) {
-        return v;
-    }
-    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {v.expr}};
+    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {e}};
     const char *hint = el->hint;
     el->hint = el->depth == 0 ? NULL : hint;
     IrId id = el_add(el, node, name, span);
     el->hint = hint;
-    return el_uniform(ir_value(el->g, id, 0));
+    return ir_value(el->g, id, 0);
+}
+
+/* A whole-image value made in a loop is kept as the round made it: its parts change with the
+ * next round. */
+static Val name_uniform(Elab *el, const char *name, Val v, Span span)
+{
+    IrGraph *g = el->g;
+    const IrExprNode *n = ir_expr(g, v.expr);
+    bool kept = n->op == IR_X_VALUE && ir_node(g, n->node)->op != IR_CARRY;
+    if (el->loop == 0 || kept) {
+        return v;
+    }
+    if (n->type != ELEM_BOOL) {
+        return el_uniform(scalar_node(el, name, v.expr, span));
+    }
+    IrExpr number = ir_op3(g, IR_X_SELECT, v.expr, ir_const(g, 1), ir_const(g, 0));
+    IrExpr kept_number = scalar_node(el, name, number, span);
+    return el_uniform(ir_op2(g, IR_X_NE, kept_number, ir_const(g, 0)));
 }
 
 static void bind_value(Elab *el, const AstStmt *s, Val v)

@@ -67,7 +67,10 @@ static void help_for_number(Elab *el, Diag *d, Val v)
 
 static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
 {
-    Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, p->types_text, p->name,
+    Str takes;
+    str_init(&takes, el->arena);
+    ops_types_phrase(p, &takes);
+    Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name,
                        el_describe(el, v));
     if ((p->types & OP_IMAGE) != 0) {
         help_for_image(el, d, call, v, at);

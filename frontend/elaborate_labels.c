@@ -100,7 +100,9 @@ static bool add_image(Elab *el, Call *call, int i, Wanted *m)
     if (pair[0].grid != call->arg[0].grid) {
         Diag *d = el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
                            el_axes(el, call->arg[0].grid));
-        diag_help(el->diags, d, "measure channels one by one: image[c = 0]");
+        bool colour = el_has(el, call->arg[i], IR_AX_C) && !el_has(el, call->arg[0], IR_AX_C);
+        diag_help(el->diags, d, colour ? "measure channels one by one: image[c = 0]"
+                                       : "labels and image have the same axes");
         return false;
     }
     m->images[m->n_images++] = pair[1];
@@ -293,6 +295,31 @@ Val el_per_label(Elab *el, Call *call)
     return primitive(el, node, PER_LABEL[fold] + 6, call->span);
 }
 
+/* Labels of an input may have any numbers; those that a pipeline makes are at most as many as
+ * there are pixels. */
+static void look_for_input(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *foreign = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_READ && n->op != IR_X_READAT) {
+        return;
+    }
+    const IrNode *from = ir_node(g, n->node);
+    bool labels = from->elem == ELEM_U32 || from->kind == IR_K_LABELS;
+    if (labels && (from->op == IR_INPUT || from->op == IR_CARRY)) {
+        *foreign = true;
+    } else if (from->op == IR_MAP && labels) {
+        ir_walk(g, from->in[0], look_for_input, ctx);
+    }
+}
+
+static IrExpr any_numbers(Elab *el, IrExpr labels)
+{
+    bool foreign = false;
+    ir_walk(el->g, labels, look_for_input, &foreign);
+    return foreign ? ir_const(el->g, 1) : 0;
+}
+
 /* Labels whose pixels satisfy a mask that is constant on each label, renumbered from 1. */
 Val el_compact(Elab *el, Call *call)
 {
@@ -307,6 +334,7 @@ Val el_compact(Elab *el, Call *call)
                    .grid = pair[0].grid,
                    .in = {ir_read(el->g, labels),
                           el_readable(el, pair[1], "keep", call->span).expr}};
+    node.arg[0] = any_numbers(el, node.in[0]);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -326,6 +354,7 @@ Val el_mask_labels(Elab *el, Call *call)
                    .elem = ELEM_U32,
                    .grid = left.grid,
                    .in = {left.expr, ir_op2(g, IR_X_GT, left.expr, none)}};
+    node.arg[0] = any_numbers(el, left.expr);
     return primitive(el, node, NULL, call->span);
 }
 

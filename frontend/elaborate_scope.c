@@ -114,8 +114,14 @@ static const char *with_words(Elab *el, const char *text, const AstExpr *call)
         }
         const char *words = arg != NULL ? el_words(el, arg->value->span) : STAND_IN[p[1] - '1'];
         bool bare = strchr(words, ' ') == NULL || is_argument(text, p);
-        str_addf(&s, bare ? "%s" : "(%s)", words);
         p++;
+        if (p[1] == '{') { /* what to take where there is no such argument */
+            size_t n = strcspn(p + 2, "}");
+            words = arg != NULL ? words : arena_strndup(el->arena, p + 2, n);
+            bare = true;
+            p += n + 2;
+        }
+        str_addf(&s, bare ? "%s" : "(%s)", words);
     }
     return s.at;
 }
@@ -139,6 +145,9 @@ Val el_unknown(Elab *el, const char *name, Span span)
     add_names(el, &names, el->scope, false);
     for (int i = 0; i < WORDS_CONSTANTS_N; i++) {
         vec_push(el->arena, &names, WORDS_CONSTANTS[i].name);
+    }
+    for (int i = 0; i < IR_CONSTANT; i++) {
+        vec_push(el->arena, &names, IR_BORDER_NAMES[i]);
     }
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);

@@ -66,7 +66,8 @@ const char *el_describe(const Elab *el, Val v)
         return describe_image(el, v);
     }
     if (v.kind == VAL_NUMBER && el_is_truth(el, v)) {
-        return "a truth value";
+        return ir_expr(el->g, v.expr)->rank == IR_CONST ? "a truth value"
+                                                        : "a condition on params";
     }
     return KINDS[v.kind];
 }

@@ -40,19 +40,53 @@ const PreludeFile OPS_PRELUDE[] = {
 };
 const int OPS_PRELUDE_N = (int)(sizeof OPS_PRELUDE / sizeof *OPS_PRELUDE);
 
-static const char *const TYPE_NAMES[OP_TYPES] = {
-    "image",  "mask",      "labels",    "number", "integer",  "value",  "truth", "per-axis", "border",
-    "footprint", "selection", "list", "function", "vector", "word",  "axis",     "record",
+static const struct {
+    const char *name, *phrase;
+} TYPES[OP_TYPES] = {
+    {"image", "an image"},
+    {"mask", "a mask"},
+    {"labels", "labels"},
+    {"number", "a number"},
+    {"integer", "a whole number"},
+    {"value", "a whole-image value"},
+    {"truth", "true or false"},
+    {"per-axis", "a number for each axis"},
+    {"border", "a border"},
+    {"footprint", "a footprint"},
+    {"selection", "a selection of pixels"},
+    {"list", "a list"},
+    {"function", "a function"},
+    {"vector", "a value for each label"},
+    {"word", "a word"},
+    {"axis", "an axis"},
+    {"record", "a record"},
 };
 
 const char *ops_type_name(unsigned type)
 {
     for (int i = 0; i < OP_TYPES; i++) {
         if (type == 1u << i) {
-            return TYPE_NAMES[i];
+            return TYPES[i].name;
         }
     }
     return "";
+}
+
+void ops_types_phrase(const OpParam *param, Str *out)
+{
+    unsigned left = param->types;
+    if (param->choices != NULL) {
+        str_addf(out, "one of %s", param->choices);
+        return;
+    }
+    for (int i = 0; i < OP_TYPES; i++) {
+        if ((left & 1u << i) == 0) {
+            continue;
+        }
+        left &= ~(1u << i);
+        bool first = (param->types & ((1u << i) - 1)) == 0;
+        str_addf(out, "%s%s", first ? "" : left != 0 ? ", " : " or ", TYPES[i].phrase);
+    }
 }
 
 static const char *skip_blanks(const char *p)
@@ -76,7 +110,7 @@ static bool takes(const char **p, const char *word)
 static unsigned read_type(const char **p)
 {
     for (int i = 0; i < OP_TYPES; i++) {
-        if (takes(p, TYPE_NAMES[i])) {
+        if (takes(p, TYPES[i].name)) {
             return 1u << i;
         }
     }

@@ -72,12 +72,16 @@ const Ops *ops_load(Arena *arena);
 const Op *ops_find(const Ops *ops, const char *name);
 /* The word for one type bit: "image", "per-axis" ... */
 const char *ops_type_name(unsigned type);
+/* "an image, a mask or labels": what a parameter takes, for messages. */
+void ops_types_phrase(const OpParam *param, Str *out);
 
 /* What other packages call things (peers.def). */
 typedef struct Peer {
     const char *name, *package;
     const char *arguments; /* what $1 $2 ... are: i image, v volume, m mask, l labels, n number */
-    const char *here; /* what to write instead; $1 $2 ... stand for the user's arguments; "": nothing */
+    /* What to write instead; "$1" stands for the user's argument, "$2{disk(1)}" for the second, or
+     * disk(1) where there is none; "": there is nothing like it here. */
+    const char *here;
 } Peer;
 
 extern const Peer OPS_PEERS[];

@@ -27,14 +27,14 @@
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096, MAX_FILL = 1 << 30 };
 
-static const uint32_t FRESH = 0xffffffffu; /* new memory: NaN, absurd labels, no innocent zero */
-
 struct DevMem {
     cl_mem mem;
     size_t bytes;
-    size_t counted;      /* bytes on the device's account; 0 for slices */
-    struct DevMem *root; /* the allocation that a slice is part of */
-    size_t offset;       /* from the root's start */
+    size_t counted;                /* bytes on the device's account; 0 for slices */
+    struct DevMem *root;           /* the allocation that a slice is part of */
+    size_t offset;                 /* from the root's start */
+    struct DevMem *newest, *older; /* a root and its slices, as a stack */
+    bool dropped;
 };
 
 struct DevKernel {
@@ -136,14 +136,11 @@ static cl_ulong info_ulong(cl_device_id id, cl_device_info which)
     return value;
 }
 
-/* "A, B". */
-static void platform_names(const cl_platform_id *platforms, cl_uint n, char *out, size_t size)
+static void platform_name(cl_platform_id platform, char *out, size_t size)
 {
-    for (cl_uint p = 0, used = 0; p < n && p < MAX_PLATFORMS && used < size; p++) {
-        char name[128] = "";
-        (void)clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-        used += (cl_uint)snprintf(out + used, size - used, "%s%s", p ? ", " : "", name);
-    }
+    char text[1024] = "";
+    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL);
+    snprintf(out, size, "%s", text);
 }
 
 static Found describe(cl_platform_id platform, cl_device_id id)
@@ -157,7 +154,7 @@ static Found describe(cl_platform_id platform, cl_device_id id)
     info_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
     info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
-    platform_names(&platform, 1, info->platform, sizeof info->platform);
+    platform_name(platform, info->platform, sizeof info->platform);
     info->fp64 = info_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     info->memory = info_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_alloc = info_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -207,9 +204,9 @@ static bool find_devices(Found **list, int *n, char *why, size_t why_size, Err *
         }
     }
     if (*n == 0) {
-        char names[300] = "";
-        platform_names(platforms, n_platforms, names, sizeof names);
-        cl_setup_explain(names, why, why_size);
+        char name[128];
+        platform_name(platforms[0], name, sizeof name);
+        cl_setup_explain(name, why, why_size);
     }
     return true;
 }
@@ -251,8 +248,6 @@ bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err)
     free(found);
     return ok;
 }
-
-/* ---- a device -------------------------------------------------------------------------- */
 
 static bool open_queue(Device *dev, cl_platform_id platform, Err *err)
 {
@@ -517,15 +512,12 @@ static cl_int make_kernel(Device *dev, DevKernel *kernel)
 {
     cl_int status;
     kernel->kernel = clCreateKernel(kernel->program->program, kernel->name, &status);
-    if (status == CL_SUCCESS) {
-        status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args,
-                                 &kernel->n_args, NULL);
-    }
-    if (status == CL_SUCCESS) {
-        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE,
-                                          sizeof kernel->max_group, &kernel->max_group, NULL);
-    }
-    if (status == CL_SUCCESS) {
+    if (status == CL_SUCCESS &&
+        (status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args,
+                                  &kernel->n_args, NULL)) == CL_SUCCESS &&
+        (status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                           sizeof kernel->max_group, &kernel->max_group, NULL)) ==
+            CL_SUCCESS) {
         status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE,
                                           sizeof kernel->local, &kernel->local, NULL);
     }
@@ -585,11 +577,12 @@ bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
         free(mem);
         return fail(dev, status, "clCreateBuffer", err, "when %s were allocated", need);
     }
-    *mem = (DevMem){.mem = mem->mem, .bytes = bytes, .counted = counted, .root = mem};
+    *mem = (DevMem){mem->mem, bytes, counted, mem, 0, mem, NULL, false};
     dev->held += counted;
     dev->peak = dev->held > dev->peak ? dev->held : dev->peak;
+    const uint32_t odd = 0xffffffffu; /* NaN, an absurd label: what nobody wrote shows */
     Err touch = {0};
-    if (!dev_fill(dev, mem, 0, counted, FRESH, &touch) || !dev_finish(dev, &touch)) {
+    if (!dev_fill(dev, mem, 0, counted, odd, &touch) || !dev_finish(dev, &touch)) {
         dev_free(dev, mem);
         return err_set(err, touch.code, "%s were not to be had: %s", need, touch.text);
     }
@@ -617,16 +610,26 @@ bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **ou
         return fail(dev, status, "clCreateSubBuffer", err, "for a slice of %zu bytes at %zu", bytes,
                     offset);
     }
+    mem->older = mem->root->newest;
+    mem->root->newest = mem;
     *out = mem;
     return true;
 }
 
+/* Memory waits for the slices that were made after it: NVIDIA's driver crashes when sub-buffers
+ * that overlap are released in any order but the reverse of their making. */
 void dev_free(Device *dev, DevMem *mem)
 {
-    if (mem) {
-        UNLESS_LOST(dev, clReleaseMemObject(mem->mem));
-        dev->held -= mem->counted;
-        free(mem);
+    if (!mem) {
+        return;
+    }
+    mem->dropped = true;
+    for (DevMem *root = mem->root, *top = root->newest, *older; top && top->dropped; top = older) {
+        older = top->older;
+        root->newest = older ? older : root;
+        UNLESS_LOST(dev, clReleaseMemObject(top->mem));
+        dev->held -= top->counted;
+        free(top);
     }
 }
 
@@ -759,13 +762,8 @@ bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args,
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
         return true;
     }
-    ClLaunch launch = {.kernel = kernel->name,
-                       .what = what,
-                       .takes = (int)kernel->n_args,
-                       .given = n_args,
-                       .local = kernel->local,
-                       .items = group[0] * group[1] * group[2],
-                       .most_items = dev_kernel_max_group(dev, kernel)};
+    size_t items = group[0] * group[1] * group[2], most = dev_kernel_max_group(dev, kernel);
+    ClLaunch launch = {kernel->name, what, (int)kernel->n_args, n_args, kernel->local, items, most};
     for (int i = 0; i < n_args; i++) {
         launch.local += args[i].kind == DEV_LOCAL ? args[i].local : 0;
     }

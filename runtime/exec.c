@@ -16,11 +16,6 @@
 
 enum { MAX_ARGS = 128 };
 
-typedef struct Slice {
-    uint64_t offset;
-    DevMem *mem;
-} Slice;
-
 struct Exec {
     const Program *program;
     Device *dev;
@@ -32,8 +27,6 @@ struct Exec {
     DevMem **arenas; /* pieces of target.max_alloc bytes */
     int n_arenas;
     uint64_t arena_bytes;
-    Slice *slices;    /* of the arena, one for each place */
-    int n_slices;
     DevMem **planned; /* by buffer, as planned */
     DevMem **mem;     /* by buffer, after loops exchanged them */
     DevMem **scratch; /* by step */
@@ -55,7 +48,6 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         *exec = (Exec){.program = program, .dev = dev, .target = exec_target(dev)};
         exec->bound = calloc((size_t)program->n_inputs + 1, sizeof *exec->bound);
         exec->params = calloc((size_t)program->n_params + 1, sizeof *exec->params);
-        exec->slices = calloc(buffers + steps + 1, sizeof *exec->slices);
         exec->planned = calloc(buffers, sizeof *exec->planned);
         exec->mem = calloc(buffers, sizeof *exec->mem);
         exec->scratch = calloc(steps, sizeof *exec->scratch);
@@ -63,7 +55,7 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
     }
-    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->slices || !exec->mem || !exec->scratch ||
+    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->scratch ||
         !exec->values || !exec->counts || !exec->tables) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
@@ -74,16 +66,15 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
 
 static void drop_slices(Exec *exec)
 {
-    for (int i = 0; i < exec->n_slices; i++) {
-        dev_free(exec->dev, exec->slices[i].mem);
-    }
-    exec->n_slices = 0;
     for (int i = 0; i < exec->program->n_buffers; i++) {
+        dev_free(exec->dev, exec->planned[i]);
         exec->planned[i] = exec->mem[i] = NULL;
     }
     for (int s = 0; s < exec->program->n_steps; s++) {
+        dev_free(exec->dev, exec->scratch[s]);
         exec->scratch[s] = NULL;
     }
+    dev_free(exec->dev, exec->values_mem);
     exec->values_mem = NULL;
 }
 
@@ -116,13 +107,12 @@ void exec_free(Exec *exec)
     if (!exec) {
         return;
     }
-    if (exec->slices && exec->planned && exec->mem && exec->scratch && exec->tables) {
+    if (exec->planned && exec->mem && exec->scratch && exec->tables) {
         unbind(exec);
         drop_arena(exec);
     }
     free(exec->bound);
     free(exec->params);
-    free(exec->slices);
     free(exec->planned);
     free(exec->mem);
     free(exec->scratch);
@@ -167,45 +157,14 @@ static bool allocate(Exec *exec, Err *err)
     return true;
 }
 
-static uint64_t value_bytes(const Exec *exec)
-{
-    return (uint64_t)(exec->program->n_values + 1) * sizeof(double);
-}
-
-/* The size of the largest thing that will lie at `offset`, at some time. */
-static uint64_t largest_at(const Exec *exec, uint64_t offset)
-{
-    const ExecPlan *plan = exec->plan;
-    uint64_t most = offset == plan->values_at ? value_bytes(exec) : 0;
-    for (int i = 0; i < exec->program->n_buffers; i++) {
-        const ExecBuffer *b = &plan->buffers[i];
-        most = b->offset == offset && b->bytes > most ? b->bytes : most;
-    }
-    for (int s = 0; s < exec->program->n_steps; s++) {
-        const ExecStep *step = &plan->steps[s];
-        most = step->scratch_at == offset && step->scratch > most ? step->scratch : most;
-    }
-    return most;
-}
-
-/* Things that follow each other at one place share a slice: NVIDIA's driver crashes when it
- * releases two sub-buffers that begin at the same byte. */
 static bool slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err)
 {
     uint64_t piece = exec->target.max_alloc ? exec->target.max_alloc : exec->arena_bytes;
     if (bytes == 0) {
         return true; /* nothing may touch it */
     }
-    for (int i = 0; i < exec->n_slices; i++) {
-        if (exec->slices[i].offset == offset) {
-            *out = exec->slices[i].mem;
-            return true;
-        }
-    }
-    TRY(dev_slice(exec->dev, exec->arenas[offset / piece], (size_t)(offset % piece),
-                  (size_t)largest_at(exec, offset), out, err));
-    exec->slices[exec->n_slices++] = (Slice){offset, *out};
-    return true;
+    return dev_slice(exec->dev, exec->arenas[offset / piece], (size_t)(offset % piece),
+                     (size_t)bytes, out, err);
 }
 
 static bool slice_all(Exec *exec, Err *err)
@@ -218,7 +177,8 @@ static bool slice_all(Exec *exec, Err *err)
     for (int s = 0; s < exec->program->n_steps; s++) {
         TRY(slice(exec, plan->steps[s].scratch_at, plan->steps[s].scratch, &exec->scratch[s], err));
     }
-    return slice(exec, plan->values_at, value_bytes(exec), &exec->values_mem, err);
+    uint64_t bytes = (uint64_t)(exec->program->n_values + 1) * sizeof(double);
+    return slice(exec, plan->values_at, bytes, &exec->values_mem, err);
 }
 
 bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err)

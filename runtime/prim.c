@@ -18,7 +18,9 @@
     P(distance)                                                                                    \
     P(nearest_label)                                                                               \
     P(reconstruct)                                                                                 \
-    P(local_maxima)
+    P(local_maxima)                                                                                \
+    P(watershed)                                                                                   \
+    P(hull)
 
 #define DECLARE(name) extern const Primitive prim_##name;
 PRIMITIVES(DECLARE)

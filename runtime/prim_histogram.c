@@ -82,21 +82,21 @@ static bool run_threshold(PrimCall *call)
     snprintf(defines, sizeof defines,
              "/* %s */\n"
              "#define THRESHOLD_METHOD %d\n"
-             "#define THRESHOLD_INTEGER %d\n"
              "#define THRESHOLD_GROUP %zu\n",
-             METHODS[method], method, call->arg[1] != 0, group);
+             METHODS[method], method, group);
     const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
     DevProgram *program = NULL;
     TRY(visit_program(call, defines, texts, &program));
-    const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length),
-                           dev_mem(call->scratch), dev_mem(call->values), dev_int(call->value)};
+    const DevArg args[] = {dev_mem(call->in[0].mem),   dev_int(call->in[0].length),
+                           dev_int(call->arg[1] != 0), dev_mem(call->scratch),
+                           dev_mem(call->values),      dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "threshold_find",
                                              .reads = true,
                                              .groups = 1,
                                              .group = group,
                                              .args = args,
-                                             .n_args = 5});
+                                             .n_args = 6});
 }
 
 const Primitive prim_threshold = {"threshold", threshold_scratch, run_threshold};

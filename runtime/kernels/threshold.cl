@@ -5,8 +5,8 @@
  * Sums over the bins are taken in 256 stretches of consecutive bins: each stretch is added up, the
  * totals are added from left to right, then each stretch runs on from there.
  *
- * The host defines THRESHOLD_GROUP (work-items), THRESHOLD_METHOD and THRESHOLD_INTEGER in front of
- * this text; kernels/range.cl comes before it.
+ * The host defines THRESHOLD_GROUP (work-items) and THRESHOLD_METHOD in front of this text;
+ * kernels/range.cl comes before it.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -30,6 +30,7 @@ typedef struct ThresholdBins {
     int n;       /* bins in use; 0 when there is no histogram to speak of */
     int stretch; /* bins of a lane */
     double lo;
+    bool integer; /* a bin for each integer from lo on; else `range` */
     RangeBins range;
     /* Running sums of the counts and the method's second quantity, up to a bin and from it on. */
     global double *weight1, *sum1, *weight2, *sum2;
@@ -44,11 +45,8 @@ enum { THRESHOLD_BY_COUNT, THRESHOLD_BY_PRESENCE, THRESHOLD_BY_LAST_PRESENCE, TH
 
 THRESHOLD_INLINE double threshold_centre(const ThresholdBins *h, int i)
 {
-#if THRESHOLD_INTEGER
-    return h->lo + i;
-#else
-    return (range_edge(&h->range, i) + range_edge(&h->range, i + 1)) / 2.0f;
-#endif
+    return h->integer ? h->lo + i
+                      : (range_edge(&h->range, i) + range_edge(&h->range, i + 1)) / 2.0f;
 }
 
 THRESHOLD_INLINE double threshold_second(const ThresholdBins *h, int i)
@@ -357,27 +355,25 @@ THRESHOLD_INLINE double threshold_by_method(ThresholdBins *h, THRESHOLD_LOCALS)
     return threshold_triangle(h, most, best);
 #elif THRESHOLD_METHOD == THRESHOLD_MINIMUM
     return threshold_minimum(h, most, best, lanes, found);
-#elif THRESHOLD_INTEGER
-    return get_local_id(0) == 0 && h->n > 0 ? threshold_li(h) : (double)NAN;
 #else
-    return NAN;
+    return get_local_id(0) == 0 && h->n > 0 && h->integer ? threshold_li(h) : (double)NAN;
 #endif
 }
 
 /* The threshold, in the first work-item.  One NaN and one zero, whatever the device's signs are. */
 THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double lo, double hi,
-                                     global double *room, THRESHOLD_LOCALS)
+                                     bool integer, global double *room, THRESHOLD_LOCALS)
 {
     const bool finite = lo <= hi && isfinite(lo) && isfinite(hi);
     ThresholdBins h;
     h.counts = counts;
     h.lo = lo;
     h.range = range_of(lo, hi, bins);
-#if THRESHOLD_INTEGER
-    h.n = finite && lo < hi && hi - lo + 1 <= bins ? (int)(hi - lo) + 1 : 0;
-#else
-    h.n = finite && lo < hi && h.range.usable ? bins : 0;
-#endif
+    h.integer = integer;
+    h.n = 0;
+    if (finite && lo < hi && (integer ? hi - lo + 1 <= bins : h.range.usable)) {
+        h.n = integer ? (int)(hi - lo) + 1 : bins;
+    }
     h.stretch = (h.n + THRESHOLD_LANES - 1) / THRESHOLD_LANES;
     h.weight1 = room;
     h.sum1 = room + h.n;
@@ -394,16 +390,17 @@ THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double
 
 /* `own_room`: 4 * own_bins doubles. */
 kernel __attribute__((reqd_work_group_size(THRESHOLD_GROUP, 1, 1))) void
-threshold_find(READ_PARAMS, const global uint *own_counts, int own_bins, global double *own_room,
-               global double *own_values, int own_value)
+threshold_find(READ_PARAMS, const global uint *own_counts, int own_bins, int own_integer,
+               global double *own_room, global double *own_values, int own_value)
 {
     local double own_totals[4][THRESHOLD_LANES], own_most[THRESHOLD_LANES];
     local int own_best[THRESHOLD_LANES];
     local int own_lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], own_found[3];
     const double own_lo = (double)read_0(READ_ARGS, 0, 0, 0);
     const double own_hi = (double)read_1(READ_ARGS, 0, 0, 0);
-    const double own_result = threshold_of(own_counts, own_bins, own_lo, own_hi, own_room,
-                                           own_totals, own_most, own_best, own_lanes, own_found);
+    const double own_result =
+        threshold_of(own_counts, own_bins, own_lo, own_hi, own_integer != 0, own_room, own_totals,
+                     own_most, own_best, own_lanes, own_found);
     if (get_local_id(0) == 0) {
         own_values[own_value] = own_result;
     }

@@ -20,13 +20,13 @@ same_outputs() {
     done
 }
 
-# variant SAMPLE NAME OPTIONS...: one sample, compiled in another way.
+# variant SAMPLE FOLDER OPTIONS...: one sample, compiled in another way.
 variant() {
-    sample=$1
+    of=$1
     folder=$2/$1
     shift 2
-    expect 0 '' "$PIPEC" run "$@" "$SAMPLES/$sample.pipe" $(image_of "$sample") -q -o "$folder"
-    same_outputs all/"$sample" "$folder"
+    expect 0 '' "$PIPEC" run "$@" "$SAMPLES/$of.pipe" $(image_of "$of") -q -o "$folder"
+    same_outputs all/"$of" "$folder"
 }
 
 for sample in $(samples); do
@@ -46,6 +46,7 @@ POCL_MAX_PTHREAD_COUNT=1
 export POCL_MAX_PTHREAD_COUNT
 for sample in blobs sources; do
     variant $sample single
-    variant $sample jobs --jobs 1
+    expect 0 '' "$PIPEC" run "$SAMPLES/$sample.pipe" $(image_of $sample) -q --jobs 1 -o jobs/$sample
+    same_outputs all/$sample jobs/$sample
 done
 finish

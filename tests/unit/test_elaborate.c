@@ -2,6 +2,7 @@
  * elaborate: that the tour's pipelines become the graphs that they should, that what the pages of
  * diag.def show is what happens, and that wrong programs are told so in the right place.
  */
+#include "base/file.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "frontend/ops.h"
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -333,7 +335,7 @@ static const struct {
     /* names */
     {IMAGE "a = imag * 2\noutput b = a", "P0201", 2, "did you mean `image`?"},
     {IMAGE "output b = image * x", "P0201", 2, "x_of(image)"},
-    {IMAGE "output b = image[dx = 1, border = reflct]", "P0201", 2, "give it a meaning"},
+    {IMAGE "output b = image[dx = 1, border = reflct]", "P0201", 2, "did you mean `reflect`?"},
     {IMAGE "output b = image * infinity", "P0201", 2, "give it a meaning"},
     {"output b = image * 2\ninput image[y, x]", "P0202", 1, "move this line"},
     {IMAGE "output b = a + 1\nc = 0\nrepeat 2 {\n  a = image\n  c = c + max(a)\n}", "P0202", 2, "move this line"},
@@ -505,6 +507,38 @@ static void all_mistakes_are_reported_at_once(void **state)
     assert_int_equal(count_codes(NULL), 3);
 }
 
+/* ---- whole reports ---------------------------------------------------------------------- */
+
+/* tests/diag/NAME.pipe gives tests/diag/NAME.txt; with UPDATE_GOLDENS set the text is written. */
+static void reports_read_as_they_did(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"declarations", "first_try", "functions",
+                                        "kinds",        "loops",     "scikit_image",
+                                        "stencils",     "tables",    "warnings"};
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *text, *want;
+        size_t size;
+        Err err = {0};
+        const char *base = arena_printf(&arena, TEST_ROOT "/tests/diag/%s", names[i]);
+        assert_true(file_read(arena_printf(&arena, "%s.pipe", base), &text, &size, &err));
+        elaborate_as(arena_printf(&arena, "%s.pipe", names[i]), arena_strdup(&arena, text));
+        const char *got = complaints(), *golden = arena_printf(&arena, "%s.txt", base);
+        free(text);
+        if (getenv("UPDATE_GOLDENS") != NULL) {
+            assert_true(file_write(golden, got, strlen(got), &err));
+        }
+        assert_true(file_read(golden, &want, &size, &err));
+        if (strcmp(want, got) != 0) {
+            print_error("%s gives\n%s\n", names[i], got);
+            wrong++;
+        }
+        free(want);
+    }
+    assert_int_equal(wrong, 0);
+}
+
 /* ---- operators -------------------------------------------------------------------------- */
 
 static void examples_of_operators_elaborate(void **state)
@@ -548,6 +582,9 @@ static const char *suggestion(const Peer *peer)
         int k = *++p - '1';
         assert_true(k >= 0 && k < (int)strlen(peer->arguments));
         char kind = peer->arguments[k];
+        if (p[1] == '{') {
+            p += strcspn(p, "}");
+        }
         str_add(&s, kind == 'i'   ? "image"
                     : kind == 'v' ? "volume"
                     : kind == 'm' ? "mask"
@@ -599,6 +636,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pages_show_what_happens, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_programs_are_told_so, setup, teardown),
         cmocka_unit_test_setup_teardown(all_mistakes_are_reported_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(reports_read_as_they_did, setup, teardown),
         cmocka_unit_test_setup_teardown(examples_of_operators_elaborate, setup, teardown),
         cmocka_unit_test_setup_teardown(suggestions_for_peers_elaborate, setup, teardown),
     };

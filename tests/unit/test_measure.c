@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/exact.h"
+#include "base/hull.h"
 #include "base/measures.h"
 #include "ir/ref.h"
 #include "runtime/prim.h"
@@ -295,6 +296,93 @@ static void exact_sums_are_exact(void **state)
     assert_true(out[0] == -6 && out[1] == ldexp(1, -100));
 }
 
+static uint32_t random_state = 1;
+
+static uint32_t below(uint32_t n)
+{
+    random_state = random_state * 1664525U + 1013904223U;
+    return (random_state >> 8) % n;
+}
+
+/* The plane through three points if all others lie on one side of it. */
+static bool is_face(const HullPoint *p, int n, const int corner[3], HullPlane *plane)
+{
+    int64_t u[3], v[3], above = 0, below = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = p[corner[1]].at[k] - p[corner[0]].at[k];
+        v[k] = p[corner[2]].at[k] - p[corner[0]].at[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        plane->normal[k] = u[i] * v[j] - u[j] * v[i];
+    }
+    plane->offset = 0;
+    for (int k = 0; k < 3; k++) {
+        plane->offset += plane->normal[k] * p[corner[0]].at[k];
+    }
+    for (int i = 0; i < n; i++) {
+        int64_t d = -plane->offset;
+        for (int k = 0; k < 3; k++) {
+            d += plane->normal[k] * p[i].at[k];
+        }
+        above += d > 0;
+        below += d < 0;
+    }
+    return above == 0 && below > 0;
+}
+
+static bool has_plane(const HullPlane *planes, int n, const HullPlane *wanted)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t a = 0, b = 0; /* the one is a multiple of the other */
+        for (int k = 0; k < 3; k++) {
+            a += llabs(planes[i].normal[k]);
+            b += llabs(wanted->normal[k]);
+        }
+        bool same = planes[i].offset * b == wanted->offset * a;
+        for (int k = 0; k < 3; k++) {
+            same = same && planes[i].normal[k] * b == wanted->normal[k] * a;
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every face that trying all triples finds is there, and no plane cuts a point off. */
+static void hulls_have_all_faces(void **state)
+{
+    (void)state;
+    enum { POINTS = 24 };
+    for (int round = 0; round < 200; round++) {
+        HullPoint p[POINTS];
+        HullPlane *planes = NULL, face;
+        int n = 4 + (int)below(POINTS - 3), n_planes = 0;
+        uint32_t size = round % 3 == 0 ? 3 : round % 3 == 1 ? 7 : 200;
+        for (int i = 0; i < n; i++) {
+            p[i] = (HullPoint){{below(size), below(size), round < 5 ? 1 : below(size)}};
+        }
+        assert_true(hull_planes(p, (size_t)n, &planes, &n_planes));
+        for (int i = 0; i < n_planes; i++) {
+            for (int j = 0; j < n; j++) {
+                int64_t d = 0;
+                for (int k = 0; k < 3; k++) {
+                    d += planes[i].normal[k] * p[j].at[k];
+                }
+                assert_true(d <= planes[i].offset);
+            }
+        }
+        for (int i = 0; i < n * n * n; i++) {
+            const int corner[3] = {i % n, i / n % n, i / n / n};
+            if (is_face(p, n, corner, &face)) {
+                assert_true(has_plane(planes, n_planes, &face));
+            }
+        }
+        free(planes);
+    }
+}
+
 /* ---- the device against the reference -------------------------------------------------- */
 
 extern const Primitive prim_measure, prim_column;
@@ -497,18 +585,11 @@ static void device_measures_shapes(void **state)
         check_device(&s, WEIGHTED, UNIT);
         if (s.shape.d == 1) {
             check_device(&s, PLANAR, UNIT);
+            check_device(&s, "label,1:moments_weighted_hu", UNIT);
             check_device(&s, "3d,label,bbox,centroid,area_convex,euler_number,area_filled", UNIT);
         }
         free_scene(&s);
     }
-}
-
-static uint32_t random_state = 1;
-
-static uint32_t below(uint32_t n)
-{
-    random_state = random_state * 1664525U + 1013904223U;
-    return (random_state >> 8) % n;
 }
 
 /* Labels by cells with ragged borders, some missing; `odd` puts NaN and infinities into images. */
@@ -624,6 +705,7 @@ int main(void)
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(columns_are_parsed),
         cmocka_unit_test(exact_sums_are_exact),
+        cmocka_unit_test(hulls_have_all_faces),
         cmocka_unit_test(reference_equals_skimage),
         cmocka_unit_test(device_measures_basics),
         cmocka_unit_test(device_measures_shapes),

@@ -480,6 +480,88 @@ static void test_local_maxima(void **state)
     }
 }
 
+/* ---- watershed and hulls --------------------------------------------------------------- */
+
+static void check_watershed(RefShape s, int kind, int connectivity, int mode)
+{
+    size_t n = ref_pixels(s);
+    bool line = mode & 1, masked = mode & 2;
+    float *image = make_grey(kind, s);
+    uint8_t *mask = masked ? make_mask(MOST, s) : NULL;
+    uint16_t *markers = zeroed(n * sizeof *markers);
+    uint32_t *wide = zeroed(n * sizeof *wide), *expected = zeroed(n * sizeof *expected);
+    for (size_t p = 0; p < n; p++) {
+        markers[p] = (uint16_t)(p == n / 2 || below(40) == 0 ? 1 + below(mode & 4 ? 3 : 5000) : 0);
+        wide[p] = markers[p];
+    }
+    uint32_t largest = ref_watershed(image, wide, mask, s, connectivity, line, expected);
+    Job job = {.primitive = "watershed",
+               .s = s,
+               .elem = {ELEM_F32, mode & 4 ? ELEM_U16 : ELEM_U32, ELEM_BOOL},
+               .pixels = {image, mode & 4 ? (const void *)markers : wide, mask},
+               .stored = true,
+               .arg = {connectivity, line},
+               .count = -1,
+               .out = ELEM_U32};
+    assert_true(check_job(&job, "greys", expected) == largest);
+    assert_true(largest == largest_of(expected, n));
+    free(image);
+    free(mask);
+    free(markers);
+    free(wide);
+    free(expected);
+}
+
+static void test_watershed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof GREY_SHAPES / sizeof *GREY_SHAPES; i++) {
+        RefShape s = GREY_SHAPES[i];
+        for (int kind = 0; kind < GREYS && !skipped(s); kind++) {
+            for (int mode = 0; mode < 8; mode++) {
+                check_watershed(s, kind, 1 + (mode + kind) % (s.d > 1 ? 3 : 2), mode);
+            }
+        }
+    }
+}
+
+static void check_hull(RefShape s, int kind, bool narrow)
+{
+    size_t n = ref_pixels(s);
+    uint8_t *mask = make_mask(kind, s), *expected = zeroed(n);
+    uint32_t *labels = zeroed(n * sizeof *labels);
+    uint16_t *small_labels = zeroed(n * sizeof *small_labels);
+    for (size_t p = 0; p < n; p++) {
+        size_t x = p % (size_t)s.w, row = p / (size_t)s.w;
+        uint32_t label = kind == FEW ? 1 + below(3) : (uint32_t)(1 + x / 9 + 1000 * (row / 11));
+        labels[p] = mask[p] ? label : 0;
+        small_labels[p] = (uint16_t)labels[p];
+    }
+    ref_hull(labels, s, 0, expected);
+    Job job = {.primitive = "hull",
+               .s = s,
+               .elem = {narrow ? ELEM_U16 : ELEM_U32},
+               .pixels = {narrow ? (const void *)small_labels : labels},
+               .stored = true,
+               .count = -1,
+               .out = ELEM_BOOL};
+    (void)check_job(&job, "labels", expected);
+    free(mask);
+    free(expected);
+    free(labels);
+    free(small_labels);
+}
+
+static void test_hull(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof GREY_SHAPES / sizeof *GREY_SHAPES; i++) {
+        for (int kind = 0; kind < MASKS && !skipped(GREY_SHAPES[i]); kind++) {
+            check_hull(GREY_SHAPES[i], kind, kind % 2);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +570,8 @@ int main(void)
         cmocka_unit_test(test_nearest_label),
         cmocka_unit_test(test_reconstruct),
         cmocka_unit_test(test_local_maxima),
+        cmocka_unit_test(test_watershed),
+        cmocka_unit_test(test_hull),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

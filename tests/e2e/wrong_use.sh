@@ -1,0 +1,158 @@
+# wrong_use.sh: whatever is asked for wrongly ends with its exit code, a message that names the
+# thing and says what to do, and nothing half-written.
+. "$(dirname "$0")/lib.sh"
+
+blobs=$SAMPLES/blobs.pipe
+image=$SAMPLES/blobs.tif
+run() {
+    "$PIPEC" run "$@"
+}
+
+# ---- the command line -------------------------------------------------------------------
+expect 2 "did you mean 'build'" "$PIPEC" buidl "$blobs"
+expect 2 'pipec help' "$PIPEC" xyzzy
+expect 2 '' "$PIPEC"
+shows 'pipec build'
+expect 2 'which pipeline' run
+expect 2 'give the images' run "$blobs"
+expect 2 "did you mean '--sigma'" run "$blobs" "$image" --sgima 3 -o out
+expect 2 '--help' run "$blobs" "$image" --entirely-unknown -o out
+expect 2 "'three'" run "$blobs" "$image" --sigma three -o out
+says 'takes a number'
+expect 2 '0.1 .. 50' run "$blobs" "$image" --sigma 0 -o out
+expect 2 '0.1 .. 50' run "$blobs" "$image" --sigma 51 -o out
+expect 2 "'nan'" run "$blobs" "$image" --sigma nan -o out
+expect 2 'needs a value' run "$blobs" "$image" --sigma
+expect 2 '2GiB' run "$blobs" "$image" --memory lots -o out
+expect 2 'from 1 on' run "$blobs" "$image" --jobs 0 -o out
+expect 2 '1/4' run "$blobs" "$image" --shard 3/2 -o out
+expect 2 'no input' run "$SAMPLES/primes.pipe" "$image" -o out
+expect 2 'none, pointwise or all' run --fuse=some "$blobs" "$image" -o out
+expect 2 'pipec help passes' run --passes=nosuch "$blobs" "$image" -o out
+expect 2 '--ast' "$PIPEC" show "$blobs" --nosuch
+expect 2 'P9999' "$PIPEC" help P9999
+expect 2 'pipec ops' "$PIPEC" ops no_such_operator_at_all
+expect 2 'did you mean' "$PIPEC" ops gausian
+check test ! -e out
+
+# ---- pipelines --------------------------------------------------------------------------
+expect 2 'no-such.pipe' run no-such.pipe "$image" -o out
+expect 2 'no-such.pipe' "$PIPEC" build no-such.pipe -o x
+printf 'input image[y, x]\noutput a = gausian(imge, 2)\noutput b = label(image)\n' >bad.pipe
+for command in run check build 'show --ir' explain; do
+    expect 2 '' "$PIPEC" ${command% *} bad.pipe $(echo "$command" | sed -n 's/.* //p')
+    says 'unknown operator'
+    says 'did you mean `gaussian`'
+    says 'bad.pipe:2:20'
+    says 'label(image > otsu(image))'
+done
+printf 'input image[y, x\noutput = \n' >syntax.pipe
+expect 2 'error[P0' "$PIPEC" check syntax.pipe
+: >empty.pipe
+expect 2 'empty.pipe' "$PIPEC" check empty.pipe
+head -c 3000 /dev/urandom >noise.pipe
+expect 2 'error[P0' "$PIPEC" check noise.pipe
+expect 0 '' "$PIPEC" help P0201
+shows 'Right:'
+check test ! -e out -a ! -e x -a ! -e bad -a ! -e syntax
+
+# ---- images -----------------------------------------------------------------------------
+expect 2 "'no-such.tif'" run "$blobs" no-such.tif -o out
+expect 1 'neither a TIFF' run "$blobs" "$blobs" -o out
+: >empty.tif
+expect 1 'empty.tif' run "$blobs" empty.tif -o out
+head -c 20000 "$image" >short.tif
+expect 1 'cut off' run "$blobs" short.tif -o out
+expect 1 'image[c = 1]' run "$blobs" "$SAMPLES/nuclei.tif" -o out
+expect 1 'channel' run "$SAMPLES/nuclei.pipe" "$image" -o out
+says 'blobs.tif'
+files out
+
+mkdir plate
+cp "$image" plate/a.tif
+cp short.tif plate/b.tif
+cp "$image" plate/c.tif
+cp "$blobs" plate/d.tif
+expect 1 '2 of 4 images failed' run "$blobs" plate -o part
+says 'b.tif: '
+says 'd.tif: '
+files part a_labels.tif a_table.csv c_labels.tif c_table.csv table.csv .blobs.journal
+check cmp part/a_labels.tif part/c_labels.tif
+
+# ---- the device -------------------------------------------------------------------------
+mkdir no-drivers
+nothing() {
+    OCL_ICD_VENDORS=$WORK/no-drivers "$@"
+}
+expect 3 'OCL_ICD_VENDORS' nothing "$PIPEC" run "$blobs" "$image" -o out
+expect 3 'OCL_ICD_VENDORS' nothing "$PIPEC" devices
+expect 3 "'nosuch'" run "$blobs" "$image" --device nosuch -o out
+says '#0'
+expect 3 '#99' run "$blobs" "$image" --device '#99' -o out
+expect 4 '--memory' run "$blobs" "$image" --memory 1KiB -o out
+says 'blobs.tif'
+files out
+
+# ---- outputs ----------------------------------------------------------------------------
+echo text >file
+expect 5 'file' run "$blobs" "$image" -o file/below
+expect 5 'file/below' "$PIPEC" build "$blobs" -o file/below
+check test "$(cat file)" = text
+cp "$image" own_labels.tif
+expect 2 'would replace an input' run "$blobs" own_labels.tif -o own_labels.tif
+check cmp "$image" own_labels.tif
+limited() {
+    (
+        ulimit -f 40
+        "$@"
+    )
+}
+expect 5 'limit' limited "$PIPEC" run "$blobs" "$image" -o limited
+files limited
+mkdir full
+if mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
+    expect 5 'disk is full' run "$blobs" plate/a.tif plate/c.tif -o full
+    [ ! -e full/a_labels.tif ] || check "$COMPARE" same full/a_labels.tif part/a_labels.tif
+    check test -z "$(find full -name '*pipec-*')"
+    umount full
+fi
+full_output() {
+    "$@" >/dev/full
+}
+expect 5 'standard output' full_output "$PIPEC" run "$blobs" --describe
+
+# ---- interruption -----------------------------------------------------------------------
+mkdir many
+i=0
+while [ $i -lt 150 ]; do
+    ln "$image" many/"$i".tif 2>/dev/null || cp "$image" many/"$i".tif
+    i=$((i + 1))
+done
+for signal in INT TERM; do
+    folder=stopped_$signal
+    # A shell starts background commands with SIGINT ignored; env gives it back.
+    env --default-signal=INT "$PIPEC" run "$blobs" many -o $folder >said.out 2>said.err </dev/null &
+    pid=$!
+    i=0
+    while [ $i -lt 600 ] && [ "$(find $folder -name '*_table.csv' 2>/dev/null | wc -l)" -lt 3 ]; do
+        sleep 0.05
+        i=$((i + 1))
+    done
+    kill -$signal $pid
+    wait $pid
+    code=$?
+    check test $code -eq 130
+    says '--resume'
+    done=$(find $folder -name '*_table.csv' | wc -l)
+    check test "$done" -ge 3 -a "$done" -lt 150
+    check test -z "$(find $folder -name '*.pipec-*')"
+    for table in $folder/*_table.csv; do
+        check cmp "$table" part/a_table.csv
+    done
+    for labels in $folder/*_labels.tif; do
+        check "$COMPARE" same "$labels" part/a_labels.tif
+    done
+done
+expect 0 '' run "$blobs" many -q --resume -o stopped_INT
+check test "$(find stopped_INT -name '*_labels.tif' | wc -l)" -eq 150
+finish
