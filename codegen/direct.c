@@ -244,8 +244,9 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
              number);
     str_addf(out, "static inline %s read_%d(READ_PARAMS, int x, int y, int plane)\n{\n",
              cg_type(type), number);
+    str_addf(&body, "    return %s;\n}\n\n", value);
     plane_names(k, &body, 4, out);
-    str_addf(out, "%s    return %s;\n}\n\n", body.at, value);
+    str_add(out, body.at);
 }
 
 static void reader_macro(CgKernel *k, const char *name, bool declarations, Str *out)

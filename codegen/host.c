@@ -69,6 +69,12 @@ static HostNode operator_node(CgHost *host, const IrExprNode *n)
     return node;
 }
 
+int cg_host_max(CgHost *host, int a, int b)
+{
+    int op = hostop_from_name("max");
+    return add(host, (HostNode){.op = HOST_OP2, .d = (uint8_t)op, .a = a, .b = b});
+}
+
 static HostNode make(CgHost *host, const IrExprNode *n)
 {
     switch (n->op) {

@@ -139,8 +139,11 @@ void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)
     for (int i = 0; i < k->reads.n; i++) {
         ProgRead *r = &k->reads.at[i];
         if (r->buffer == buffer) {
-            if (r->below != lo || r->above != hi) {
-                r->below = r->above = -1; /* read twice with different reaches */
+            if (r->below < 0 || whole) {
+                r->below = r->above = -1;
+            } else if (r->below != lo || r->above != hi) { /* the wider of both */
+                r->below = cg_host_max(&k->cg->host, r->below, lo);
+                r->above = cg_host_max(&k->cg->host, r->above, hi);
             }
             return;
         }

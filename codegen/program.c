@@ -205,20 +205,40 @@ static ProgArg *args_of(Build *b, const CgKernel *k)
     return args;
 }
 
-/* The rows that the expressions of a step read, along the axis that tiles are cut from. */
-static void note_reads(Build *b, CgKernel *k, IrId id)
+/* How far a stage is read by the later stages of its kernel, along the axis that tiles are cut
+ * from; what it reads itself is reached that much further. */
+typedef struct Halo {
+    IrExpr lo, hi; /* host expressions; 0: not at all */
+    bool whole;
+} Halo;
+
+static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
 {
+    IrGraph *g = b->g;
+    IrExpr zero = ir_const(g, 0);
+    Halo own = halo[id];
+    own.lo = own.lo != 0 ? own.lo : zero;
+    own.hi = own.hi != 0 ? own.hi : zero;
     for (int i = 0; i < IR_MAX_IN; i++) {
-        IrFootprint fp = ir_footprint(b->g, ir_node(b->g, id)->in[i]);
+        IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[i]);
         for (int r = 0; r < fp.reach.n; r++) {
             const IrReach *reach = &fp.reach.at[r];
-            if (b->cg.buffer[reach->node] < 0 || ir_node(b->g, reach->node)->kind == IR_K_VALUE) {
+            if (ir_node(g, reach->node)->kind == IR_K_VALUE) {
                 continue;
             }
-            int grid = ir_node(b->g, reach->node)->grid;
-            bool whole = reach->whole || grid != k->domain;
-            int axis = grid >= 0 && b->g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
-            cg_read(k, reach->node, reach->lo[axis], reach->hi[axis], whole);
+            int grid = ir_node(g, reach->node)->grid;
+            bool whole = own.whole || reach->whole || grid != k->domain;
+            int axis = grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
+            IrExpr lo = ir_op2(g, IR_X_ADD, own.lo, reach->lo[axis]);
+            IrExpr hi = ir_op2(g, IR_X_ADD, own.hi, reach->hi[axis]);
+            if (b->cg.buffer[reach->node] >= 0) {
+                cg_read(k, reach->node, lo, hi, whole);
+                continue;
+            }
+            Halo *to = &halo[reach->node];
+            to->lo = to->lo != 0 ? ir_op2(g, IR_X_MIN, to->lo, lo) : lo;
+            to->hi = to->hi != 0 ? ir_op2(g, IR_X_MAX, to->hi, hi) : hi;
+            to->whole = to->whole || whole;
         }
     }
 }
@@ -333,8 +353,9 @@ static void kernel_step(Build *b, const IrStep *step)
     } else {
         cg_kernel_direct(&k, step, &body);
     }
-    for (int i = 0; !scalars && i < step->stages.n; i++) {
-        note_reads(b, &k, step->stages.at[i]);
+    Halo *halo = arena_array(b->arena, Halo, b->g->nodes.n);
+    for (int i = step->stages.n - 1; !scalars && i >= 0; i--) {
+        note_reads(b, &k, step->stages.at[i], halo);
         note_needs(b, &k, step->stages.at[i]);
     }
     const char *lines = lines_of(b, step);
@@ -360,7 +381,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_add(&body, "\n");
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
-    note_reads(b, &k, id);
+    note_reads(b, &k, id, arena_array(b->arena, Halo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);

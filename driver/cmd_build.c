@@ -130,20 +130,18 @@ static bool link_executable(const char *source, const char *to, Err *err)
     TRY(find_runtime(&p, err));
     const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc";
     char include[PATH_MAX + 8], temp[PATH_MAX];
+    int fd;
     snprintf(include, sizeof include, "-I%s", p.include);
-    snprintf(temp, sizeof temp, "%s.building", to);
+    TRY(file_temp(to, temp, sizeof temp, &fd, err));
+    close(fd); /* the linker replaces the empty file */
     const char *argv[] = {cc, "-std=c11", "-O1", include, source, p.runtime, p.base,
                           PIPEC_LINK_FLAGS, "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lcfitsio",
                           "-lpthread", "-lm", "-o", temp, NULL};
     if (!run_compiler((char *const *)argv, err)) {
-        unlink(temp);
+        file_discard(temp, -1);
         return false;
     }
-    if (rename(temp, to) != 0) {
-        unlink(temp);
-        return err_set(err, CODE_OUTPUT, "cannot write %s: %s", to, strerror(errno));
-    }
-    return true;
+    return file_commit(temp, to, -1, err);
 }
 
 static bool build_executable(Compilation *c, const char *to, Err *err)

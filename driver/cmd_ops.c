@@ -80,6 +80,19 @@ static void print_markdown(const Ops *ops)
     }
 }
 
+static int unknown_operator(const Ops *ops, const char *name, Arena *arena)
+{
+    const char **names = arena_array(arena, const char *, (size_t)ops->n);
+    for (int i = 0; i < ops->n; i++) {
+        names[i] = ops->at[i].name;
+    }
+    const char *near = fe_nearest(name, names, ops->n);
+    if (near != NULL) {
+        return usage_error("there is no operator '%s'; did you mean '%s'?", name, near);
+    }
+    return usage_error("there is no operator '%s'; `pipec ops` lists them", name);
+}
+
 int cmd_ops(int argc, char **argv)
 {
     Arena arena;
@@ -110,7 +123,7 @@ int cmd_ops(int argc, char **argv)
     } else if (peer != NULL) {
         printf("%s (%s) is written here: %s\n", peer->name, peer->package, peer->here);
     } else {
-        code = usage_error("there is no operator '%s'; `pipec ops` lists them", name);
+        code = unknown_operator(ops, name, &arena);
     }
     arena_free(&arena);
     return code;

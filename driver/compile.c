@@ -102,8 +102,8 @@ bool compile(Compilation *c, const char *path, const CompileOptions *options, St
     }
     c->source = (Source){arena_strdup(&c->arena, path), arena_strndup(&c->arena, text, size)};
     free(text);
-    bool ok = compile_stages(c, stage);
-    if (c->diags.first != NULL || options->json) {
+    bool ok = fe_check_text(&c->source, size, &c->diags) && compile_stages(c, stage);
+    if (!options->silent && (c->diags.first != NULL || options->json)) {
         print_diagnostics(c);
     }
     return ok;

@@ -19,6 +19,7 @@ typedef struct CompileOptions {
     const char *passes;   /* --passes=a,b */
     bool verify;          /* --verify */
     bool json;            /* --json */
+    bool silent;          /* diagnostics have been printed already */
     const char *after;    /* --print-after=NAME or all */
 } CompileOptions;
 

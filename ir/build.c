@@ -447,6 +447,9 @@ static bool depends_on(const IrGraph *g, IrExpr e, int index)
     if (n->op == IR_X_INDEX) {
         return (int)n->num == index;
     }
+    if (n->op == IR_X_FOLD && (int)n->num == index) {
+        return depends_on(g, n->b, index) || depends_on(g, n->c, index); /* bound inside */
+    }
     return depends_on(g, n->a, index) || depends_on(g, n->b, index) || depends_on(g, n->c, index) ||
            depends_on(g, n->where, index) || depends_on(g, n->channel, index);
 }

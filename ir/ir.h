@@ -215,6 +215,12 @@ static inline const IrExprNode *ir_expr(const IrGraph *g, IrExpr e)
     return &g->exprs.at[e];
 }
 
+/* True for images, masks and labels: what has pixels. */
+static inline bool ir_has_pixels(const IrGraph *g, IrId id)
+{
+    return ir_node(g, id)->kind <= IR_K_LABELS;
+}
+
 /* Appends a node and gives it a unique name made from `name`.  Pointers from ir_node move. */
 IrId ir_add_node(IrGraph *g, IrNode node);
 /* The index of the grid equal to `grid`, added if new. */

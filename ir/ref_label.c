@@ -7,9 +7,9 @@
  *
  * Sums by label (fold 0) are made exact in integers.  With E the largest biased exponent of a
  * label's finite values (that of the smallest normal number for subnormal ones), its values are
- * counted in units of 2^(E - 216): 66 bits below the last bit of a number of exponent E.  Bits below
- * the unit are cut off (towards zero), which happens to values below 2^-66 of the largest alone.  The
- * sum of the integers is rounded once, to the nearest f32, ties to even.
+ * counted in units of 2^(E - 216): 66 bits below the last bit of a number of exponent E.  Bits
+ * below the unit are cut off (towards zero), which happens to values below 2^-66 of the largest
+ * alone.  The sum of the integers is rounded once, to the nearest f32, ties to even.
  */
 #include "ref.h"
 
@@ -18,9 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- components ------------------------------------------------------------------------ */
+/* ---- components ------------------------------------------------------------------------------ */
 
-/* True when pixels p and q belong together, should they be neighbours; p == q: when p is an object. */
+/* True when pixels p and q belong together, should they be neighbours; p == q: when p is an object.
+ */
 typedef bool (*SameObject)(const void *image, size_t p, size_t q);
 
 static bool both_set(const void *image, size_t p, size_t q)
@@ -129,7 +130,7 @@ uint32_t ref_label_equal(const float *v, RefShape s, int connectivity, uint32_t 
     return components(v, both_equal, s, connectivity, labels);
 }
 
-/* ---- renumbering ----------------------------------------------------------------------- */
+/* ---- renumbering ----------------------------------------------------------------------------- */
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -163,7 +164,7 @@ uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, ui
     return (uint32_t)count;
 }
 
-/* ---- values by label ------------------------------------------------------------------- */
+/* ---- values by label ------------------------------------------------------------------------- */
 
 /* A two's complement integer of 128 bits. */
 typedef struct Wide {
@@ -252,7 +253,7 @@ static float rounded(Wide sum, int largest)
 
 typedef struct LabelSum {
     Wide sum;
-    int largest; /* biased exponent; 0: nothing yet */
+    int largest;      /* biased exponent; 0: nothing yet */
     bool plus, minus; /* infinities seen */
 } LabelSum;
 

@@ -93,15 +93,15 @@ static double square_to(const Nearest *n, int axis, Spot a, Spot b)
 /* The best site that pixel p finds among those of the pixels on its line along an axis. */
 static Spot best_of_line(const Nearest *n, int axis, size_t p)
 {
-    Spot at = spot_of(n->s, p), best = {-1, 0, 0};
-    int length = axis == AXIS_Z ? n->s.d : axis == AXIS_Y ? n->s.h : n->s.w;
+    const RefShape s = n->s;
+    const int length[] = {s.d, s.h, s.w};
+    const size_t step[] = {(size_t)s.w * (size_t)s.h, (size_t)s.w, 1};
+    Spot at = spot_of(s, p), best = {-1, 0, 0};
+    const int place[] = {at.z % s.d, at.y, at.x};
+    const Spot *line = n->site + (p - (size_t)place[axis] * step[axis]);
     double least = INFINITY;
-    for (int i = 0; i < length; i++) {
-        Spot q = at;
-        q.x = axis == AXIS_X ? i : q.x;
-        q.y = axis == AXIS_Y ? i : q.y;
-        q.z = axis == AXIS_Z ? q.z / n->s.d * n->s.d + i : q.z;
-        Spot site = n->site[pixel_at(n->s, q.x, q.y, q.z)];
+    for (int i = 0; i < length[axis]; i++) {
+        Spot site = line[(size_t)i * step[axis]];
         double d = site.x < 0 ? INFINITY : square_to(n, axis, site, at);
         if (d < least) {
             least = d;

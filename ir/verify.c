@@ -33,7 +33,7 @@ static void check_expr(const IrGraph *g, IrExpr e, void *ctx)
         find(c, "reads a node that comes later");
     }
     bool image = n->op == IR_X_READ || n->op == IR_X_READAT;
-    if (image && ir_node(g, n->node)->grid < 0) {
+    if (image && !ir_has_pixels(g, n->node)) {
         find(c, "reads pixels of something that is not an image");
     }
     if (image && n->type != ir_read_type(g, n->node)) {

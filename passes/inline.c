@@ -110,7 +110,7 @@ static double input_bytes(const IrGraph *g, const IrFootprint *fp)
 {
     double sum = 0;
     for (int i = 0; i < fp->reach.n; i++) {
-        bool image = ir_node(g, fp->reach.at[i].node)->grid >= 0;
+        bool image = ir_has_pixels(g, fp->reach.at[i].node);
         sum += image ? bytes_of(g, fp->reach.at[i].node) : 0;
     }
     return sum;
@@ -120,7 +120,7 @@ static bool is_pointwise(const IrFootprint *fp, const IrGraph *g)
 {
     for (int i = 0; i < fp->reach.n; i++) {
         const IrReach *r = &fp->reach.at[i];
-        bool image = ir_node(g, r->node)->grid >= 0;
+        bool image = ir_has_pixels(g, r->node);
         if (r->offset || (r->whole && image)) {
             return false;
         }
@@ -249,6 +249,10 @@ static bool inline_stage(IrGraph *g, IrId p, PassContext *cx)
     }
     if (blocked == NULL) {
         ir_node(g, p)->dead = true;
+        for (int i = 0; i < cx->remarks.n; i++) { /* its own inputs are now read by the reader */
+            IrRemark *r = &cx->remarks.at[i];
+            r->to = r->to == p ? consumers.at[0] : r->to;
+        }
     }
     return blocked == NULL;
 }
@@ -256,6 +260,13 @@ static bool inline_stage(IrGraph *g, IrId p, PassContext *cx)
 bool pass_inline(IrGraph *g, PassContext *cx)
 {
     bool changed = false;
+    /* A primitive keeps its grid, even when what moves into it reads no image at all. */
+    for (IrId p = 1; p < (IrId)g->nodes.n; p++) {
+        if (!ir_node(g, p)->dead && ir_op_is_primitive(ir_node(g, p)->op)) {
+            int grid = ir_domain(g, p);
+            ir_node(g, p)->grid = grid;
+        }
+    }
     for (IrId p = 1; cx->fuse != FUSE_NONE && p < (IrId)g->nodes.n; p++) {
         if (!ir_node(g, p)->dead && ir_node(g, p)->op == IR_MAP) {
             changed = inline_stage(g, p, cx) || changed;

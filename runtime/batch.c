@@ -100,6 +100,12 @@ static bool open_device(Batch *b, Err *err)
                           .dump = o->dump,
                           .load = o->load,
                           .memory_limit = o->memory};
+    if (o->device != NULL && strcmp(o->device, "reference") == 0) {
+        bool known = b->hooks != NULL && b->hooks->reference != NULL;
+        return known || err_set(err, CODE_DEVICE,
+                                "the reference is part of the compiler: pipec run --device "
+                                "reference");
+    }
     TRY(dev_open(&options, &b->dev, err));
     if (o->profile) {
         b->profile = profile_new();

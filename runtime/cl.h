@@ -68,7 +68,8 @@ size_t dev_kernel_max_group(Device *dev, DevKernel *kernel);
 
 /* Allocates and touches, so that missing memory is noticed here: CODE_MEMORY. */
 bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err);
-/* A part of `of`; offset a multiple of dev_alignment.  Freed before `of`. */
+/* A part of `of`; offset a multiple of dev_alignment.  Parts may overlap, and are freed in any order
+ * (the memory goes when all have). */
 bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **out, Err *err);
 void dev_free(Device *dev, DevMem *mem); /* NULL is allowed */
 size_t dev_alignment(const Device *dev); /* at least 256, a power of two */

@@ -444,32 +444,52 @@ static bool bind(Engine *e, const Frame *frame, Err *err)
     return exec_bind(e->exec, inputs, e->setup->options->params, err);
 }
 
-static bool check(const Engine *e, const Frame *frame, Err *err)
+enum { MAX_SEEN_INPUTS = 64 };
+
+/* What went into a frame, as hooks see it. */
+static RtFrame what_went_in(const Engine *e, const Frame *frame, const void **pixels)
 {
-    const void *pixels[64];
-    const Results *r = frame->results;
-    if (!e->setup->options->check || e->program->n_inputs > 64) {
-        return true;
-    }
-    for (int i = 0; i < e->program->n_inputs; i++) {
+    for (int i = 0; i < e->program->n_inputs && i < MAX_SEEN_INPUTS; i++) {
         pixels[i] = frame->volumes[i]->pixels;
     }
-    RtFrame view = {.image = frame->job->item->name,
-                    .number = frame->number,
-                    .inputs = reader_inputs(frame->job->reader),
-                    .pixels = pixels,
-                    .params = e->setup->options->params,
-                    .grids = r->grids,
-                    .elems = r->elems,
-                    .images = (const void *const *)r->images,
-                    .values = r->values,
-                    .tables = r->tables};
+    return (RtFrame){.image = frame->job->item->name,
+                     .number = frame->number,
+                     .inputs = reader_inputs(frame->job->reader),
+                     .pixels = pixels,
+                     .params = e->setup->options->params};
+}
+
+static bool check(const Engine *e, const Frame *frame, Err *err)
+{
+    const void *pixels[MAX_SEEN_INPUTS];
+    const Results *r = frame->results;
+    if (!e->setup->options->check || e->program->n_inputs > MAX_SEEN_INPUTS) {
+        return true;
+    }
+    RtFrame view = what_went_in(e, frame, pixels);
+    view.grids = r->grids;
+    view.elems = r->elems;
+    view.images = (const void *const *)r->images;
+    view.values = r->values;
+    view.tables = r->tables;
     return e->setup->hooks->check(e->setup->hooks->context, &view, err);
+}
+
+/* Without a device: the compiler's evaluator computes the frame. */
+static bool run_reference(const Engine *e, Frame *frame, Err *err)
+{
+    const void *pixels[MAX_SEEN_INPUTS];
+    RtFrame view = what_went_in(e, frame, pixels);
+    TRY(results_new(e->program, &frame->results, err));
+    return e->setup->hooks->reference(e->setup->hooks->context, &view, frame->results, err);
 }
 
 static bool run_frame(Engine *e, Frame *frame, Err *err)
 {
     const EngineSetup *s = e->setup;
+    if (s->dev == NULL) {
+        return run_reference(e, frame, err);
+    }
     TRY(bind(e, frame, err));
     for (int i = 0; i < e->program->n_inputs; i++) {
         TRY(upload(e, i, frame->volumes[i], err));

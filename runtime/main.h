@@ -23,12 +23,17 @@ typedef struct RtFrame {
     const PrimTable *tables;   /* by table of the program */
 } RtFrame;
 
+struct Results; /* results.h */
+
 /* What only the compiler can add to a run. */
 typedef struct RtHooks {
     /* --check: called for each frame, one at a time; false: the results are wrong, err says how.
      * NULL: --check is refused. */
     bool (*check)(void *context, const RtFrame *frame, Err *err);
     void *context;
+    /* --device reference: computes a frame without a device, from what went in (only those members
+     * of the frame are set), into empty results.  NULL: that device is refused. */
+    bool (*reference)(void *context, const RtFrame *frame, struct Results *to, Err *err);
 } RtHooks;
 
 int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks);

@@ -15,7 +15,7 @@
 enum { GROUP = 256, LANES = 32, FERET_GROUP = 64, FILL_GROUP = 128, SELECT_GROUP = 256 };
 
 extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
-extern const char kernel_text_measure_median[];
+extern const char kernel_text_measure_median[], kernel_text_measure_fill[];
 
 /* Objects from .. to of the chunk have their places; `size` is what they take together. */
 typedef struct Share {
@@ -484,7 +484,7 @@ static bool fill_holes(Measuring *m, uint64_t *place)
     DevProgram *reads = NULL;
     Share share = {0, 0, 0};
     memset(place, 0, m->n * sizeof *place);
-    TRY(measuring_program(m, kernel_text_measure_rows, true, 0, &reads));
+    TRY(measuring_program(m, kernel_text_measure_fill, true, 0, &reads));
     while (next_share(m, words_of, m->at.words, &share, place)) {
         TRY(write_places(m, place));
         const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),

@@ -65,7 +65,8 @@ typedef struct PrimTable {
     int columns;
     char (*names)[64];    /* "label", "area", "centroid-0" ... */
     bool *integer;        /* print without decimals */
-    double *at;           /* [column * rows + row]; NaN prints as an empty field */
+    double *at;           /* [column * rows + row]; NaN prints as an empty field; behind the last
+                             column there is one more: the labels of the rows */
 } PrimTable;
 /* Frees what the table holds and empties it; NULL is allowed. */
 void prim_table_free(PrimTable *table);

@@ -1,18 +1,18 @@
 /*
  * prim_compact: drops labels and renumbers the others from 1, in their old order.
  *
- * Ids are at most the number of pixels where labels come from a pipeline (one round through a bitmap,
- * see kernels/compact.cl).  For labels from elsewhere the caller sets arg[0] to 1: then any 32-bit ids
- * will do, at the price of up to four more rounds for images of less than 2^30 pixels.  Without it, ids
- * above the number of pixels are dropped.
+ * Ids are at most the number of pixels where labels come from a pipeline (one round through a
+ * bitmap, see kernels/compact.cl).  For labels from elsewhere the caller sets arg[0] to 1: then any
+ * 32-bit ids will do, at the price of up to four more rounds for images of less than 2^30 pixels.
+ * Without it, ids above the number of pixels are dropped.
  *
- * A label is kept when any of its pixels says so; with arg[0], where ids are longer than the bitmap's
- * keys, each pixel for itself.  Pixels of the result are written after the same pixels of the
- * inputs have been read.
+ * A label is kept when any of its pixels says so; with arg[0], where ids are longer than the
+ * bitmap's keys, each pixel for itself.  Pixels of the result are written after the same pixels of
+ * the inputs have been read.
  *
- * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (arg[0]: 3 bytes a pixel at most, 3 MiB at
- * least) or 3 bytes for 16.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3 bitmap; 4 labels,
- * 4 out.
+ * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (arg[0]: 3 bytes a pixel at most, 3
+ * MiB at least) or 3 bytes for 16.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3
+ * bitmap; 4 labels, 4 out.
  */
 #include "prim_visit.h"
 
@@ -84,16 +84,11 @@ static bool walk(const Compact *c, const char *kernel, int rest, int round)
     int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
     size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
     size_t strips = (size_t)call->planes * divided_up((size_t)call->h, ROWS);
-    const DevArg args[] = {dev_int(call->w),
-                           dev_int(call->h),
-                           dev_int(call->planes),
-                           dev_int(call->out[0].pitch),
-                           dev_int(lanes),
-                           dev_int(rest),
-                           dev_int(round),
-                           dev_mem(call->scratch),
-                           dev_uint(c->words),
-                           dev_mem(call->out[0].mem)};
+    const DevArg args[] = {dev_int(call->w),      dev_int(call->h),
+                           dev_int(call->planes), dev_int(call->out[0].pitch),
+                           dev_int(lanes),        dev_int(rest),
+                           dev_int(round),        dev_mem(call->scratch),
+                           dev_uint(c->words),    dev_mem(call->out[0].mem)};
     return visit_launch(call, &(VisitLaunch){.program = c->program,
                                              .kernel = kernel,
                                              .reads = true,

@@ -52,14 +52,14 @@ static bool run_histogram(PrimCall *call)
                                           .args = clear_args,
                                           .n_args = 1}));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
-                           dev_int(visit_tile_bits(call)), dev_mem(counts)};
+                           dev_mem(counts)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "histogram_count",
                                              .reads = true,
                                              .groups = visit_groups(call, false),
                                              .group = visit_group(call),
                                              .args = args,
-                                             .n_args = 5});
+                                             .n_args = 4});
 }
 
 const Primitive prim_histogram = {"histogram", NULL, run_histogram};

@@ -1,11 +1,12 @@
 /*
  * prim_label: connected components of a mask (label) and of equal pixels (label_equal), numbered in
- * raster order of the first pixel, as scipy.ndimage.label does.  Every channel is a volume of its own;
- * numbers go on from one channel to the next.
+ * raster order of the first pixel, as scipy.ndimage.label does.  Every channel is a volume of its
+ * own; numbers go on from one channel to the next.
  *
- * The devices' side is described in kernels/label_nodes.cl and kernels/label_equal.cl.  Five (six) launches,
- * no word to the host.  Beside the label image, which holds the union-find forest, label needs 8
- * bytes for 32 pixels, and so does label_equal (8 bytes more for each pixel when its nodes have 64 bits).
+ * The devices' side is described in kernels/label_nodes.cl and kernels/label_equal.cl.  Five (six)
+ * launches, no word to the host.  Beside the label image, which holds the union-find forest, label
+ * needs 8 bytes for 32 pixels, and so does label_equal (8 bytes more for each pixel when its nodes
+ * have 64 bits).
  *
  * Bytes moved per pixel by label on a GPU, u8 in, smooth objects (half noise):
  *   label_tiles  1 in, 0.25 mask and roots, 0.2 (1) parents
@@ -21,9 +22,9 @@
 #include <string.h>
 
 enum {
-    BLOCK_WORDS = 1024,   /* LABEL_BLOCK of kernels/label_nodes.cl */
-    EQUAL_BLOCK = 256,    /* RANK_BLOCK of kernels/label_equal.cl */
-    ITEMS = 256,          /* of a group, where the kernel does not ask for a number */
+    BLOCK_WORDS = 1024, /* LABEL_BLOCK of kernels/label_nodes.cl */
+    EQUAL_BLOCK = 256,  /* RANK_BLOCK of kernels/label_equal.cl */
+    ITEMS = 256,        /* of a group, where the kernel does not ask for a number */
     GPU_SCAN = 256
 };
 
@@ -56,7 +57,7 @@ static size_t divided_up(size_t a, size_t b)
     return (a + b - 1) / b;
 }
 
-/* ---- label --------------------------------------------------------------------------------- */
+/* ---- label ----------------------------------------------------------------------------------- */
 
 typedef struct Tiling {
     int x, y, z;          /* words, rows, planes of a tile */
@@ -126,10 +127,10 @@ static bool label_program(Labelling *l, int node_bits)
              "#define SCAN_GROUP %zu\n#define LABEL_CPU %d\n#define LABEL_BALLOT %d\n"
              "#define LABEL_WIDE %d\n#define LABEL_CONNECTIVITY %d\n#define LABEL_3D %d\n"
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
-             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, (int)call->arg[0], call->d > 1, l->t.x,
-             l->t.y, l->t.z);
-    const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes,
-                                 kernel_text_label_tiles, kernel_text_label, NULL};
+             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, (int)call->arg[0],
+             call->d > 1, l->t.x, l->t.y, l->t.z);
+    const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label_tiles,
+                                 kernel_text_label, NULL};
     return visit_program(call, defines, texts, &l->program);
 }
 
@@ -184,7 +185,7 @@ static bool label_run(PrimCall *call)
 
 const Primitive prim_label = {"label", label_scratch, label_run};
 
-/* ---- label_equal --------------------------------------------------------------------------- */
+/* ---- label_equal ----------------------------------------------------------------------------- */
 
 static size_t count_numbers(const PrimCall *call)
 {
@@ -224,9 +225,8 @@ static bool equal_program(Equal *e, int node_bits)
     snprintf(defines, sizeof defines,
              "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n"
              "#define THREE_D %d\n#define PIXEL %s\n#define RANK_GROUP %d\n",
-             scan_group(call),
-             node_bits == 64, (int)call->arg[0], call->d > 1, elem_cl_name(call->in[0].elem),
-             visit_is_cpu(call) ? 1 : EQUAL_BLOCK);
+             scan_group(call), node_bits == 64, (int)call->arg[0], call->d > 1,
+             elem_cl_name(call->in[0].elem), visit_is_cpu(call) ? 1 : EQUAL_BLOCK);
     const char *const texts[] = {kernel_text_scan, kernel_text_label_equal, NULL};
     return visit_program(&no_reader, defines, texts, &e->program);
 }
@@ -250,9 +250,10 @@ static bool equal_unite(const Equal *e)
     size_t across = divided_up((size_t)pitch, (size_t)1 << lanes);
     size_t rows = (size_t)call->planes * (size_t)call->h;
     size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
-    const DevArg args[] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
-                           dev_int(call->planes),      dev_int(pitch),   dev_int(call->in[0].pitch),
-                           dev_int(lanes), dev_mem(call->in[0].mem), e->parents};
+    const DevArg args[] = {
+        dev_int(call->w),      dev_int(call->h),         dev_int(call->d),
+        dev_int(call->planes), dev_int(pitch),           dev_int(call->in[0].pitch),
+        dev_int(lanes),        dev_mem(call->in[0].mem), e->parents};
     TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 9));
     TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 9));
     const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};

@@ -70,7 +70,7 @@ static bool run(PrimCall *call)
     const DevArg mark[] = {image, scratch, at, scratch}, start[] = {image, scratch, states};
     TRY(launch(&m, "local_maxima_mark", mark, 4));
     TRY(launch(&m, "local_maxima_start", start, 3));
-    TRY(propagate_run(call, m.program, &call->out[0], uneven + channels));
+    TRY(propagate_run(call, m.program, &call->out[0], 0, uneven + channels));
     const DevArg end[] = {at, scratch, states};
     return launch(&m, "local_maxima_end", end, 3);
 }

@@ -1,15 +1,18 @@
 /*
- * prim_perlabel: for each label the exact sum, the smallest, the largest or the number of its values.
+ * prim_perlabel: for each label the exact sum, the smallest, the largest or the number of its
+ * values.
  *
- * Sums are those of ir/ref_label.c: integers in units that follow from the label's largest exponent, so
- * a first reading of the image finds the exponents and a second one adds.  Everything is folded with
- * integer atomics, runs of equal labels first in registers, then in local memory (see
- * kernels/perlabel.cl).  NaN is left out.  Entries of labels that are not there: sum and count 0, min
- * +inf, max -inf.  Elements beyond the count of labels are not written.  Counts are exact below 2^32.
+ * Sums are those of ir/ref_label.c: integers in units that follow from the label's largest
+ * exponent, so a first reading of the image finds the exponents and a second one adds.  Everything
+ * is folded with integer atomics, runs of equal labels first in registers, then in local memory
+ * (see kernels/perlabel.cl).  NaN is left out.  Entries of labels that are not there: sum and count
+ * 0, min +inf, max -inf.  Elements beyond the count of labels are not written.  Counts are exact
+ * below 2^32.
  *
- * Sums take 16 bytes a label of scratch for at most 2^20 labels or an eighth of the capacity; images
- * with more labels are read once more for each such range, others skip these launches on the device.
- * Bytes moved per pixel on a GPU: labels and value in each reading; two readings for sums, else one.
+ * Sums take 16 bytes a label of scratch for at most 2^20 labels or an eighth of the capacity;
+ * images with more labels are read once more for each such range, others skip these launches on the
+ * device. Bytes moved per pixel on a GPU: labels and value in each reading; two readings for sums,
+ * else one.
  */
 #include "prim_visit.h"
 

@@ -73,6 +73,7 @@ typedef struct Rising {
     const PrimCall *call;
     DevProgram *program;
     const PrimImage *image;
+    int how;
     Tiles t;
     size_t flags, reports; /* words of scratch */
 } Rising;
@@ -92,6 +93,7 @@ static bool launch_colour(const Rising *r, unsigned colour, size_t report)
                            dev_uint(t->down),
                            dev_uint(t->deep),
                            dev_uint(colour),
+                           dev_int(r->how),
                            dev_mem(call->out[0].mem),
                            dev_mem(r->image->mem),
                            dev_ulong(r->flags),
@@ -103,7 +105,7 @@ static bool launch_colour(const Rising *r, unsigned colour, size_t report)
                                              .groups = nx * ny * nz * channels,
                                              .group = visit_is_cpu(call) ? 1 : pixels / STRIP,
                                              .args = args,
-                                             .n_args = 14});
+                                             .n_args = 15});
 }
 
 /* Some rounds; *going tells whether the last of them has left anything to do. */
@@ -123,9 +125,10 @@ static bool rounds(const Rising *r, int n, bool *going)
     return true;
 }
 
-bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, size_t at)
+bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, int how,
+                   size_t at)
 {
-    Rising r = {call, program, image, tiles_of(call), at, 0};
+    Rising r = {call, program, image, how, tiles_of(call), at, 0};
     r.reports = at + r.t.all;
     TRY(dev_fill(call->dev, call->scratch, at * sizeof(uint32_t), r.t.all * sizeof(uint32_t), 1,
                  call->err));

@@ -14,8 +14,9 @@ size_t propagate_words(const PrimCall *call);
 bool propagate_program(const PrimCall *call, const char *defines, const char *text,
                        int connectivity, DevProgram **program);
 
-/* Runs until stable.  Values are those of call->out[0]; `image` is what the ceilings come from.
- * Its words start at word `at` of the scratch.  Waits for the device. */
-bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, size_t at);
+/* Runs until stable.  Values are those of call->out[0]; `image` is what the ceilings come from, and
+ * `how` goes to propagate_ceiling.  Its words start at word `at` of the scratch.  Waits for the device. */
+bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, int how,
+                   size_t at);
 
 #endif

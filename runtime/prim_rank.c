@@ -64,27 +64,26 @@ static bool run_passes(const PrimCall *call, DevProgram *program, double percent
 {
     size_t group = visit_group(call);
     uint32_t tiles = visit_tiles(call), capacity = capacity_of(call);
-    int bits = visit_tile_bits(call);
-    const DevArg count_args[] = {dev_int(call->w), dev_int(call->h),   dev_uint(tiles),
-                                 dev_int(bits),    dev_uint(capacity), dev_mem(call->scratch)};
+    const DevArg count_args[] = {dev_int(call->w), dev_int(call->h), dev_uint(tiles),
+                                 dev_uint(capacity), dev_mem(call->scratch)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "rank_count",
                                           .reads = true,
                                           .groups = visit_groups(call, false),
                                           .group = group,
                                           .args = count_args,
-                                          .n_args = 6}));
+                                          .n_args = 5}));
     for (int pass = 0; pass < PASSES; pass++) {
-        const DevArg refine_args[] = {dev_int(call->w), dev_int(call->h),      dev_uint(tiles),
-                                      dev_int(bits),    dev_uint(capacity),    dev_double(percent),
-                                      dev_int(pass),    dev_mem(call->scratch)};
+        const DevArg refine_args[] = {dev_int(call->w),      dev_int(call->h),    dev_uint(tiles),
+                                      dev_uint(capacity),    dev_double(percent), dev_int(pass),
+                                      dev_mem(call->scratch)};
         TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                               .kernel = "rank_refine",
                                               .reads = true,
                                               .groups = visit_groups(call, true),
                                               .group = group,
                                               .args = refine_args,
-                                              .n_args = 8}));
+                                              .n_args = 7}));
     }
     const DevArg finish_args[] = {dev_double(percent), dev_uint(capacity), dev_mem(call->scratch),
                                   dev_mem(call->values), dev_int(call->value)};

@@ -22,25 +22,25 @@ static bool run(PrimCall *call)
 {
     const PrimImage *seed = &call->in[0], *mask = &call->in[1], *out = &call->out[0];
     size_t rows = (size_t)call->planes * (size_t)call->h;
+    int erosion = call->arg[1] != 0;
     DevProgram *program = NULL;
     char defines[120];
     snprintf(defines, sizeof defines,
-             "#define RECONSTRUCT_EROSION %d\n#define RECONSTRUCT_SEED %s\n"
-             "#define PROPAGATE_IMAGE %s\n",
-             call->arg[1] != 0, elem_cl_name(seed->elem), elem_cl_name(mask->elem));
+             "#define RECONSTRUCT_SEED %s\n#define PROPAGATE_IMAGE %s\n",
+             elem_cl_name(seed->elem), elem_cl_name(mask->elem));
     TRY(visit_check_count(call));
     TRY(propagate_program(call, defines, kernel_text_reconstruct, (int)call->arg[0], &program));
 
     const DevArg start[] = {dev_int(call->w),     dev_uint(rows),       dev_int(out->pitch),
-                            dev_int(seed->pitch), dev_int(mask->pitch), dev_mem(seed->mem),
-                            dev_mem(mask->mem),   dev_mem(out->mem)};
-    LanesLaunch launch = {program, "reconstruct_start", false, (size_t)call->w, rows, start, 8};
+                            dev_int(erosion),     dev_int(seed->pitch), dev_int(mask->pitch),
+                            dev_mem(seed->mem),   dev_mem(mask->mem),   dev_mem(out->mem)};
+    LanesLaunch launch = {program, "reconstruct_start", false, (size_t)call->w, rows, start, 9};
     TRY(lanes_launch(call, &launch));
-    TRY(propagate_run(call, program, mask, 0));
-    const DevArg end[] = {start[0], start[1], start[2], start[7]};
+    TRY(propagate_run(call, program, mask, erosion, 0));
+    const DevArg end[] = {start[0], start[1], start[2], start[3], start[8]};
     launch.kernel = "reconstruct_end";
     launch.args = end;
-    launch.n_args = 4;
+    launch.n_args = 5;
     return lanes_launch(call, &launch);
 }
 

@@ -1,10 +1,9 @@
 /*
  * prim_visit: texts, tiles and launches of the primitives that walk over computed pixels.
  *
- * A tile is as kernels/visit.cl says: on GPUs 256 work-items of 16 pixels each, in as few columns
- * as the image is wide (but 32 at least, so that a row of a tile is a full memory transaction); on
- * CPUs a part of a row.  Groups are persistent: enough of them to fill the device, each takes every
- * n-th tile, so that what a group keeps in local memory is written out once.
+ * Tiles and the modes of visiting them are as kernels/visit.cl says.  Groups are persistent: enough
+ * of them to fill the device, each takes every n-th tile, so that what a group keeps in local memory
+ * is written out once.
  */
 #include "prim_visit.h"
 
@@ -15,15 +14,16 @@
 
 enum {
     GPU_GROUP = 256,
-    BATCH = 16,         /* as in kernels/visit.cl */
-    CPU_TILE_BITS = 10, /* a tile is 1024 pixels wide */
-    LEAST_TILE_BITS = 5,
-    MOST_TILE_BITS = 8,
+    BATCH = 16, /* as in kernels/visit.cl */
+    CPU_TILE = 1024,
     GROUPS_A_UNIT = 24, /* a multiple of the 3, 4, 6 or 8 groups that are there at a time */
     LIGHT_GROUPS_A_UNIT = 4,
     CPU_GROUPS_A_UNIT = 4,
     MAX_ARGS = 96
 };
+
+/* As in kernels/visit.cl. */
+enum { DOWN, ALONG, SINGLE };
 
 bool visit_is_cpu(const PrimCall *call)
 {
@@ -39,23 +39,19 @@ size_t visit_group(const PrimCall *call)
     return visit_is_cpu(call) ? 1 : GPU_GROUP;
 }
 
-int visit_tile_bits(const PrimCall *call)
+static int mode_of(const PrimCall *call)
 {
     if (visit_is_cpu(call)) {
-        return CPU_TILE_BITS;
+        return call->w >= BATCH ? ALONG : SINGLE;
     }
-    int bits = LEAST_TILE_BITS;
-    while (bits < MOST_TILE_BITS && 1 << bits < call->w) {
-        bits++;
-    }
-    return bits;
+    return call->h >= BATCH ? DOWN : call->w >= BATCH * GPU_GROUP ? ALONG : SINGLE;
 }
 
 uint32_t visit_tiles(const PrimCall *call)
 {
-    int bits = visit_tile_bits(call);
-    int64_t width = (int64_t)1 << bits;
-    int64_t height = visit_is_cpu(call) ? 1 : BATCH * GPU_GROUP / width;
+    bool cpu = visit_is_cpu(call), along = mode_of(call) == ALONG;
+    int64_t width = cpu ? CPU_TILE : along ? BATCH * GPU_GROUP : GPU_GROUP;
+    int64_t height = cpu || along ? 1 : BATCH;
     int64_t across = (call->w + width - 1) / width, down = (call->h + height - 1) / height;
     return (uint32_t)(across * down * call->planes);
 }
@@ -87,7 +83,8 @@ bool visit_program(const PrimCall *call, const char *defines, const char *const 
     enum { MOST_PARTS = 8 };
     assert(call->reader != NULL);
     char shape[64];
-    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n", visit_is_cpu(call));
+    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n#define VISIT_MODE %d\n",
+             visit_is_cpu(call), mode_of(call));
     const char *parts[MOST_PARTS] = {"#pragma OPENCL FP_CONTRACT OFF\n", shape, defines,
                                      call->reader};
     int n = 4;

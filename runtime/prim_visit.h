@@ -11,8 +11,7 @@
 bool visit_is_cpu(const PrimCall *call);
 /* Work-items of a group of kernels/visit.cl. */
 size_t visit_group(const PrimCall *call);
-/* The logarithm of a tile's width, and the tiles that the call's image is cut into. */
-int visit_tile_bits(const PrimCall *call);
+/* Tiles that the call's image is cut into. */
 uint32_t visit_tiles(const PrimCall *call);
 /* Groups that keep the device busy while each takes tile after tile; at most one a tile.
  * `light`: for work that is short, or costs something for each group. */

@@ -66,7 +66,7 @@ static bool take_all(Exec *exec, Results *r, Err *err)
     return true;
 }
 
-bool results_take(Exec *exec, const Program *program, Results **out, Err *err)
+bool results_new(const Program *program, Results **out, Err *err)
 {
     Results *r = calloc(1, sizeof *r);
     *out = NULL;
@@ -80,12 +80,22 @@ bool results_take(Exec *exec, const Program *program, Results **out, Err *err)
     r->images = calloc(outputs, sizeof *r->images);
     r->values = calloc((size_t)program->n_values + 1, sizeof *r->values);
     r->tables = calloc((size_t)program->n_tables + 1, sizeof *r->tables);
-    bool ok = (r->grids && r->elems && r->images && r->values && r->tables) || no_memory(err);
-    if (!ok || !take_all(exec, r, err)) {
+    if (!r->grids || !r->elems || !r->images || !r->values || !r->tables) {
         results_free(r);
-        return false;
+        return no_memory(err);
     }
     *out = r;
+    return true;
+}
+
+bool results_take(Exec *exec, const Program *program, Results **out, Err *err)
+{
+    TRY(results_new(program, out, err));
+    if (!take_all(exec, *out, err)) {
+        results_free(*out);
+        *out = NULL;
+        return false;
+    }
     return true;
 }
 

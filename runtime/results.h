@@ -17,6 +17,8 @@ typedef struct Results {
     size_t bytes;      /* of all images */
 } Results;
 
+/* Empty results: extents, pixels, values and tables are to be filled. */
+bool results_new(const Program *program, Results **out, Err *err);
 /* After exec_run; owned by the caller (results_free). */
 bool results_take(Exec *exec, const Program *program, Results **out, Err *err);
 void results_free(Results *results); /* NULL is allowed */

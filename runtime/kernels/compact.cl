@@ -1,8 +1,8 @@
 /*
  * compact: labels that are kept, renumbered from 1 in their old order.
  *
- * The ids to keep, less 1, are marked in a bitmap; an id's new number is how many bits are set up to
- * its own.
+ * The ids to keep, less 1, are marked in a bitmap; an id's new number is how many bits are set up
+ * to its own.
  *
  *   compact_mark   sets bits
  *   compact_count  counts the bits before each word in its block, and of each block
@@ -10,9 +10,9 @@
  *   compact_write  writes the numbers
  *
  * Ids that are too large for a bitmap go through this several times, from the first digits to the
- * last: after a round a pixel holds the rank of its id's leading digits, followed by the digits that
- * are left (`rest` bits), which fits into 32 bits again because ranks are small.  COMPACT_NONE is
- * background and what has been dropped.
+ * last: after a round a pixel holds the rank of its id's leading digits, followed by the digits
+ * that are left (`rest` bits), which fits into 32 bits again because ranks are small.  COMPACT_NONE
+ * is background and what has been dropped.
  *
  * Names that meet a reader's begin with own_ or compact_.  The host defines COMPACT_GROUP.
  */
@@ -109,8 +109,8 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
 }
 
 /*
- * Most pixels continue their column's run of an id or belong to one that the group has met already; few
- * cost an access to the bitmap.
+ * Most pixels continue their column's run of an id or belong to one that the group has met already;
+ * few cost an access to the bitmap.
  */
 kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
                          global const uint *own_out)
@@ -134,8 +134,8 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
             if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
                 compact_is_new(own_seen, own_id) && own_key / 32 < own_words &&
                 !compact_is_set(own_bits, own_key) &&
-                (own_round != 0 || read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y,
-                                          own_at.plane))) {
+                (own_round != 0 ||
+                 read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane))) {
                 atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
             }
             own_last[own_i] = own_id;
@@ -143,8 +143,8 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
     }
 }
 
-kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1)))
-void compact_count(global uint *scratch, uint words)
+kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
+compact_count(global uint *scratch, uint words)
 {
     local uint sums[COMPACT_GROUP];
     const CompactBits bits = compact_bits(scratch, words);

@@ -73,7 +73,7 @@ VISIT_KERNEL void histogram_clear(global uint *counts)
     }
 }
 
-VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bits,
+VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles,
                                   global uint *own_counts)
 {
     local uint own_words[HISTOGRAM_LOCAL_WORDS];
@@ -109,10 +109,9 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
     uint own_far_run = 0;
     for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
          own_tile += (uint)get_num_groups(0)) {
-        const VisitPlace own_place = visit_place(own_tile, own_bits, own_w, own_h);
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
-            visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);
+            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
                 const int own_bin = histogram_bin_of(&own_range, own_doubt, own_v[own_k]);

@@ -7,9 +7,9 @@
 /* ---- label_seams ----------------------------------------------------------------------------- */
 
 /*
- * The root of a node that has been a root of its tile.  Parents that are passed are lowered to their
- * own parents (path halving).  Only nodes that are no roots any more are written to, and lowering is
- * atomic, so that a parent which already is the final root stays.
+ * The root of a node that has been a root of its tile.  Parents that are passed are lowered to
+ * their own parents (path halving).  Only nodes that are no roots any more are written to, and
+ * lowering is atomic, so that a parent which already is the final root stays.
  */
 LABEL_INLINE LabelNode label_find(LabelShape s, volatile global LabelNode *parents, LabelNode node)
 {
@@ -28,7 +28,8 @@ LABEL_INLINE LabelNode label_find(LabelShape s, volatile global LabelNode *paren
     }
 }
 
-/* Unites the objects of any two runs.  Their own parents, roots of the tile, must stay as they are. */
+/* Unites the objects of any two runs.  Their own parents, roots of the tile, must stay as they are.
+ */
 LABEL_INLINE void label_unite(LabelShape s, volatile global LabelNode *parents, LabelSpot at_a,
                               uint run_a, LabelSpot at_b, uint run_b)
 {
@@ -62,8 +63,7 @@ LABEL_INLINE bool label_back(LabelShape s, LabelSpot at, int back, LabelSpot *ot
     *other = at;
     other->y += label_back_y(back);
     other->plane += label_back_z(back);
-    return other->y >= 0 && other->y < s.h &&
-           (label_back_z(back) == 0 || at.plane % s.d > 0);
+    return other->y >= 0 && other->y < s.h && (label_back_z(back) == 0 || at.plane % s.d > 0);
 }
 
 /* Unites a word with those earlier rows that belong to another tile. */
@@ -198,8 +198,8 @@ LABEL_INLINE uint label_rank_word(LabelShape s, uint index, uint tile_roots,
     return roots;
 }
 
-kernel __attribute__((reqd_work_group_size(LABEL_COUNTERS, 1, 1)))
-void label_rank(LABEL_PARAMS, global uint *scratch, volatile global LabelNode *parents)
+kernel __attribute__((reqd_work_group_size(LABEL_COUNTERS, 1, 1))) void
+label_rank(LABEL_PARAMS, global uint *scratch, volatile global LabelNode *parents)
 {
     local uint sums[LABEL_COUNTERS];
     const LabelShape s = LABEL_SHAPE;
@@ -233,8 +233,8 @@ void label_rank(LABEL_PARAMS, global uint *scratch, volatile global LabelNode *p
 
 /*
  * The number of a run's object.  The parent of a tile's root is the object's root; any other run's
- * parent is the root of its tile.  So one more step is enough, and it needs to be taken only inside the
- * tile.
+ * parent is the root of its tile.  So one more step is enough, and it needs to be taken only inside
+ * the tile.
  */
 LABEL_INLINE uint label_of_run(LabelShape s, LabelTile tile, LabelNode node,
                                global const LabelNode *parents, global uint *scratch)
@@ -254,7 +254,7 @@ LABEL_INLINE uint label_of_run(LabelShape s, LabelTile tile, LabelNode node,
 #define LABEL_QUAD(quad, word, shift, labels, first, apart)                                        \
     uint4 quad = (uint4)(0);                                                                       \
     {                                                                                              \
-        const uint bits_ = (word) >> (shift) & 15, starts_ = label_starts(word);                   \
+        const uint bits_ = (word) >> (shift)&15, starts_ = label_starts(word);                     \
         if (bits_ != 0) {                                                                          \
             const uint low_ = bits_ & -bits_, other_ = bits_ & (bits_ + low_);                     \
             const uint run_ = label_run_at(starts_, low_ << (shift));                              \
@@ -274,9 +274,10 @@ LABEL_INLINE size_t label_pixel_at(LabelShape s, LabelSpot at, int x)
 
 #if LABEL_CPU
 
-/* Rows are written from the last one to the first: parents always lie in earlier ones or the same. */
-LABEL_INLINE void label_write_row(LabelShape s, LabelTile tile, LabelSpot at,
-                                  global uint *scratch, global uint *labels)
+/* Rows are written from the last one to the first: parents always lie in earlier ones or the same.
+ */
+LABEL_INLINE void label_write_row(LabelShape s, LabelTile tile, LabelSpot at, global uint *scratch,
+                                  global uint *labels)
 {
     uint numbers[LABEL_TILE_X * LABEL_RUNS], words[LABEL_TILE_X];
     for (int i = 0; i < tile.across; i++, at.word++) {

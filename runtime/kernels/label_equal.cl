@@ -1,9 +1,9 @@
 /*
  * label_equal: connected components of equal non-zero pixels of a stored image.
  *
- * Union-find over pixels: the parent of a pixel is an earlier pixel of its object, a root is its own
- * parent, background is NO_NODE.  Pixels are numbered along rows of `pitch` elements, so numbers
- * follow raster order and the root of an object is its first pixel.
+ * Union-find over pixels: the parent of a pixel is an earlier pixel of its object, a root is its
+ * own parent, background is NO_NODE.  Pixels are numbered along rows of `pitch` elements, so
+ * numbers follow raster order and the root of an object is its first pixel.
  *
  *   equal_start   points each pixel to the start of its run, in segments of 32 pixels
  *   equal_join    unites neighbours
@@ -12,8 +12,8 @@
  *   scan_sums     adds the counts up
  *   equal_write   writes the numbers; a work-item reads its own pixel alone
  *
- * Parents lie in the label image or, with LABEL_WIDE, as 64 bits in front of scratch.  The host defines
- * LABEL_WIDE, CONNECTIVITY, THREE_D, PIXEL (the type of the image) and RANK_GROUP.
+ * Parents lie in the label image or, with LABEL_WIDE, as 64 bits in front of scratch.  The host
+ * defines LABEL_WIDE, CONNECTIVITY, THREE_D, PIXEL (the type of the image) and RANK_GROUP.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -149,16 +149,16 @@ kernel void equal_join(GRID_PARAMS, global const PIXEL *image, volatile global N
             for (int dy = -1; dy <= -dz; dy++) {
                 for (int dx = -1; dx <= (dz == 0 && dy == 0 ? -1 : 1); dx++) {
                     const Spot other = {at.x + dx, at.y + dy, at.plane + dz};
-                    const bool near = dx * dx + dy * dy + dz * dz <= CONNECTIVITY &&
-                                      other.x >= 0 && other.x < g.w && other.y >= 0 &&
-                                      other.y < g.h && z + dz >= 0;
-                    const bool equal = near && pixel_at(g, image, other) == value;
+                    const bool near = dx * dx + dy * dy + dz * dz <= CONNECTIVITY && other.x >= 0 &&
+                                      other.x < g.w && other.y >= 0 && other.y < g.h && z + dz >= 0;
+                    if (!near || pixel_at(g, image, other) != value) {
+                        continue;
+                    }
                     /* Inside a segment equal_start has united the row; and where the runs of both
                      * rows go on to the left, the pixels there unite them. */
-                    const bool done = dy == 0 && dz == 0
-                                          ? at.x % SEGMENT != 0
-                                          : run && continues(g, image, other, value);
-                    if (equal && !done) {
+                    const bool done = dy == 0 && dz == 0 ? at.x % SEGMENT != 0
+                                                         : run && continues(g, image, other, value);
+                    if (!done) {
                         unite(parents, node, (Node)number_of(g, other));
                     }
                 }
@@ -178,9 +178,10 @@ kernel void equal_flatten(ulong numbers, volatile global Node *parents)
     }
 }
 
-/* From scratch[rank_at]: a bit for each pixel that is a root; the roots before each word in its block; sums. */
-kernel __attribute__((reqd_work_group_size(RANK_GROUP, 1, 1)))
-void equal_rank(ulong numbers, global const Node *parents, global uint *scratch, ulong rank_at)
+/* From scratch[rank_at]: a bit for each pixel that is a root; the roots before each word in its
+ * block; sums. */
+kernel __attribute__((reqd_work_group_size(RANK_GROUP, 1, 1))) void
+equal_rank(ulong numbers, global const Node *parents, global uint *scratch, ulong rank_at)
 {
     local uint sums[RANK_GROUP];
     global uint *const rank = scratch + rank_at;

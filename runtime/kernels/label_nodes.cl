@@ -3,37 +3,44 @@
  *
  * label finds connected components of a mask that is computed on the fly.
  *
- * The mask is packed into words of 32 pixels of a row.  The nodes of a union-find forest are the runs
- * of set pixels inside a word.  A node's number is made of its plane, row, word and run (4 bits: a
- * word has at most 16), so numbers follow raster order; the smaller root always wins, so the root of
- * an object is the run of its first pixel, and counting roots in order numbers the objects in raster
- * order, whatever the scheduling was.
+ * The mask is packed into words of 32 pixels of a row.  The nodes of a union-find forest are the
+ * runs of set pixels inside a word.  A node's number is made of its plane, row, word and run (4
+ * bits: a word has at most 16), so numbers follow raster order; the smaller root always wins, so
+ * the root of an object is the run of its first pixel, and counting roots in order numbers the
+ * objects in raster order, whatever the scheduling was.
  *
  * The kernels, of label_tiles.cl and label.cl:
- *   label_tiles  packs the mask and solves tiles on their own, in local memory on GPUs; each run then
- *                points to the first run of its object in the tile
+ *
+ *   label_tiles  packs the mask and solves tiles on their own, in local memory on GPUs; then each
+ *                run points to the first run of its object in the tile
+ *
  *   label_seams  unites over the borders of tiles
- *   label_rank   points every tile's roots to the root of the whole object; counts those
+ *
+ *   label_rank   points the roots of tiles to the roots of whole objects, and counts these
+ *
  *   scan_sums    adds the counts up
+ *
  *   label_write  writes the numbers
  *
  * Parents live in the label image: those of a tile's runs in the tile's own pixels, so that
- * label_write can read what it needs of them before it writes there.  Scratch holds two words for each
- * word of mask: the mask itself, and a bit for each run that is a root (below) with the number of
- * roots before it in its block (above).
+ * label_write can read what it needs of them before it writes there.  Scratch holds two words for
+ * each word of mask: the mask itself, and a bit for each run that is a root (below) with the number
+ * of roots before it in its block (above).
  *
- * Two runs in neighbouring rows need to be united once, which is where the later one of them begins;
- * links that others already imply are left out (label_links).
+ * Two runs in neighbouring rows need to be united once, which is where the later one of them
+ * begins; links that others already imply are left out (label_links).
  *
- * The host defines LABEL_CPU, LABEL_BALLOT, LABEL_WIDE (nodes of 64 bits), LABEL_CONNECTIVITY, LABEL_3D and
- * LABEL_TILE_X (words), LABEL_TILE_Y, LABEL_TILE_Z.  Names that meet a reader's begin with own_ or label_.
+ * The host defines LABEL_CPU, LABEL_BALLOT, LABEL_WIDE (nodes of 64 bits), LABEL_CONNECTIVITY,
+ * LABEL_3D and LABEL_TILE_X (words), LABEL_TILE_Y, LABEL_TILE_Z.  Names that meet a reader's begin
+ * with own_ or label_.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define LABEL_INLINE static inline __attribute__((always_inline))
-#define LABEL_RUNS 16                            /* most runs in a word */
-#define LABEL_TILE_WORDS (LABEL_TILE_X * LABEL_TILE_Y * LABEL_TILE_Z)   /* in a tile; on GPUs the work-items of a group */
-#define LABEL_BLOCK 1024                         /* words that share a sum */
+#define LABEL_RUNS 16 /* most runs in a word */
+#define LABEL_BLOCK 1024 /* words that share a sum */
+/* Words of a tile; on GPUs the work-items of a group. */
+#define LABEL_TILE_WORDS (LABEL_TILE_X * LABEL_TILE_Y * LABEL_TILE_Z)
 #if LABEL_CPU
 #define LABEL_GROUP 1
 #define LABEL_COUNTERS 1
@@ -58,8 +65,8 @@ typedef uint LabelNode;
 typedef struct LabelShape {
     int w, h, d, planes; /* d: planes of a channel */
     int pitch;
-    int words;           /* in a row */
-    int bits_x, bits_y;  /* of a node's number, for word and row */
+    int words;          /* in a row */
+    int bits_x, bits_y; /* of a node's number, for word and row */
 } LabelShape;
 
 #define LABEL_PARAMS                                                                               \
@@ -69,7 +76,7 @@ typedef struct LabelShape {
         own_w, own_h, own_d, own_planes, own_pitch, (own_w + 31) / 32, own_bits_x, own_bits_y      \
     }
 
-/* ---- words, runs and nodes ------------------------------------------------------------------ */
+/* ---- words, runs and nodes ------------------------------------------------------------------- */
 
 LABEL_INLINE uint label_starts(uint word)
 {
@@ -158,16 +165,16 @@ typedef struct LabelRow {
 } LabelRow;
 
 typedef struct LabelLinks {
-    uint inside; /* a bit for each pair of neighbouring runs: where the later one begins (or, diagonally,
-                    directly behind the end of the earlier one) */
+    uint inside; /* a bit for each pair of neighbouring runs: where the later one begins (or,
+                    diagonally, directly behind the end of the earlier one) */
     bool before; /* the first run of the row's word and the last of the other row's word before */
     bool after;  /* the last run and the first of the other row's word after */
 } LabelLinks;
 
 /*
- * What links a word to an earlier row, reaching `reach` (0 or 1) columns further.  `part`: the pixels
- * of the word whose links matter.  The diagonal links over the ends of the word are left out where a
- * pixel beside is set that both are linked to.
+ * What links a word to an earlier row, reaching `reach` (0 or 1) columns further.  `part`: the
+ * pixels of the word whose links matter.  The diagonal links over the ends of the word are left out
+ * where a pixel beside is set that both are linked to.
  */
 LABEL_INLINE LabelLinks label_links(LabelRow row, uint part, LabelRow other, int reach)
 {
@@ -177,12 +184,12 @@ LABEL_INLINE LabelLinks label_links(LabelRow row, uint part, LabelRow other, int
         links.inside = (starts | other_starts) & part & other.word;
         links.before = links.after = false;
     } else {
-        links.inside = (starts & (other.word | other.word << 1)) |
-                       (other_starts & (part | part << 1));
-        links.before = (part & other.before >> 31 & 1) != 0 && (other.word & 1) == 0 &&
-                       row.before >> 31 == 0;
-        links.after = (part >> 31 & other.after) != 0 && other.word >> 31 == 0 &&
-                      (row.after & 1) == 0;
+        links.inside =
+            (starts & (other.word | other.word << 1)) | (other_starts & (part | part << 1));
+        links.before =
+            (part & other.before >> 31 & 1) != 0 && (other.word & 1) == 0 && row.before >> 31 == 0;
+        links.after =
+            (part >> 31 & other.after) != 0 && other.word >> 31 == 0 && (row.after & 1) == 0;
     }
     return links;
 }
@@ -269,6 +276,7 @@ LABEL_INLINE bool label_in_image(LabelTile tile, LabelSpot at)
 
 LABEL_INLINE bool label_is_inside(LabelTile tile, LabelSpot at)
 {
-    return (uint)(at.word - tile.first.word) < LABEL_TILE_X && (uint)(at.y - tile.first.y) < LABEL_TILE_Y &&
+    return (uint)(at.word - tile.first.word) < LABEL_TILE_X &&
+           (uint)(at.y - tile.first.y) < LABEL_TILE_Y &&
            (uint)(at.plane - tile.first.plane) < LABEL_TILE_Z;
 }

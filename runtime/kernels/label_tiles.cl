@@ -1,16 +1,16 @@
 /*
- * label_tiles: the first kernel of label (see label_nodes.cl), which computes the mask, packs it and
- * solves each tile on its own.
+ * label_tiles: the first kernel of label (see label_nodes.cl), which computes the mask, packs it
+ * and solves each tile on its own.
  *
- * On GPUs a group has a tile and a work-item one of its words.  Each run first takes as its parent an
- * earlier run that it touches, which needs no atomics; what then is left to unite is little where
- * objects are smooth.  On CPUs a work-item solves a tile row by row.
+ * On GPUs a group has a tile and a work-item one of its words.  Each run first takes as its parent
+ * an earlier run that it touches, which needs no atomics; what then is left to unite is little
+ * where objects are smooth.  On CPUs a work-item solves a tile row by row.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #if LABEL_CPU
 
-/* ---- label_tiles for CPUs: a work-item solves a tile from its first row to the last ------------ */
+/* ---- label_tiles for CPUs: a work-item solves a tile from its first row to the last ---------- */
 
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelSpot own_at)
 {
@@ -141,8 +141,7 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
     for (uint own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
         const LabelSpot own_at = label_in_tile(own_tile, own_i);
         if (label_in_image(own_tile, own_at)) {
-            own_scratch[label_index(own_shape, own_at)] =
-                label_pack(READ_ARGS, own_shape, own_at);
+            own_scratch[label_index(own_shape, own_at)] = label_pack(READ_ARGS, own_shape, own_at);
         }
     }
     for (uint own_i = 0; own_i < LABEL_TILE_WORDS; own_i++) {
@@ -163,7 +162,7 @@ LABEL_KERNEL void label_tiles(READ_PARAMS, LABEL_PARAMS, global uint *own_scratc
 
 #else
 
-/* ---- label_tiles for GPUs: a work-item has a word of the tile, a group solves it --------------- */
+/* ---- label_tiles for GPUs: a work-item has a word of the tile, a group solves it ------------- */
 
 /* The bits of a word that lie in the image. */
 LABEL_INLINE uint label_image_bits(LabelShape s, LabelTile tile, uint number)
@@ -199,7 +198,7 @@ LABEL_INLINE LabelSpot label_pack_row(LabelTile tile, uint number)
 }
 
 /*
- * The work-item's word.  Each warp packs its 32 words one after the other, a pixel a work-item.  The
+ * The work-item's word.  Each warp packs its 32 words one after the other, a pixel a work-item. The
  * pixels of a row are all read before the first vote, for loads do not pass votes.
  */
 LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_tile,
@@ -258,16 +257,17 @@ LABEL_INLINE uint label_pack(READ_PARAMS, LabelShape own_shape, LabelTile own_ti
 
 #endif
 
-/* Nodes of a tile are numbered word * 16 + run; all first runs lie together, to spread over banks. */
+/* Nodes of a tile are numbered word * 16 + run; all first runs lie together, to spread over banks.
+ */
 LABEL_INLINE uint label_local(uint node)
 {
     return (node & (LABEL_RUNS - 1)) * LABEL_TILE_WORDS + node / LABEL_RUNS;
 }
 
 /*
- * The root of a node.  With `halve`, parents that are passed are set to their own parents; only nodes
- * that are no roots any more are written to, with an earlier node of the same object, so a store that
- * comes late does no harm.
+ * The root of a node.  With `halve`, parents that are passed are set to their own parents; only
+ * nodes that are no roots any more are written to, with an earlier node of the same object, so a
+ * store that comes late does no harm.
  */
 LABEL_INLINE uint label_find_local(volatile local uint *parents, uint node, const bool halve)
 {
@@ -405,8 +405,7 @@ LABEL_INLINE void label_unite_rest(LabelItem item, LabelRow row, LabelRest rest,
                                   other + label_run_at(label_starts(there.word), bit));
             }
             if (links.before) {
-                label_unite_local(parents, own,
-                                  other - LABEL_RUNS + label_last_run(there.before));
+                label_unite_local(parents, own, other - LABEL_RUNS + label_last_run(there.before));
             }
             if (links.after) {
                 label_unite_local(parents, own + label_last_run(item.word), other + LABEL_RUNS);
@@ -415,10 +414,10 @@ LABEL_INLINE void label_unite_rest(LabelItem item, LabelRow row, LabelRest rest,
     }
 }
 
-/* Writes the parents of a word's runs, which are roots of the tile; returns which runs are these. */
+/* Writes the parents of a word's runs, which are roots of the tile; returns which runs are these.
+ */
 LABEL_INLINE uint label_write_parents(LabelShape s, LabelTile tile, LabelItem item, LabelSpot at,
-                                      volatile local uint *local_parents,
-                                      global LabelNode *parents)
+                                      volatile local uint *local_parents, global LabelNode *parents)
 {
     const uint runs = (uint)popcount(label_starts(item.word));
     uint apart, roots = 0;

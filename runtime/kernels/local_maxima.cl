@@ -12,7 +12,7 @@
 #define PROPAGATE_LEAST ((uchar)0)
 #define PROPAGATE_IMAGE uchar
 
-LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, uchar value)
+LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, uchar value, int how)
 {
     return value == 0 ? (uchar)0 : (uchar)2;
 }

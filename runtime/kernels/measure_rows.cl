@@ -1,7 +1,6 @@
 /*
  * measure_rows: what is found pixel by pixel once counts and bounding boxes are known: where the
- * rows of every object begin and end, its pixel values side by side, its weighted moments, its
- * holes.
+ * rows of every object begin and end, its pixel values side by side, its weighted moments.
  *
  * An object's rows (all rows of its bounding box, in all its planes) lie side by side from
  * place[object] on.  Only objects from..to of the chunk are about; `lows` holds their boxes.
@@ -9,22 +8,6 @@
  * The host defines MEASURE_SPACE, MEASURE_POWERS (how many sums over rows are wanted) and
  * MEASURE_READ_VALUE (the reader of the image).
  */
-typedef struct MeasureBox {
-    int x0, y0, z0, x1, y1, z1; /* both ends included */
-} MeasureBox;
-
-MEASURE_INLINE MeasureBox measure_box_of(global const uint *lows, uint n, uint object)
-{
-    const size_t stride = n;
-    MeasureBox box;
-    box.x0 = (int)lows[object];
-    box.y0 = (int)lows[stride + object];
-    box.z0 = MEASURE_SPACE ? (int)lows[2 * stride + object] : 0;
-    box.x1 = (int)~lows[(2 + MEASURE_SPACE) * stride + object];
-    box.y1 = (int)~lows[(3 + MEASURE_SPACE) * stride + object];
-    box.z1 = MEASURE_SPACE ? (int)~lows[5 * stride + object] : 0;
-    return box;
-}
 
 /* Sums of 1, i, i^2, i^3 for i up to n: two of them, subtracted, are the sums over a run. */
 MEASURE_INLINE void measure_power_sums(long n, long *out)
@@ -195,146 +178,5 @@ measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint ow
     if (own_lane < 16 && (own_wanted & own_bit) != 0) {
         const size_t own_lane_at = own_out + popcount(own_wanted & (own_bit - 1));
         own_sums[own_lane_at * own_n + own_object] = as_ulong(own_lanes[0][own_lane]);
-    }
-}
-
-#define MEASURE_FILL_GROUP 128
-
-/* Bits of `open` that `seed` reaches to the left and right. */
-MEASURE_INLINE uint measure_flood_word(uint seed, uint open)
-{
-    uint up = seed, down = seed, p = open, q = open;
-    for (int step = 1; step < 32; step *= 2) {
-        up |= p & (up << step);
-        p &= p << step;
-        down |= q & (down >> step);
-        q &= q >> step;
-    }
-    return up | down;
-}
-
-/* A word of row (y, z) and what it gets from the words beside it. */
-MEASURE_INLINE uint measure_spread_word(global const uint *row, int k, int words)
-{
-    const uint v = row[k];
-    const uint left = k > 0 ? row[k - 1] >> 31 : 0, right = k + 1 < words ? row[k + 1] << 31 : 0;
-    return v | v << 1 | v >> 1 | left | right;
-}
-
-/*
- * Pixels of an object's box that are in the object or cannot be reached from outside it over
- * pixels and corners.  A group an object; bits in three buffers: open (not in the object), and
- * the reached ones, twice.  Rounds of one sweep down and up inside each word (for speed) and one
- * step to all neighbours from one buffer to the other (which decides when nothing changes).
- */
-kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
-measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own_from,
-             const uint own_out, const ulong own_capacity, global ulong *own_sums,
-             global const uint *own_lows, global const ulong *own_place, global uint *own_bits)
-{
-    local uint own_changed, own_reached_pixels;
-    const uint own_object = own_from + get_group_id(0), own_lane = get_local_id(0);
-    const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
-    const bool own_present = own_box.x1 >= own_box.x0 && own_box.x0 >= 0;
-    const int own_wide = own_present ? own_box.x1 - own_box.x0 + 1 : 0,
-              own_tall = own_present ? own_box.y1 - own_box.y0 + 1 : 0;
-    const int own_deep = own_present ? own_box.z1 - own_box.z0 + 1 : 0;
-    const int own_words = (own_wide + 31) / 32, own_rows = own_tall * own_deep;
-    global uint *own_open = own_bits + own_place[own_object], *own_a = own_open + own_capacity,
-                *own_b = own_a + own_capacity;
-
-    for (int own_i = (int)own_lane; own_i < own_words * own_rows; own_i += MEASURE_FILL_GROUP) {
-        const int own_row = own_i / own_words, own_k = own_i % own_words,
-                  own_y = own_row % own_tall, own_z = own_row / own_tall;
-        uint own_mask = 0, own_outside = 0;
-        for (int own_j = 0; own_j < 32; own_j++) {
-            const int own_x = 32 * own_k + own_j;
-            const bool own_in =
-                own_x < own_wide && read_0(READ_ARGS, own_box.x0 + own_x, own_box.y0 + own_y,
-                                           own_box.z0 + own_z) == own_first + own_object;
-            own_mask |= own_in ? 0 : 1u << own_j;
-            own_outside |= own_x == 0 || own_x >= own_wide - 1 ? 1u << own_j : 0;
-        }
-        const bool own_edge = own_y == 0 || own_y == own_tall - 1 ||
-                              (MEASURE_SPACE != 0 && (own_z == 0 || own_z == own_deep - 1));
-        own_open[own_i] = own_mask;
-        own_a[own_i] = own_mask & (own_edge ? 0xffffffff : own_outside);
-    }
-    bool own_again = true;
-    while (own_again) {
-        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        if (own_lane == 0) {
-            own_changed = 0;
-        }
-        for (int own_i = (int)own_lane; own_i < own_words * own_deep; own_i += MEASURE_FILL_GROUP) {
-            const int own_base = own_i / own_words * own_tall * own_words + own_i % own_words;
-            uint own_last = 0;
-            for (int own_step = 0; own_step < 2 * own_tall; own_step++) {
-                const int own_at =
-                    own_base +
-                    own_words * (own_step < own_tall ? own_step : 2 * own_tall - 1 - own_step);
-                const uint own_v = own_a[own_at],
-                           own_seed = (own_v | own_last | own_last << 1 | own_last >> 1) &
-                                      own_open[own_at];
-                own_last = measure_flood_word(own_seed, own_open[own_at]);
-                own_a[own_at] = own_last;
-            }
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        for (int own_row = (int)own_lane; own_row < own_rows; own_row += MEASURE_FILL_GROUP) {
-            const int own_y = own_row % own_tall, own_z = own_row / own_tall;
-            uint own_carry = 0, own_differs = 0;
-            for (int own_k = 0; own_k < own_words; own_k++) {
-                uint own_seed = own_carry;
-                for (int own_s = 0; own_s < (MEASURE_SPACE ? 9 : 3); own_s++) {
-                    const int own_ny = own_y + own_s % 3 - 1,
-                              own_nz = own_z + (MEASURE_SPACE ? own_s / 3 - 1 : 0);
-                    if (own_ny >= 0 && own_ny < own_tall && own_nz >= 0 && own_nz < own_deep) {
-                        own_seed |= measure_spread_word(own_a + (own_nz * own_tall + own_ny) *
-                                                                    (long)own_words,
-                                                        own_k, own_words);
-                    }
-                }
-                const int own_at = own_row * own_words + own_k;
-                const uint own_v =
-                    measure_flood_word(own_seed & own_open[own_at], own_open[own_at]);
-                own_b[own_at] = own_v;
-                own_carry = own_v >> 31;
-            }
-            own_carry = 0;
-            for (int own_k = own_words - 1; own_k >= 0; own_k--) {
-                const int own_at = own_row * own_words + own_k;
-                const uint own_v = measure_flood_word(
-                    (own_b[own_at] | own_carry << 31) & own_open[own_at], own_open[own_at]);
-                own_b[own_at] = own_v;
-                own_carry = own_v & 1;
-                own_differs |= own_v ^ own_a[own_at];
-            }
-            if (own_differs != 0) {
-                atomic_or(&own_changed, 1);
-            }
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        own_again = own_changed != 0;
-        global uint *own_swap = own_a;
-        own_a = own_b;
-        own_b = own_swap;
-    }
-    if (own_lane == 0) {
-        own_reached_pixels = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    uint own_mine = 0;
-    for (int own_i = (int)own_lane; own_i < own_words * own_rows; own_i += MEASURE_FILL_GROUP) {
-        const int own_beyond =
-            32 * (own_i % own_words + 1) - own_wide; /* bits that are no pixels */
-        own_mine +=
-            popcount(own_beyond > 0 ? own_a[own_i] & 0xffffffff >> own_beyond : own_a[own_i]);
-    }
-    atomic_add(&own_reached_pixels, own_mine);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (own_lane == 0 && own_present) {
-        own_sums[own_out * (size_t)own_n + own_object] =
-            (ulong)own_wide * (ulong)own_rows - own_reached_pixels;
     }
 }

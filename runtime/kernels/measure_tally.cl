@@ -131,3 +131,21 @@ MEASURE_INLINE int measure_exponent(uint bits)
 {
     return max((int)(bits >> 23 & 255), 1);
 }
+
+/* An object's bounding box, from the first minima. */
+typedef struct MeasureBox {
+    int x0, y0, z0, x1, y1, z1; /* both ends included */
+} MeasureBox;
+
+MEASURE_INLINE MeasureBox measure_box_of(global const uint *lows, uint n, uint object)
+{
+    const size_t stride = n;
+    MeasureBox box;
+    box.x0 = (int)lows[object];
+    box.y0 = (int)lows[stride + object];
+    box.z0 = MEASURE_SPACE ? (int)lows[2 * stride + object] : 0;
+    box.x1 = (int)~lows[(2 + MEASURE_SPACE) * stride + object];
+    box.y1 = (int)~lows[(3 + MEASURE_SPACE) * stride + object];
+    box.z1 = MEASURE_SPACE ? (int)~lows[5 * stride + object] : 0;
+    return box;
+}

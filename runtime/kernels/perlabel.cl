@@ -1,23 +1,23 @@
 /*
  * perlabel: for each label the exact sum, the smallest, the largest or the number of its values.
  *
- * Work-items march down columns.  A run of equal labels is folded in registers; finished runs go, a few
- * rows' worth at a time, into a small hash table in local memory, and what the group has
+ * Work-items march down columns.  A run of equal labels is folded in registers; runs that have
+ * ended go, a few rows' worth at a time, into a small table in local memory, and what the group has
  * collected there goes to global memory at the end.  Background has its own registers and entry.
  *
  * All folds are on integers, so their order does not matter:
- *   PERLABEL_EXPONENTS  the largest biased exponent (1 for subnormal numbers, 255 for infinities)
- *   PERLABEL_SUM        128 bits in units of 2^(largest exponent - 216); bits below the unit are cut off.
+ *   EXPONENTS  the largest biased exponent (1 for subnormal numbers, 255 for infinities)
+ *   SUM        128 bits in units of 2^(largest exponent - 216); bits below the unit are cut off.
  *              Labels with an infinity count these instead: +inf below, -inf above.
- *   PERLABEL_LOWEST, PERLABEL_HIGHEST  keys with the order of f32 (-0 below +0), larger is better; 0: none yet
- *   PERLABEL_COUNT
+ *   LOWEST, HIGHEST  keys with the order of f32 (-0 below +0), larger is better; 0: none yet
+ *   COUNT
  * NaN is left out.
  *
  * Sums take four words a label.  They are computed for `range` labels at a time, beginning at
  * `first`; ranges beyond the last label end at once.  All else is folded in the result itself.
  *
- * Names that meet a reader's begin with own_ or perlabel_.  The host defines PERLABEL_FOLD: the nodes' 0 sum,
- * 1 min, 2 max, 3 count.
+ * Names that meet a reader's begin with own_ or perlabel_.  The host defines PERLABEL_FOLD: the
+ * nodes' 0 sum, 1 min, 2 max, 3 count.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -25,25 +25,28 @@
 #define PERLABEL_INLINE static inline __attribute__((always_inline))
 #define PERLABEL_GROUP 256
 #define PERLABEL_STRIP 64    /* rows that a work-item marches over */
-#define PERLABEL_BATCH 4     /* rows that are read together; as many runs can end there */
-#define PERLABEL_ENTRIES 128 /* of the local table; one more for background */
-#define PERLABEL_PROBES 4
-#define PERLABEL_PIECES 4    /* 32-bit words of an accumulator */
+#define PERLABEL_BATCH 8     /* rows that are read together */
+#define PERLABEL_ENTRIES 512 /* of the local table; one more for background */
+#define PERLABEL_PIECES 4    /* 32-bit words of a sum */
 
 enum { PERLABEL_SUM, PERLABEL_LOWEST, PERLABEL_HIGHEST, PERLABEL_COUNT, PERLABEL_EXPONENTS };
 
-/* What has been folded: for PERLABEL_SUM 128 bits, else a number in `low`. */
+/* What has been folded: 128 bits of a sum, else `low` alone. */
+typedef struct PerlabelFolded {
+    ulong low, high;
+} PerlabelFolded;
+
 typedef struct PerlabelRun {
     uint label; /* 0: none */
     int largest;
-    ulong low, high;
+    PerlabelFolded folded;
 } PerlabelRun;
 
 /* Where results go. */
 typedef struct PerlabelTo {
     volatile global uint *table; /* the result, by label */
     volatile global uint *sums;  /* by label - first */
-    uint first, end;    /* labels that are folded now */
+    uint first, end;             /* labels that are folded now */
     volatile local uint *keys, *entries;
 } PerlabelTo;
 
@@ -63,159 +66,155 @@ PERLABEL_INLINE uint perlabel_key(uint bits)
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000;
 }
 
-PERLABEL_INLINE void perlabel_add_128(PerlabelRun *run, ulong low, ulong high)
+/* A number that is not NaN, in units of a label's sum. */
+PERLABEL_INLINE PerlabelFolded perlabel_in_units(uint bits, int largest)
 {
-    run->low += low;
-    run->high += high + (run->low < low ? 1 : 0);
+    PerlabelFolded v;
+    if (largest == 255) {
+        v.low = bits == 0x7f800000;
+        v.high = bits == 0xff800000;
+        return v;
+    }
+    const ulong mantissa = (bits & 0x7fffff) | ((bits >> 23 & 255) != 0 ? 0x800000 : 0);
+    const int down = largest - perlabel_exponent(bits); /* the top of the mantissa is bit 89 - down */
+    v.high = down < 26 ? mantissa << 2 >> down : 0;
+    v.low = down == 0    ? 0
+            : down < 64  ? mantissa << 2 << (64 - down)
+            : down < 128 ? mantissa << 2 >> (down - 64)
+                         : 0;
+    if (bits >> 31 != 0) {
+        v.high = ~v.high + (v.low == 0 ? 1 : 0);
+        v.low = -v.low;
+    }
+    return v;
 }
 
-/* Adds a number that is not NaN to a sum. */
-PERLABEL_INLINE void perlabel_add_value(PerlabelRun *run, uint bits)
+/* What one value is to its label. */
+PERLABEL_INLINE PerlabelFolded perlabel_one(const int fold, uint bits, int largest)
 {
-    const int exponent = perlabel_exponent(bits), shift = exponent - run->largest + 66;
-    ulong low = 0, high = 0;
-    if (run->largest == 255) {
-        low = bits == 0x7f800000;
-        high = bits == 0xff800000;
-    } else {
-        const ulong mantissa = (bits & 0x7fffff) | ((bits >> 23 & 255) != 0 ? 0x800000 : 0);
-        if (shift >= 64) {
-            high = mantissa << (shift - 64);
-        } else if (shift > 0) {
-            low = mantissa << shift;
-            high = mantissa >> (64 - shift);
+    PerlabelFolded v = {0, 0};
+    if (!perlabel_is_nan(bits)) {
+        if (fold == PERLABEL_SUM) {
+            v = perlabel_in_units(bits, largest);
         } else {
-            low = shift > -24 ? mantissa >> -shift : 0;
-        }
-        if (bits >> 31 != 0) {
-            high = ~high + (low == 0 ? 1 : 0);
-            low = -low;
+            v.low = fold == PERLABEL_COUNT       ? 1
+                    : fold == PERLABEL_EXPONENTS ? (uint)perlabel_exponent(bits)
+                    : fold == PERLABEL_LOWEST    ? ~perlabel_key(bits)
+                                                 : perlabel_key(bits);
         }
     }
-    perlabel_add_128(run, low, high);
+    return v;
 }
 
-PERLABEL_INLINE void perlabel_fold(const int fold, PerlabelRun *run, uint bits)
+PERLABEL_INLINE void perlabel_fold(const int fold, PerlabelFolded *to, PerlabelFolded v)
 {
-    if (perlabel_is_nan(bits)) {
-        return;
-    }
     if (fold == PERLABEL_SUM) {
-        perlabel_add_value(run, bits);
+        to->low += v.low;
+        to->high += v.high + (to->low < v.low ? 1 : 0);
     } else if (fold == PERLABEL_COUNT) {
-        run->low++;
+        to->low = (uint)to->low + (uint)v.low;
     } else {
-        const uint key = fold == PERLABEL_EXPONENTS ? (uint)perlabel_exponent(bits)
-                         : fold == PERLABEL_LOWEST  ? ~perlabel_key(bits)
-                                           : perlabel_key(bits);
-        run->low = max(run->low, (ulong)key);
+        to->low = max((uint)to->low, (uint)v.low);
     }
 }
 
-/* Begins a run of a label that is folded now. */
+/* Begins a run of a label; sums need its largest exponent. */
 PERLABEL_INLINE PerlabelRun perlabel_begin(const int fold, const PerlabelTo *to, uint label)
 {
-    PerlabelRun run;
-    run.label = label;
-    run.low = run.high = 0;
-    run.largest = fold == PERLABEL_SUM && label >= to->first && label < to->end ? (int)to->table[label] : 0;
+    PerlabelRun run = {label, 0, {0, 0}};
+    if (fold == PERLABEL_SUM && label >= to->first && label < to->end) {
+        run.largest = (int)to->table[label];
+    }
     return run;
 }
 
-/* Adds a run to an accumulator in local or global memory, carrying from word to word. */
-#define PERLABEL_POUR(fold, run, at)                                                               \
+/* Adds what has been folded to an accumulator in local or global memory, carrying from word to
+ * word. */
+#define PERLABEL_POUR(fold, from, at)                                                              \
     do {                                                                                           \
-        if ((fold) == PERLABEL_SUM) {                                                                       \
-            const uint piece_[PERLABEL_PIECES] = {(uint)(run)->low, (uint)((run)->low >> 32),               \
-                                         (uint)(run)->high, (uint)((run)->high >> 32)};            \
+        if ((fold) == PERLABEL_SUM) {                                                              \
+            const uint piece_[PERLABEL_PIECES] = {(uint)(from).low, (uint)((from).low >> 32),      \
+                                                  (uint)(from).high, (uint)((from).high >> 32)};   \
             uint carry_ = 0;                                                                       \
-            for (int i_ = 0; i_ < PERLABEL_PIECES; i_++) {                                                  \
-                const uint add_ = piece_[i_] + carry_;                                             \
+            for (int i_ = 0; i_ < PERLABEL_PIECES; i_++) {                                         \
                 /* All ones and a carry: nothing is added here, the carry goes on. */              \
-                const uint over_ = add_ < carry_ ? 1 : 0;                                          \
+                const uint add_ = piece_[i_] + carry_, over_ = add_ < carry_ ? 1 : 0;              \
                 const uint was_ = add_ != 0 ? atomic_add(&(at)[i_], add_) : 0;                     \
                 carry_ = over_ + (was_ + add_ < was_ ? 1 : 0);                                     \
             }                                                                                      \
-        } else if ((fold) == PERLABEL_COUNT) {                                                              \
-            atomic_add((at), (uint)(run)->low);                                                    \
-        } else if (*(at) < (uint)(run)->low) {                                                     \
-            atomic_max((at), (uint)(run)->low);                                                    \
+        } else if ((fold) == PERLABEL_COUNT) {                                                     \
+            atomic_add((at), (uint)(from).low);                                                    \
+        } else if (*(at) < (uint)(from).low) {                                                     \
+            atomic_max((at), (uint)(from).low);                                                    \
         }                                                                                          \
     } while (0)
 
-PERLABEL_INLINE void perlabel_pour_global(const int fold, const PerlabelTo *to,
-                                          const PerlabelRun *run)
+PERLABEL_INLINE void perlabel_pour_global(const int fold, const PerlabelTo *to, uint label,
+                                          PerlabelFolded folded)
 {
-    if (run->label >= to->first && run->label < to->end) {
+    if (label >= to->first && label < to->end) {
         if (fold == PERLABEL_SUM) {
-            PERLABEL_POUR(PERLABEL_SUM, run, to->sums + (size_t)(run->label - to->first) * PERLABEL_PIECES);
+            PERLABEL_POUR(PERLABEL_SUM, folded,
+                          to->sums + (size_t)(label - to->first) * PERLABEL_PIECES);
         } else {
-            PERLABEL_POUR(fold, run, to->table + run->label);
+            PERLABEL_POUR(fold, folded, to->table + label);
         }
     }
 }
 
-/* Adds a run of an object to its entry of the local table, or globally when there is no room. */
+/* Adds a run of an object to its place in the local table, or globally when that is taken. */
 PERLABEL_INLINE void perlabel_pour(const int fold, const PerlabelTo *to, const PerlabelRun *run)
 {
-    if (run->label < to->first || run->label >= to->end || (run->low | run->high) == 0) {
+    if (run->label < to->first || run->label >= to->end) {
         return;
     }
-    uint entry = run->label * 2654435761u / (0xffffffffu / PERLABEL_ENTRIES + 1);
-    bool found = false;
-    for (int probe = 0; probe < PERLABEL_PROBES && !found; probe++) {
-        uint was = to->keys[entry];
-        was = was == 0 ? atomic_cmpxchg(&to->keys[entry], 0, run->label) : was;
-        found = was == 0 || was == run->label;
-        entry = found ? entry : (entry + 1) % PERLABEL_ENTRIES;
+    const uint entry = run->label * 2654435761u / (0xffffffffu / PERLABEL_ENTRIES + 1);
+    uint key = to->keys[entry];
+    if (key == 0) {
+        key = atomic_cmpxchg(&to->keys[entry], 0, run->label);
     }
-    if (found) {
-        PERLABEL_POUR(fold, run, to->entries + entry * PERLABEL_PIECES);
+    if (key == 0 || key == run->label) {
+        PERLABEL_POUR(fold, run->folded, to->entries + entry * PERLABEL_PIECES);
     } else {
-        perlabel_pour_global(fold, to, run);
+        perlabel_pour_global(fold, to, run->label, run->folded);
     }
 }
 
-/* What a work-item has in its registers.  Runs that have ended wait until the batch is done, so that
- * few instructions are spent on runs while most of a warp has none. */
+/* What a work-item has in its registers: two runs of objects, so that most runs that end can wait
+ * until others of the warp have ended, too. */
 typedef struct PerlabelState {
-    PerlabelRun now, background, waiting[PERLABEL_BATCH];
+    PerlabelRun now, waiting, background;
 } PerlabelState;
+
+PERLABEL_INLINE void perlabel_settle(const int fold, const PerlabelTo *to, PerlabelRun *run)
+{
+    if (run->label != 0) {
+        perlabel_pour(fold, to, run);
+    }
+    run->label = 0;
+}
 
 PERLABEL_INLINE void perlabel_step(const int fold, const PerlabelTo *to, PerlabelState *state,
                                    uint label, uint bits)
 {
-    if (label == 0) {
-        perlabel_fold(fold, &state->background, bits);
-    } else {
-        if (label != state->now.label) {
-#pragma unroll
-            for (int i = PERLABEL_BATCH - 1; i > 0; i--) {
-                state->waiting[i] = state->waiting[i - 1];
-            }
-            state->waiting[0] = state->now;
-            state->now = perlabel_begin(fold, to, label);
-        }
-        perlabel_fold(fold, &state->now, bits);
+    if (label != 0 && label != state->now.label) {
+        perlabel_settle(fold, to, &state->waiting);
+        state->waiting = state->now;
+        state->now = perlabel_begin(fold, to, label);
     }
-}
-
-PERLABEL_INLINE void perlabel_pour_waiting(const int fold, const PerlabelTo *to,
-                                           PerlabelState *state)
-{
-    while (state->waiting[0].label != 0) {
-        perlabel_pour(fold, to, &state->waiting[0]);
-#pragma unroll
-        for (int i = 0; i < PERLABEL_BATCH - 1; i++) {
-            state->waiting[i] = state->waiting[i + 1];
-        }
-        state->waiting[PERLABEL_BATCH - 1].label = 0;
+    const PerlabelFolded v = perlabel_one(
+        fold, bits, label == 0 ? state->background.largest : state->now.largest);
+    if (label == 0) {
+        perlabel_fold(fold, &state->background.folded, v);
+    } else {
+        perlabel_fold(fold, &state->now.folded, v);
     }
 }
 
 PERLABEL_INLINE void perlabel_open(local uint *keys, local uint *entries)
 {
-    for (uint i = (uint)get_local_id(0); i < (PERLABEL_ENTRIES + 1) * PERLABEL_PIECES; i += PERLABEL_GROUP) {
+    for (uint i = (uint)get_local_id(0); i < (PERLABEL_ENTRIES + 1) * PERLABEL_PIECES;
+         i += PERLABEL_GROUP) {
         entries[i] = 0;
         if (i < PERLABEL_ENTRIES) {
             keys[i] = 0;
@@ -228,18 +227,15 @@ PERLABEL_INLINE void perlabel_open(local uint *keys, local uint *entries)
 PERLABEL_INLINE void perlabel_close(const int fold, const PerlabelTo *to,
                                     const PerlabelRun *background)
 {
-    if ((background->low | background->high) != 0) {
-        PERLABEL_POUR(fold, background, to->entries + PERLABEL_ENTRIES * PERLABEL_PIECES);
-    }
+    PERLABEL_POUR(fold, background->folded, to->entries + PERLABEL_ENTRIES * PERLABEL_PIECES);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = (uint)get_local_id(0); i <= PERLABEL_ENTRIES; i += PERLABEL_GROUP) {
         volatile local const uint *entry = to->entries + i * PERLABEL_PIECES;
-        PerlabelRun run;
-        run.label = i < PERLABEL_ENTRIES ? to->keys[i] : 0;
-        run.low = entry[0] | (ulong)entry[1] << 32;
-        run.high = entry[2] | (ulong)entry[3] << 32;
-        if ((run.low | run.high) != 0) {
-            perlabel_pour_global(fold, to, &run);
+        const uint label = i < PERLABEL_ENTRIES ? to->keys[i] : 0;
+        const PerlabelFolded folded = {entry[0] | (ulong)entry[1] << 32,
+                                       entry[2] | (ulong)entry[3] << 32};
+        if ((folded.low | folded.high) != 0) {
+            perlabel_pour_global(fold, to, label, folded);
         }
     }
 }
@@ -262,7 +258,8 @@ PERLABEL_KERNEL void perlabel_start(PERLABEL_ABOUT)
     const uint end = perlabel_end(own_capacity, own_labels, own_slot);
     for (uint i = (uint)get_global_id(0); i < end; i += (uint)get_global_size(0)) {
         own_table[i] = 0;
-        for (int k = 0; PERLABEL_FOLD == PERLABEL_SUM && i < own_range && k < PERLABEL_PIECES; k++) {
+        for (int k = 0; PERLABEL_FOLD == PERLABEL_SUM && i < own_range && k < PERLABEL_PIECES;
+             k++) {
             own_sums[(size_t)i * PERLABEL_PIECES + (size_t)k] = 0;
         }
     }
@@ -272,7 +269,8 @@ typedef struct PerlabelSpot {
     int x, y, plane;
 } PerlabelSpot;
 
-/* The top of a work-item's column: strips of a group lie below each other where the image is narrow. */
+/* The top of a work-item's column: strips of a group lie below each other where the image is
+ * narrow. */
 PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
 {
     const uint item = (uint)get_local_id(0), span = (uint)1 << lanes;
@@ -287,57 +285,51 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
     return at;
 }
 
-/* Reads PERLABEL_BATCH rows of a column, all before any is used.  Pixels outside are NaN of the background. */
-#define PERLABEL_READ(label, bits, at, top)                                                        \
-    uint label[PERLABEL_BATCH], bits[PERLABEL_BATCH];                                                                \
-    _Pragma("unroll") for (int own_k = 0; own_k < PERLABEL_BATCH; own_k++)                                  \
+/* Folds `rows` rows of a work-item's column from `top` on; all are read before any is used. */
+#define PERLABEL_ROWS(fold, rows, top)                                                             \
     {                                                                                              \
-        const int own_x = min((at).x, own_w - 1), own_y = min((top) + own_k, own_h - 1);           \
-        const int own_z = min((at).plane, own_planes - 1);                                         \
-        label[own_k] = (uint)read_0(READ_ARGS, own_x, own_y, own_z);                               \
-        bits[own_k] = as_uint((float)read_1(READ_ARGS, own_x, own_y, own_z));                      \
-    }                                                                                              \
-    _Pragma("unroll") for (int own_k = 0; own_k < PERLABEL_BATCH; own_k++)                                  \
-    {                                                                                              \
-        if ((at).x >= own_w || (top) + own_k >= own_h || (at).plane >= own_planes) {               \
-            label[own_k] = 0;                                                                      \
-            bits[own_k] = 0x7fc00000;                                                              \
+        uint own_label[rows], own_bits[rows];                                                      \
+        _Pragma("unroll") for (int own_k = 0; own_k < (rows); own_k++)                             \
+        {                                                                                          \
+            own_label[own_k] =                                                                     \
+                (uint)read_0(READ_ARGS, own_at.x, (top) + own_k, own_at.plane);                    \
+            own_bits[own_k] =                                                                      \
+                as_uint((float)read_1(READ_ARGS, own_at.x, (top) + own_k, own_at.plane));          \
+        }                                                                                          \
+        _Pragma("unroll") for (int own_k = 0; own_k < (rows); own_k++)                             \
+        {                                                                                          \
+            perlabel_step(fold, &own_to, &own_state, own_label[own_k], own_bits[own_k]);           \
         }                                                                                          \
     }
 
 /* A group folds its columns. */
 #define PERLABEL_MARCH(fold)                                                                       \
-    local uint own_keys[PERLABEL_ENTRIES], own_entries[(PERLABEL_ENTRIES + 1) * PERLABEL_PIECES];                             \
+    local uint own_keys[PERLABEL_ENTRIES],                                                         \
+        own_entries[(PERLABEL_ENTRIES + 1) * PERLABEL_PIECES];                                     \
     const uint own_end = perlabel_end(own_capacity, own_labels, own_slot);                         \
-    const uint own_last = (fold) == PERLABEL_SUM ? min((ulong)own_end, (ulong)own_first + own_range)        \
-                                        : own_end;                                                 \
-    const PerlabelTo own_to = {own_table, own_sums,    own_first, own_last,                        \
-                               own_keys,  own_entries};                                            \
+    const uint own_last = (uint)min((ulong)own_end, (ulong)own_first + own_range);                 \
+    const PerlabelTo own_to = {own_table, own_sums, own_first, own_last, own_keys, own_entries};   \
     const PerlabelSpot own_at = perlabel_spot(own_w, own_h, own_lanes);                            \
+    const bool own_inside =                                                                        \
+        own_at.x < own_w && own_at.plane < own_planes && own_first < own_last;                     \
+    const int own_bottom = own_inside ? min(own_at.y + PERLABEL_STRIP, own_h) : 0;                 \
     PerlabelState own_state;                                                                       \
-    own_state.now = own_state.background = perlabel_begin(fold, &own_to, 0);                       \
-    _Pragma("unroll") for (int own_k = 0; own_k < PERLABEL_BATCH; own_k++)                         \
-    {                                                                                              \
-        own_state.waiting[own_k] = own_state.now;                                                  \
-    }                                                                                              \
+    own_state.now = own_state.waiting = own_state.background = perlabel_begin(fold, &own_to, 0);   \
     perlabel_open(own_keys, own_entries);                                                          \
-    for (int own_row = 0; own_row < PERLABEL_STRIP && own_first < own_last; own_row += PERLABEL_BATCH) {             \
-        PERLABEL_READ(own_label, own_bits, own_at, own_at.y + own_row)                             \
-        _Pragma("unroll") for (int own_k = 0; own_k < PERLABEL_BATCH; own_k++)                              \
-        {                                                                                          \
-            perlabel_step(fold, &own_to, &own_state, own_label[own_k], own_bits[own_k]);           \
-        }                                                                                          \
-        perlabel_pour_waiting(fold, &own_to, &own_state);                                          \
+    int own_row = own_at.y;                                                                        \
+    for (; own_row + PERLABEL_BATCH <= own_bottom; own_row += PERLABEL_BATCH) {                    \
+        PERLABEL_ROWS(fold, PERLABEL_BATCH, own_row)                                               \
+        perlabel_settle(fold, &own_to, &own_state.waiting);                                        \
     }                                                                                              \
-    own_state.waiting[0] = own_state.now;                                                          \
-    perlabel_pour_waiting(fold, &own_to, &own_state);                                              \
+    for (; own_row < own_bottom; own_row++) {                                                      \
+        PERLABEL_ROWS(fold, 1, own_row)                                                            \
+    }                                                                                              \
+    perlabel_settle(fold, &own_to, &own_state.waiting);                                            \
+    perlabel_settle(fold, &own_to, &own_state.now);                                                \
     perlabel_close(fold, &own_to, &own_state.background);
 
 PERLABEL_KERNEL void perlabel_run(READ_PARAMS, int own_w, int own_h, int own_planes, int own_lanes,
-                                  PERLABEL_ABOUT)
-{
-    PERLABEL_MARCH(PERLABEL_FOLD)
-}
+                                  PERLABEL_ABOUT){PERLABEL_MARCH(PERLABEL_FOLD)}
 
 #if PERLABEL_FOLD == 0
 
@@ -377,7 +369,8 @@ PERLABEL_INLINE float perlabel_round(ulong low, ulong high, int largest)
     return as_float((uint)min(bits, (ulong)0x7f800000) | (negative ? 0x80000000 : 0));
 }
 
-/* Turns a label's accumulator into its result, in place of the key; sums are ready to be used again. */
+/* Turns a label's accumulator into its result, in place of the key; sums are ready to be used
+ * again. */
 PERLABEL_INLINE float perlabel_result(uint key, global uint *sums, size_t at)
 {
 #if PERLABEL_FOLD == 0

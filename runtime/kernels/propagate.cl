@@ -14,7 +14,7 @@
  * The host defines PROPAGATE_CPU, PROPAGATE_3D, PROPAGATE_CONNECTIVITY and the tile's PROPAGATE_X, _Y
  * and _Z; the text before this one PROPAGATE_VALUE, its PROPAGATE_LEAST, PROPAGATE_IMAGE and
  *     PROPAGATE_VALUE propagate_ceiling(global const PROPAGATE_IMAGE *image, size_t at,
- *                                       PROPAGATE_VALUE value).
+ *                                       PROPAGATE_VALUE value, int how).
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -225,7 +225,7 @@ PROPAGATE_INLINE uint propagate_strip(local const PropagateValue *cells, Propaga
 #endif
 
 PROPAGATE_KERNEL void propagate_tiles(int w, int h, int d, int pitch, int image_pitch, uint across,
-                                      uint down, uint deep, uint colour,
+                                      uint down, uint deep, uint colour, int how,
                                       global PropagateValue *values,
                                       global const PROPAGATE_IMAGE *image, ulong flags_at,
                                       ulong report_at, global uint *scratch)
@@ -262,7 +262,8 @@ PROPAGATE_KERNEL void propagate_tiles(int w, int h, int d, int pitch, int image_
         const int place = propagate_place(i % PROPAGATE_X, i / PROPAGATE_X % PROPAGATE_Y,
                                           i / (PROPAGATE_X * PROPAGATE_Y));
         const long at = propagate_cell(s, t, place, image_pitch);
-        most[i] = at >= 0 ? propagate_ceiling(image, (size_t)at, cells[place]) : PROPAGATE_LEAST;
+        most[i] = at >= 0 ? propagate_ceiling(image, (size_t)at, cells[place], how)
+                          : PROPAGATE_LEAST;
     }
     if (flagged) {
         directions = propagate_settle(cells, most);
@@ -289,7 +290,7 @@ PROPAGATE_KERNEL void propagate_tiles(int w, int h, int d, int pitch, int image_
         const int place = first + k * PROPAGATE_WIDE;
         const long at = flagged ? propagate_cell(s, t, place, image_pitch) : -1;
         strip.value[k] = flagged ? cells[place] : PROPAGATE_LEAST;
-        strip.most[k] = at >= 0 ? propagate_ceiling(image, (size_t)at, strip.value[k])
+        strip.most[k] = at >= 0 ? propagate_ceiling(image, (size_t)at, strip.value[k], how)
                                 : PROPAGATE_LEAST;
     }
     if (item < 2) {

@@ -134,7 +134,7 @@ VISIT_INLINE uint rank_sample_key(READ_PARAMS, uint own_i, int own_w, int own_h,
         const uint own_row = own_at / (uint)own_w, own_plane = own_row / (uint)own_h;
         const int own_x = (int)(own_at - own_row * (uint)own_w);
         const int own_y = (int)(own_row - own_plane * (uint)own_h);
-        own_value = visit_pixel(READ_ARGS, own_x, own_y, (int)own_plane, own_w, own_h);
+        own_value = visit_pixel(READ_ARGS, own_x, own_y, (int)own_plane);
     }
     return isnan(own_value) ? 0 : rank_key_of(own_value);
 }
@@ -250,8 +250,8 @@ VISIT_INLINE void rank_write_copies(local float *held, local uint *used, local u
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bits,
-                             uint own_capacity, global uint *own_scratch)
+VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
+                             global uint *own_scratch)
 {
     local float own_held[RANK_HELD];
     local uint own_used, own_to, own_totals[4];
@@ -266,11 +266,10 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
          own_tile += (uint)get_num_groups(0)) {
-        const VisitPlace own_place = visit_place(own_tile, own_bits, own_w, own_h);
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
             uint own_closed = 0, own_between = 0;
-            visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);
+            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
                 own_count += !isnan(own_v[own_k]);
@@ -453,9 +452,8 @@ VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, globa
         }                                                                                          \
     } while (0)
 
-VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_bits,
-                              uint own_capacity, double own_percent, int own_pass,
-                              global uint *own_scratch)
+VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
+                              double own_percent, int own_pass, global uint *own_scratch)
 {
     local uint own_bins[RANK_BINS], own_sums[VISIT_GROUP], own_found[4],
         own_state[RANK_STATE_WORDS], own_next;
@@ -491,10 +489,9 @@ VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles,
     }
     for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
          own_tile += (uint)get_num_groups(0)) {
-        const VisitPlace own_place = visit_place(own_tile, own_bits, own_w, own_h);
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
-            visit_read(READ_ARGS, own_place, own_batch, own_w, own_h, own_v);
+            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
                 RANK_TALLY(own_v[own_k]);

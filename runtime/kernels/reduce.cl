@@ -12,6 +12,7 @@
 
 #define REDUCE_LANES 256
 #define REDUCE_BLOCK_ROWS 64
+#define REDUCE_AHEAD (VISIT_MODE == VISIT_DOWN ? VISIT_COUNT : 1)
 
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
 
@@ -58,8 +59,8 @@ VISIT_INLINE void reduce_tree(int quantity, int step, local double *lanes)
             }                                                                                      \
         }                                                                                          \
         if (REDUCE_WANTED & 4) {                                                                   \
-            low = (v) < low ? (v) : low;                                                           \
-            high = (v) > high ? (v) : high;                                                        \
+            low = fmin(low, v);                                                                    \
+            high = fmax(high, v);                                                                  \
         }                                                                                          \
     } while (0)
 
@@ -82,8 +83,7 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
     const int own_bottom = min(own_h, own_y0 + REDUCE_BLOCK_ROWS);
     for (int own_y = own_y0; own_y < own_bottom; own_y++) {
         for (int own_c = 0; own_c < own_width; own_c++) {
-            const float own_v =
-                visit_pixel(READ_ARGS, own_x0 + own_c, own_y, own_plane, own_w, own_h);
+            const float own_v = visit_pixel(READ_ARGS, own_x0 + own_c, own_y, own_plane);
             REDUCE_ADD_PIXEL(own_v, own_sum[own_c], own_count[own_c], own_squares[own_c],
                              own_low[own_c], own_high[own_c]);
         }
@@ -99,23 +99,32 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
 
 #else
 
-/* The sums of a block's columns: each work-item takes one, a few rows at a time. */
+/* The sums of a block's columns: each work-item takes one, a batch of rows at a time.  The last
+ * batch of an image is moved up and its first rows, which others had, are left out. */
 VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
                                        int own_plane, local double (*own_lanes)[REDUCE_LANES])
 {
-    const int own_c = (int)get_local_id(0);
+    const int own_c = (int)get_local_id(0), own_x = min(own_x0 + own_c, own_w - 1);
+    const int own_bottom = min(own_y0 + REDUCE_BLOCK_ROWS, own_h);
     double own_sum = 0, own_squares = 0;
     float own_low = INFINITY, own_high = -INFINITY;
     int own_count = 0;
-    for (int own_y = own_y0; own_y < own_y0 + REDUCE_BLOCK_ROWS; own_y += VISIT_COUNT) {
-        float own_v[VISIT_COUNT];
+    for (int own_y = own_y0; own_y < own_bottom; own_y += REDUCE_AHEAD) {
+        const int own_top = min(own_y, own_h - REDUCE_AHEAD);
+        float own_v[REDUCE_AHEAD];
 #pragma unroll
-        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-            own_v[own_k] =
-                visit_pixel(READ_ARGS, own_x0 + own_c, own_y + own_k, own_plane, own_w, own_h);
+        for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
+            own_v[own_k] = visit_pixel(READ_ARGS, own_x, own_top + own_k, own_plane);
+        }
+        if (own_top < own_y || own_x0 + own_c >= own_w) {
+            const int own_from = own_x0 + own_c < own_w ? own_y - own_top : REDUCE_AHEAD;
+#pragma unroll
+            for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
+                own_v[own_k] = own_k < own_from ? NAN : own_v[own_k];
+            }
         }
 #pragma unroll
-        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+        for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
             REDUCE_ADD_PIXEL(own_v[own_k], own_sum, own_count, own_squares, own_low, own_high);
         }
     }

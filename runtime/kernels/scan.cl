@@ -1,7 +1,7 @@
 /*
- * scan: how many come before.  A kernel that counts something writes one sum for each of its groups;
- * scan_sums turns these into the sums of all groups before, in one group, so that places in an order
- * by position are found without the host.
+ * scan: how many come before.  A kernel that counts something writes one sum for each of its
+ * groups; scan_sums turns these into the sums of all groups before, in one group, so that places in
+ * an order by position are found without the host.
  *
  * The host defines SCAN_GROUP, the work-items of scan_sums, in front of this text.
  */
@@ -11,8 +11,8 @@
 #define SCAN_INLINE static inline __attribute__((always_inline))
 
 /*
- * The sum of `value` over the work-items before this one; *total: over all of the group.  `sums` has
- * an element for each work-item.  The whole group must come here.
+ * The sum of `value` over the work-items before this one; *total: over all of the group.  `sums`
+ * has an element for each work-item.  The whole group must come here.
  */
 SCAN_INLINE uint scan_group(local uint *sums, uint value, uint *total)
 {
@@ -32,11 +32,11 @@ SCAN_INLINE uint scan_group(local uint *sums, uint value, uint *total)
 }
 
 /*
- * One group: replaces the n numbers from words[at] by the sums of those before, and writes the sum of
- * all to values[slot] (unless slot is -1).
+ * One group: replaces the n numbers from words[at] by the sums of those before, and writes the sum
+ * of all to values[slot] (unless slot is -1).
  */
-kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1)))
-void scan_sums(global uint *words, ulong at, uint n, global double *values, int slot)
+kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1))) void
+scan_sums(global uint *words, ulong at, uint n, global double *values, int slot)
 {
     local uint sums[SCAN_GROUP];
     global uint *const numbers = words + at;

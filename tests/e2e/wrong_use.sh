@@ -96,7 +96,7 @@ files out
 # ---- outputs ----------------------------------------------------------------------------
 echo text >file
 expect 5 'file' run "$blobs" "$image" -o file/below
-expect 5 'file/below' "$PIPEC" build "$blobs" -o file/below
+expect 5 "'file'" "$PIPEC" build "$blobs" -o file/below
 check test "$(cat file)" = text
 cp "$image" own_labels.tif
 expect 2 'would replace an input' run "$blobs" own_labels.tif -o own_labels.tif

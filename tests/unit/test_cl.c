@@ -572,6 +572,33 @@ static void slices_are_parts(void **state)
     dev_close(dev);
 }
 
+/* Overlapping ones too, and the whole first: a driver may want another order. */
+static void slices_are_freed_in_any_order(void **state)
+{
+    (void)state;
+    static const int orders[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
+    Device *dev = open_with((DevOptions){0});
+    size_t step = dev_alignment(dev);
+    Err err = {0};
+    for (int i = 0; i < 4; i++) {
+        DevMem *mem[4];
+        uint32_t word = 0;
+        assert_true(dev_alloc(dev, 8 * step, &mem[0], &err));
+        assert_true(dev_slice(dev, mem[0], 0, 4 * step, &mem[1], &err));
+        assert_true(dev_slice(dev, mem[0], 2 * step, 4 * step, &mem[2], &err));
+        assert_true(dev_slice(dev, mem[1], 2 * step, step, &mem[3], &err));
+        assert_true(dev_fill(dev, mem[2], 0, step, 77, &err));
+        assert_true(dev_read(dev, mem[3], step - 4, &word, 4, &err));
+        assert_int_equal(word, 77);
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(dev_held(dev), 8 * step);
+            dev_free(dev, mem[orders[i][k]]);
+        }
+        assert_int_equal(dev_held(dev), 0);
+    }
+    dev_close(dev);
+}
+
 static void host_memory_comes_and_goes(void **state)
 {
     (void)state;
@@ -733,6 +760,7 @@ int main(void)
         cmocka_unit_test(absurd_memory_is_refused),
         cmocka_unit_test(fresh_memory_is_filled),
         cmocka_unit_test(slices_are_parts),
+        cmocka_unit_test(slices_are_freed_in_any_order),
         cmocka_unit_test(host_memory_comes_and_goes),
         cmocka_unit_test(rows_are_moved_with_pitches),
         cmocka_unit_test(fills_and_copies_reach_every_byte),

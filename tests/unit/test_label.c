@@ -1,7 +1,7 @@
 /*
- * test_label: the primitives label, label_equal, compact and perlabel, in the shapes for GPUs and for
- * CPUs and with nodes of 32 and 64 bits, against the plain C of ir/ref_label.c, bit for bit; and that
- * against scipy (tests/golden/labels.txt).
+ * test_label: the primitives label, label_equal, compact and perlabel, in the shapes for GPUs and
+ * for CPUs and with nodes of 32 and 64 bits, against the plain C of ir/ref_label.c, bit for bit;
+ * and that against scipy (tests/golden/labels.txt).
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
@@ -84,7 +84,7 @@ static int close_device(void **state)
     return 0;
 }
 
-/* ---- images ------------------------------------------------------------------------------ */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 static uint32_t random_state = 1;
 
@@ -107,8 +107,21 @@ static bool on_spiral(int x, int y, int w, int h)
 }
 
 enum {
-    EMPTY, FULL, CHECKERS, SPIRAL, COMB, COLUMNS, FALLING, RISING, CORNERS, BLOBS, TENTH, HALF, CRITICAL,
-    DENSE, MASKS
+    EMPTY,
+    FULL,
+    CHECKERS,
+    SPIRAL,
+    COMB,
+    COLUMNS,
+    FALLING,
+    RISING,
+    CORNERS,
+    BLOBS,
+    TENTH,
+    HALF,
+    CRITICAL,
+    DENSE,
+    MASKS
 };
 
 static bool mask_pixel(int kind, int x, int y, int z, RefShape s)
@@ -143,7 +156,7 @@ static void make_mask(int kind, RefShape s, uint8_t *mask)
     }
 }
 
-/* ---- running a primitive ------------------------------------------------------------------- */
+/* ---- running a primitive --------------------------------------------------------------------- */
 
 static int pitch_of(RefShape s)
 {
@@ -170,12 +183,12 @@ static DevMem *upload(RefShape s, Elem elem, const void *pixels)
 typedef struct Job {
     const Primitive *primitive;
     RefShape s;
-    Elem elem[2];          /* of the inputs */
-    const void *pixels[2]; /* the second may be missing */
+    Elem elem[2];              /* of the inputs */
+    const void *pixels[2];     /* the second may be missing */
     int arg, shape, node_bits; /* node_bits 0: as `run` chooses */
-    bool stored;           /* the input is not computed on the fly */
-    int64_t count;         /* of labels; -1: unknown */
-    int64_t length;        /* of the result when it is a vector */
+    bool stored;               /* the input is not computed on the fly */
+    int64_t count;             /* of labels; -1: unknown */
+    int64_t length;            /* of the result when it is a vector */
     Elem out;
 } Job;
 
@@ -282,7 +295,7 @@ static void compare(const char *what, const Job *job, const uint32_t *expected,
     }
 }
 
-/* ---- goldens ------------------------------------------------------------------------------- */
+/* ---- goldens --------------------------------------------------------------------------------- */
 
 static void *read_numbers(FILE *file, size_t n)
 {
@@ -352,7 +365,8 @@ static void test_goldens(void **state)
     RefShape s = {.c = 1};
     int arg, cases = 0;
     uint32_t count;
-    while (fscanf(file, "%19s %39s %d %d %d %d %u", kind, name, &s.w, &s.h, &s.d, &arg, &count) == 7) {
+    while (fscanf(file, "%19s %39s %d %d %d %d %u", kind, name, &s.w, &s.h, &s.d, &arg, &count) ==
+           7) {
         check_golden(file, kind, name, s, arg, count);
         cases++;
     }
@@ -360,7 +374,7 @@ static void test_goldens(void **state)
     (void)fclose(file);
 }
 
-/* ---- label --------------------------------------------------------------------------------- */
+/* ---- label ----------------------------------------------------------------------------------- */
 
 static void check_label(RefShape s, int kind, int connectivity, int shape, int node_bits)
 {
@@ -401,8 +415,8 @@ static void test_label_planes(void **state)
 {
     (void)state;
     static const RefShape SHAPES[] = {
-        {1, 1, 1, 1},   {31, 5, 1, 1},   {32, 33, 1, 1},  {33, 40, 1, 1},    {1, 300, 1, 1},
-        {700, 1, 1, 1}, {127, 20, 1, 1}, {128, 65, 1, 1}, {129, 33, 1, 1},   {17, 9, 1, 3},
+        {1, 1, 1, 1},   {31, 5, 1, 1},   {32, 33, 1, 1},    {33, 40, 1, 1},   {1, 300, 1, 1},
+        {700, 1, 1, 1}, {127, 20, 1, 1}, {128, 65, 1, 1},   {129, 33, 1, 1},  {17, 9, 1, 3},
         {257, 9, 1, 1}, {300, 70, 1, 2}, {1000, 300, 1, 1}, {513, 1100, 1, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS; kind++) {
@@ -416,7 +430,7 @@ static void test_label_planes(void **state)
 static void test_label_volumes(void **state)
 {
     (void)state;
-    static const RefShape SHAPES[] = {{5, 4, 3, 1},   {40, 9, 9, 1},   {33, 17, 10, 2},
+    static const RefShape SHAPES[] = {{5, 4, 3, 1},    {40, 9, 9, 1},   {33, 17, 10, 2},
                                       {300, 3, 20, 1}, {70, 40, 33, 1}, {150, 60, 30, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS; kind++) {
@@ -451,7 +465,7 @@ static void test_label_many(void **state)
     }
 }
 
-/* ---- label_equal --------------------------------------------------------------------------- */
+/* ---- label_equal ----------------------------------------------------------------------------- */
 
 static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity, int shape,
                         int node_bits)
@@ -467,7 +481,10 @@ static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity
             pixels[p] = pixels[p - 1];
         }
         if (elem == ELEM_F32) {
-            pixels[p] = pixels[p] == 1 ? -0.0F : pixels[p] == 2 ? -0.5F : pixels[p] == 3 ? NAN : pixels[p];
+            pixels[p] = pixels[p] == 1   ? -0.0F
+                        : pixels[p] == 2 ? -0.5F
+                        : pixels[p] == 3 ? NAN
+                                         : pixels[p];
             ((float *)stored)[p] = pixels[p];
         } else if (elem == ELEM_U32) {
             ((uint32_t *)stored)[p] = (uint32_t)pixels[p];
@@ -498,8 +515,8 @@ static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity
 static void test_label_equal(void **state)
 {
     (void)state;
-    static const RefShape SHAPES[] = {{1, 1, 1, 1},   {33, 20, 1, 1}, {1, 100, 1, 1}, {40, 7, 5, 1},
-                                      {300, 40, 1, 2}, {65, 20, 9, 2}};
+    static const RefShape SHAPES[] = {{1, 1, 1, 1},  {33, 20, 1, 1},  {1, 100, 1, 1},
+                                      {40, 7, 5, 1}, {300, 40, 1, 2}, {65, 20, 9, 2}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int connectivity = 1; connectivity <= 3 && !skipped(SHAPES[i]); connectivity++) {
             check_equal(SHAPES[i], ELEM_U32, 3, connectivity, 0, 0);
@@ -511,7 +528,7 @@ static void test_label_equal(void **state)
     }
 }
 
-/* ---- compact ------------------------------------------------------------------------------- */
+/* ---- compact --------------------------------------------------------------------------------- */
 
 /* Patches of ids below `ids`, or anything when it is 0. */
 static void make_labels(RefShape s, uint32_t ids, uint32_t *labels)
@@ -556,8 +573,8 @@ static void check_compact(RefShape s, uint32_t ids, uint32_t keep, int shape)
 static void test_compact(void **state)
 {
     (void)state;
-    static const RefShape SHAPES[] = {{1, 1, 1, 1}, {37, 21, 1, 1}, {1, 70, 1, 1}, {2000, 1, 1, 1},
-                                      {1100, 90, 1, 1}, {50, 30, 7, 2}};
+    static const RefShape SHAPES[] = {{1, 1, 1, 1},    {37, 21, 1, 1},   {1, 70, 1, 1},
+                                      {2000, 1, 1, 1}, {1100, 90, 1, 1}, {50, 30, 7, 2}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int shape = 0; shape < 2 && !skipped(SHAPES[i]); shape++) {
             uint32_t pixels = (uint32_t)ref_pixels(SHAPES[i]);
@@ -581,7 +598,7 @@ static void test_compact_rounds(void **state)
     }
 }
 
-/* ---- perlabel ------------------------------------------------------------------------------ */
+/* ---- perlabel -------------------------------------------------------------------------------- */
 
 enum { PLAIN, INTEGERS, SCALES, FAR, SPECIAL, OVERFLOW, SUBNORMAL, VALUES };
 
@@ -592,7 +609,8 @@ static float value_pixel(int kind, uint32_t label)
     case INTEGERS: return (float)below(256);
     case SCALES: return ldexpf(v, (int)below(60) - 30);
     case FAR: return ldexpf(v, (int)(label * 37 % 250) - 130 + (int)below(40));
-    case SPECIAL: return below(9) == 0 ? NAN : below(200) == 0 ? INFINITY : below(200) == 0 ? -INFINITY : v;
+    case SPECIAL:
+        return below(9) == 0 ? NAN : below(200) == 0 ? INFINITY : below(200) == 0 ? -INFINITY : v;
     case OVERFLOW: return 3e38F;
     case SUBNORMAL: return ldexpf(v, -135);
     default: return v;
@@ -621,7 +639,9 @@ static void check_perlabel(RefShape s, uint32_t ids, int values_kind, int fold, 
     run_job(&job, found);
     memcpy(bits, expected, entries * 4);
     for (size_t i = 0; i < entries; i++) {
-        bits[i] = out == ELEM_U32 ? (uint32_t)expected[i] : isnan(expected[i]) ? 0x7fc00000 : bits[i];
+        bits[i] = out == ELEM_U32      ? (uint32_t)expected[i]
+                  : isnan(expected[i]) ? 0x7fc00000
+                                       : bits[i];
         found[i] = out == ELEM_F32 && (found[i] & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : found[i];
     }
     compare("values", &job, bits, found, entries);
@@ -635,8 +655,8 @@ static void check_perlabel(RefShape s, uint32_t ids, int values_kind, int fold, 
 static void test_perlabel(void **state)
 {
     (void)state;
-    static const RefShape SHAPES[] = {{1, 1, 1, 1}, {37, 71, 1, 1}, {1, 200, 1, 1}, {300, 2, 3, 1},
-                                      {700, 300, 1, 1}, {90, 70, 5, 2}};
+    static const RefShape SHAPES[] = {{1, 1, 1, 1},   {37, 71, 1, 1},   {1, 200, 1, 1},
+                                      {300, 2, 3, 1}, {700, 300, 1, 1}, {90, 70, 5, 2}};
     static const uint32_t IDS[] = {1, 40, 5000};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (size_t k = 0; k < 3 && !skipped(SHAPES[i]); k++) {

@@ -342,10 +342,10 @@ static void check_histograms(const Image *im, int kind)
     }
 }
 
-/* Widths for each width of tile, and one to either side of the edges of blocks. */
+/* Each mode of kernels/visit.cl, and one to either side of the edges of blocks. */
 static const RefShape SHAPES[] = {
     {1, 1, 1, 1},    {1, 300, 1, 1},  {300, 1, 1, 1}, {255, 63, 1, 1}, {256, 64, 1, 1},
-    {257, 65, 1, 1}, {40, 130, 1, 1}, {100, 9, 3, 2}, {5, 3, 70, 1},
+    {257, 65, 1, 1}, {40, 130, 1, 1}, {100, 9, 3, 2}, {5, 3, 70, 1},   {4097, 2, 1, 1},
 };
 enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };
 

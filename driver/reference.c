@@ -1,0 +1,252 @@
+/* reference: frames of the runtime to the evaluator and back, element by element. */
+#include "reference.h"
+
+#include "../ir/eval.h"
+#include "../runtime/results.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double get(const void *from, size_t i, Elem elem)
+{
+    switch (elem) {
+    case ELEM_BOOL:
+    case ELEM_U8:
+        return ((const uint8_t *)from)[i];
+    case ELEM_U16:
+        return ((const uint16_t *)from)[i];
+    case ELEM_I16:
+        return ((const int16_t *)from)[i];
+    case ELEM_U32:
+        return ((const uint32_t *)from)[i];
+    case ELEM_I32:
+        return ((const int32_t *)from)[i];
+    case ELEM_F32:
+        return (double)((const float *)from)[i];
+    default:
+        return ((const double *)from)[i];
+    }
+}
+
+static void put(void *to, size_t i, Elem elem, double v)
+{
+    switch (elem) {
+    case ELEM_BOOL:
+    case ELEM_U8:
+        ((uint8_t *)to)[i] = (uint8_t)v;
+        break;
+    case ELEM_U16:
+        ((uint16_t *)to)[i] = (uint16_t)v;
+        break;
+    case ELEM_I16:
+        ((int16_t *)to)[i] = (int16_t)v;
+        break;
+    case ELEM_U32:
+        ((uint32_t *)to)[i] = (uint32_t)v;
+        break;
+    case ELEM_I32:
+        ((int32_t *)to)[i] = (int32_t)v;
+        break;
+    case ELEM_F32:
+        ((float *)to)[i] = (float)v;
+        break;
+    default:
+        ((double *)to)[i] = v;
+    }
+}
+
+/* ---- evaluating a frame -------------------------------------------------------------------- */
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "not enough memory for the reference");
+}
+
+static void free_inputs(IrEvalInput *inputs, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free((void *)(uintptr_t)inputs[i].pixels);
+    }
+    free(inputs);
+}
+
+static bool take_input(const ExecInput *from, const void *pixels, IrEvalInput *to, Err *err)
+{
+    size_t n = 1;
+    for (int ax = 0; ax < 4; ax++) {
+        to->extent[ax] = (int)from->extent[ax];
+        n *= (size_t)from->extent[ax];
+    }
+    memcpy(to->pixelsize, from->pixel_um, sizeof to->pixelsize);
+    to->elem = from->elem;
+    double *v = malloc((n + 1) * sizeof *v);
+    to->pixels = v;
+    for (size_t i = 0; v != NULL && i < n; i++) {
+        v[i] = get(pixels, i, from->elem);
+    }
+    return v != NULL || no_memory(err);
+}
+
+static bool evaluate(const Reference *ref, const RtFrame *frame, IrEval **ev, Err *err)
+{
+    int n = ref->program->n_inputs;
+    *ev = NULL;
+    IrEvalInput *inputs = calloc((size_t)n + 1, sizeof *inputs);
+    bool ok = inputs != NULL || no_memory(err);
+    for (int i = 0; ok && i < n; i++) {
+        ok = take_input(&frame->inputs[i], frame->pixels[i], &inputs[i], err);
+    }
+    ok = ok && ir_eval(ref->graph, inputs, frame->params, ev, err);
+    if (inputs != NULL) {
+        free_inputs(inputs, n);
+    }
+    return ok;
+}
+
+/* ---- --device reference -------------------------------------------------------------------- */
+
+static Elem output_elem(const Reference *ref, const RtFrame *frame, IrId id)
+{
+    const IrNode *node = ir_node(ref->graph, id);
+    return node->elem == ELEM_FILE ? frame->inputs[0].elem : node->elem;
+}
+
+static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, int output, Err *err)
+{
+    const int *e = from->extent;
+    size_t n = (size_t)e[0] * (size_t)e[1] * (size_t)e[2] * (size_t)e[3];
+    to->grids[output] = (ExecGrid){.w = e[0], .h = e[1], .d = e[2], .c = e[3],
+                                   .planes = e[2] * e[3], .pitch = e[0]};
+    to->elems[output] = elem;
+    to->images[output] = malloc(n * elem_size(elem) + 1);
+    if (to->images[output] == NULL) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        put(to->images[output], i, elem, from->pixels[i]);
+    }
+    to->bytes += n * elem_size(elem);
+    return true;
+}
+
+/* "0:mean=average": the header is what stands behind '=', or the name without its image. */
+static void column_names(const char *text, PrimTable *to)
+{
+    int k = 0;
+    for (const char *p = text; k < to->columns && *p != '\0'; k++) {
+        size_t n = strcspn(p, ",");
+        snprintf(to->names[k], sizeof to->names[k], "%.*s", (int)n, p);
+        to->integer[k] = false;
+        p += n + (p[n] == ',');
+    }
+}
+
+static bool give_table(const Reference *ref, IrId id, const IrEvalNode *from, PrimTable *to, Err *err)
+{
+    to->rows = from->rows;
+    to->columns = from->columns;
+    size_t columns = (size_t)from->columns, cells = columns * (size_t)from->rows;
+    to->names = calloc(columns + 1, sizeof *to->names);
+    to->integer = calloc(columns + 1, sizeof *to->integer);
+    to->at = malloc((cells + 1) * sizeof *to->at);
+    if (to->names == NULL || to->integer == NULL || to->at == NULL) {
+        return no_memory(err);
+    }
+    memcpy(to->at, from->table, cells * sizeof *to->at);
+    column_names(ir_node(ref->graph, id)->text, to);
+    return true;
+}
+
+bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err *err)
+{
+    const Reference *ref = context;
+    IrEval *ev;
+    bool ok = evaluate(ref, frame, &ev, err);
+    for (int i = 0; ok && i < ref->program->n_outputs; i++) {
+        const ProgOutput *out = &ref->program->outputs[i];
+        const IrOutput *o = &ref->graph->outputs.at[i];
+        if (out->kind == OUT_VALUE) {
+            to->values[out->value] = ir_eval_uniform(ev, o->value);
+        } else if (out->kind == OUT_TABLE) {
+            ok = give_table(ref, o->node, ir_eval_node(ev, o->node), &to->tables[out->table], err);
+        } else {
+            ok = give_image(ir_eval_node(ev, o->node), output_elem(ref, frame, o->node), to, i, err);
+            if (ok && out->kind == OUT_LABELS) {
+                to->values[out->value] = ir_eval_node(ev, o->node)->value[0];
+            }
+        }
+    }
+    ir_eval_free(ev);
+    return ok;
+}
+
+/* ---- --check ------------------------------------------------------------------------------- */
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool check_image(const RtFrame *frame, int i, const char *name, const IrEvalNode *want,
+                        Err *err)
+{
+    const ExecGrid *g = &frame->grids[i];
+    size_t n = (size_t)g->w * (size_t)g->h * (size_t)g->planes;
+    for (size_t p = 0; p < n; p++) {
+        double got = get(frame->images[i], p, frame->elems[i]);
+        if (!same(got, want->pixels[p])) {
+            return err_set(err, CODE_FILES,
+                           "%s: output '%s' differs from the reference at x %zu, y %zu, plane %zu: "
+                           "%.9g instead of %.9g", frame->image, name, p % (size_t)g->w,
+                           p / (size_t)g->w % (size_t)g->h, p / ((size_t)g->w * (size_t)g->h), got,
+                           want->pixels[p]);
+        }
+    }
+    return true;
+}
+
+static bool check_table(const RtFrame *frame, const PrimTable *got, const char *name,
+                        const IrEvalNode *want, Err *err)
+{
+    if (got->rows != want->rows || got->columns != want->columns) {
+        return err_set(err, CODE_FILES,
+                       "%s: table '%s' has %" PRId64 " rows, the reference %" PRId64, frame->image,
+                       name, got->rows, want->rows);
+    }
+    for (int64_t i = 0; i < got->rows * got->columns; i++) {
+        if (!same(got->at[i], want->table[i])) {
+            return err_set(err, CODE_FILES,
+                           "%s: table '%s' differs from the reference in row %" PRId64
+                           " of column '%s': %.17g instead of %.17g", frame->image, name,
+                           i % got->rows, got->names[i / got->rows], got->at[i], want->table[i]);
+        }
+    }
+    return true;
+}
+
+bool reference_check(void *context, const RtFrame *frame, Err *err)
+{
+    const Reference *ref = context;
+    IrEval *ev;
+    bool ok = evaluate(ref, frame, &ev, err);
+    for (int i = 0; ok && i < ref->program->n_outputs; i++) {
+        const ProgOutput *out = &ref->program->outputs[i];
+        const IrOutput *o = &ref->graph->outputs.at[i];
+        if (out->kind == OUT_VALUE) {
+            double got = frame->values[out->value], want = ir_eval_uniform(ev, o->value);
+            ok = same(got, want) ||
+                 err_set(err, CODE_FILES, "%s: value '%s' is %.17g, the reference %.17g",
+                         frame->image, out->name, got, want);
+        } else if (out->kind == OUT_TABLE) {
+            ok = check_table(frame, &frame->tables[out->table], out->name,
+                             ir_eval_node(ev, o->node), err);
+        } else {
+            ok = check_image(frame, i, out->name, ir_eval_node(ev, o->node), err);
+        }
+    }
+    ir_eval_free(ev);
+    return ok;
+}

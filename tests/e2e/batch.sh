@@ -1,0 +1,122 @@
+# batch.sh: many files: folders, merged tables, resume, shards, dry runs, parameters, second inputs,
+# names of outputs.
+. "$(dirname "$0")/lib.sh"
+
+image=$SAMPLES/blobs.tif
+expect 0 '' "$PIPEC" build "$SAMPLES/blobs.pipe" -o blobs
+mkdir plate
+for name in a b c d e; do
+    cp "$image" plate/$name.tif
+done
+five='a_labels.tif a_table.csv b_labels.tif b_table.csv c_labels.tif c_table.csv
+    d_labels.tif d_table.csv e_labels.tif e_table.csv'
+
+# ---- what would be done -----------------------------------------------------------------
+expect 0 '' ./blobs plate -o out --dry-run
+shows 'out/e_table.csv'
+shows '5 images'
+check test ! -e out
+expect 0 '' ./blobs --describe
+shows '--sigma'
+shows 'blur radius'
+expect 0 '' ./blobs --describe=json
+shows '"option": "sigma"'
+cp said.out said.json
+if command -v python3 >/dev/null; then
+    check python3 -m json.tool said.json
+fi
+expect 0 '' ./blobs --help
+shows '--memory'
+expect 0 '' ./blobs --version
+shows 'pipec'
+
+# ---- a folder, several files, the merged table ------------------------------------------
+expect 0 '' ./blobs plate -o out
+says '5/5'
+files out $five table.csv .blobs.journal
+check test "$(head -1 out/table.csv | cut -d, -f1,2)" = image,label
+check test "$(wc -l <out/table.csv)" -eq 301
+check test "$(cut -d, -f1 out/table.csv | uniq | tr '\n' ' ')" = 'image a.tif b.tif c.tif d.tif e.tif '
+for name in a b c d e; do
+    grep "^$name.tif," out/table.csv | cut -d, -f2- >rows
+    sed 1d out/${name}_table.csv >own
+    check cmp rows own
+done
+expect 0 '' ./blobs -q plate/*.tif --jobs 1 -o listed
+check test ! -s said.err
+check diff -r -x '.*' out listed
+
+# ---- resume -----------------------------------------------------------------------------
+stamp() {
+    stat -c '%n|%y|%i' "$1"/[a-e]_* | sort
+}
+stamp out >before
+expect 0 '' ./blobs plate -o out --resume
+stamp out >after
+check cmp before after
+rm out/b_labels.tif
+touch -d '2020-01-01' plate/d.tif
+expect 0 '' ./blobs plate -o out --resume
+stamp out >after
+check diff -r -x '.*' out listed
+check test "$(diff before after | grep '^>' | sed 's,^> ,,' | cut -d'|' -f1 | tr '\n' ' ')" = \
+    'out/b_labels.tif out/b_table.csv out/d_labels.tif out/d_table.csv '
+# Other parameters: nothing is mixed with what is there.
+expect 2 'without --resume' ./blobs plate -o out --resume --sigma 3
+check diff -r -x '.*' out listed
+expect 0 '' ./blobs plate -q -o out --sigma 3
+check "$COMPARE" labels "$GOLDEN/blobs_sigma3.labels" out/c_labels.tif
+rm plate/e.tif
+expect 0 '' ./blobs plate -q -o out --resume --sigma 3
+check test "$(cut -d, -f1 out/table.csv | uniq | tr '\n' ' ')" = 'image a.tif b.tif c.tif d.tif '
+cp plate/a.tif plate/e.tif
+
+# ---- shards -----------------------------------------------------------------------------
+expect 0 '' ./blobs plate -o shards --shard 1/2
+check test "$(ls shards/*_labels.tif | wc -l)" -lt 5
+expect 0 '' ./blobs plate -o shards --shard 2/2
+for name in a b c d e; do
+    check cmp shards/${name}_labels.tif listed/${name}_labels.tif
+    check cmp shards/${name}_table.csv listed/${name}_table.csv
+done
+check test "$(cut -d, -f1 shards/table*.csv | grep -c '^[a-e].tif')" -eq 300
+
+# ---- names ------------------------------------------------------------------------------
+expect 0 '' ./blobs plate/a.tif -q -o 'named/{stem}/{output}.{ext}'
+files named a/labels.tif a/table.csv table.csv
+mkdir other
+cp "$image" other/a.tif
+expect 2 '{index}' ./blobs plate/a.tif other/a.tif -o clash
+check test ! -e clash
+expect 0 '' ./blobs -q plate/a.tif other/a.tif -o 'both/{index}_{stem}_{output}.{ext}'
+check test "$(ls both/*_labels.tif | wc -l)" -eq 2
+
+# ---- frames, parameters, second inputs, values ------------------------------------------
+expect 0 '' ./blobs "$SAMPLES/timelapse.tif" -q -o time
+check test "$(head -1 time/timelapse_table.csv | cut -d, -f1,2)" = frame,label
+check test "$(head -1 time/table.csv | cut -d, -f1-3)" = image,frame,label
+check "$COMPARE" labels "$GOLDEN/timelapse.labels" time/timelapse_labels.tif
+
+# A parameter gives what the file gives with that default.
+sed 's/sigma = 2.0/sigma = 3.0/' "$SAMPLES/blobs.pipe" >blobs3.pipe
+expect 0 '' "$PIPEC" run blobs3.pipe "$image" -q -o default
+expect 0 '' ./blobs "$image" --sigma=3 -q -o option
+check "$COMPARE" same default/blobs_labels.tif option/blobs_labels.tif
+check cmp default/blobs_table.csv option/blobs_table.csv
+
+cat >flat.pipe <<'PIPE'
+input image[y, x]
+input flat[y, x]
+output same = image - flat
+output worst = max(abs(image - flat))
+PIPE
+expect 2 '--flat' "$PIPEC" run flat.pipe "$image" -o flat
+expect 2 'nowhere/a.tif' "$PIPEC" run flat.pipe plate/a.tif --flat 'nowhere/{stem}.tif' -o flat
+expect 0 '' "$PIPEC" run flat.pipe plate -q --flat "$image" -o flat
+check test "$(sed 1d flat/values.csv | cut -d, -f2 | sort -u)" = 0
+check test "$(wc -l <flat/values.csv)" -eq 6
+expect 0 '' "$PIPEC" run flat.pipe plate -q --flat 'plate/{stem}.tif' -o template
+check diff -r -x '.*' flat template
+expect 1 'timelapse.tif' "$PIPEC" run flat.pipe plate/a.tif --flat "$SAMPLES/timelapse.tif" -o flat2
+check test -z "$(find flat2 -name '*.tif' 2>/dev/null)"
+finish

@@ -1,0 +1,99 @@
+# commands.sh: fmt, check, show, explain, plan, ops, devices and help say something sensible for
+# every sample.
+. "$(dirname "$0")/lib.sh"
+
+# ---- fmt and check ----------------------------------------------------------------------
+expect 0 '' "$PIPEC" fmt --check "$SAMPLES"/*.pipe "$ROOT"/frontend/prelude/*.pipe
+printf 'input image[y,x]\noutput   a=image*2 # twice\n' >loose.pipe
+cp loose.pipe kept.pipe
+expect 1 'pipec fmt' "$PIPEC" fmt --check loose.pipe
+check cmp loose.pipe kept.pipe
+expect 0 '' "$PIPEC" fmt loose.pipe
+expect 0 '' "$PIPEC" fmt --check loose.pipe
+check grep -q '^output a = image \* 2  *# twice$' loose.pipe
+printf 'input image[y, x\n' >broken.pipe
+cp broken.pipe kept.pipe
+expect 2 'error[P' "$PIPEC" fmt broken.pipe
+check cmp broken.pipe kept.pipe
+
+json() {
+    cp said.out said.json
+    ! command -v python3 >/dev/null || check python3 -m json.tool said.json
+}
+printf 'input image[y, x]\noutput a = gausian("\\t\\"", imge)\n' >bad.pipe
+expect 2 '' "$PIPEC" check --json bad.pipe
+shows '"code": "P0501"'
+json
+expect 0 '' "$PIPEC" check --json "$SAMPLES/blobs.pipe"
+json
+
+# ---- every stage of every sample --------------------------------------------------------
+for name in $(samples); do
+    file=$SAMPLES/$name.pipe
+    expect 0 '' "$PIPEC" check "$file"
+    check test ! -s said.err -a ! -s said.out
+    expect 0 '' "$PIPEC" show "$file" --ast
+    shows 'output'
+    expect 0 '' "$PIPEC" show "$file" --ir
+    shows 'output'
+    expect 0 '' "$PIPEC" show "$file" --passes
+    for pass in $("$PIPEC" help passes | cut -d' ' -f1); do
+        shows "# after $pass"
+    done
+    expect 0 '' "$PIPEC" show "$file" --graph
+    shows 'digraph'
+    ! command -v dot >/dev/null || check dot -Tsvg said.out
+    expect 0 '' "$PIPEC" show "$file" --kernels
+    shows 'kernel void'
+    shows "$file:"
+    expect 0 '' "$PIPEC" show "$file" --c
+    shows 'Program program'
+    expect 0 '' "$PIPEC" explain "$file"
+    shows 'step'
+    [ "$name" = primes ] && continue
+    shape=2000x3000:u16
+    [ "$name" != nuclei ] || shape=2000x3000x3:u8
+    [ "$name" != deconvolve ] || shape=100x200x300:u16
+    expect 0 '' "$PIPEC" plan "$file" --shape $shape --memory 8GiB
+    shows 'peak'
+done
+
+# The same input compiled twice gives the same bytes.
+for view in --ir --graph --kernels --c; do
+    "$PIPEC" show "$SAMPLES/nuclei.pipe" $view >once
+    (cd / && "$PIPEC" show "$SAMPLES/nuclei.pipe" $view) >twice
+    check cmp once twice
+done
+
+# ---- plan -------------------------------------------------------------------------------
+OCL_ICD_VENDORS=$WORK expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 20000x30000:u16 --memory 8GiB
+shows 'fits into 8GiB'
+expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe"
+shows 'peak'
+expect 2 'shape' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape large
+
+# ---- operators, devices, help -----------------------------------------------------------
+expect 0 '' "$PIPEC" ops
+cut -d' ' -f1 said.out >names
+check test "$(wc -l <names)" -ge 40
+for name in $(cat names); do
+    expect 0 '' "$PIPEC" ops "$name"
+    shows 'example:'
+done
+expect 0 '' "$PIPEC" ops gaussian --source
+check test -s said.out
+expect 0 '' "$PIPEC" ops threshold_otsu
+shows 'otsu('
+expect 0 '' "$PIPEC" devices
+shows '#0'
+expect 0 '' "$PIPEC" help
+for command in build run check fmt show explain plan devices ops help; do
+    shows "pipec $command"
+    cp said.out all
+    expect 0 '' "$PIPEC" help $command
+    shows "pipec $command"
+    cp all said.out
+done
+expect 0 '' "$PIPEC" --version
+shows 'pipec '
+finish
