@@ -10,6 +10,7 @@
 #include "../ir/footprint.h"
 #include "../ir/function.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- reads from memory ------------------------------------------------------------------- */
@@ -122,8 +123,9 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
 static bool uses_z_or_c(const Str *body)
 {
     for (const char *p = body->at; *p != '\0'; p++) {
-        bool start = p == body->at || strchr(" (,*+-", p[-1]) != NULL;
-        if (start && (*p == 'z' || *p == 'c') && strchr(" ),*+-;]", p[1]) != NULL) {
+        bool before = p > body->at && (isalnum((unsigned char)p[-1]) || strchr("_.", p[-1]) != NULL);
+        bool after = isalnum((unsigned char)p[1]) || p[1] == '_';
+        if ((*p == 'z' || *p == 'c') && !before && !after) {
             return true;
         }
     }

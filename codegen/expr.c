@@ -457,8 +457,47 @@ static void close_loops(CgContext *cx, int depth)
     }
 }
 
+/* A condition over more indices than a table has, as text: comparisons and logic over whole
+ * numbers, anything else the host knows as f32. */
+static const char *condition_text(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    Arena *arena = k->arena;
+    const IrExprNode n = *ir_expr(k->g, e);
+    IrRule rule = ir_op_rule(n.op);
+    if (rule == IR_RULE_COMPARE || rule == IR_RULE_LOGIC) {
+        const IrExpr child[3] = {n.a, n.b, n.c};
+        const char *operand[3] = {"", "", ""};
+        for (int i = 0; i < ir_expr_op_arity(n.op); i++) {
+            operand[i] = arena_printf(arena, "(%s)", condition_text(cx, child[i]));
+        }
+        return substitute(arena, ir_op_text(n.op, true), operand);
+    }
+    if (n.rank <= IR_HOST) {
+        double v;
+        return ir_is_const(k->g, e, &v) ? float_text(arena, v, false)
+                                        : cg_param_host(k, e, ELEM_F32);
+    }
+    const char *text = cg_int_text(cx, e, "WHERE");
+    return text != NULL ? text : table_text(cx, e, "WHERE");
+}
+
+static int count_indices(CgContext *cx, IrExpr e)
+{
+    bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
+    ir_walk(cx->k->g, e, collect_indices, found);
+    int n = 0;
+    for (int i = 0; i < cx->loops.n; i++) {
+        n += found[cx->loops.at[i].index];
+    }
+    return n;
+}
+
 static const char *where_text(CgContext *cx, IrExpr where)
 {
+    if (count_indices(cx, where) > 2) {
+        return condition_text(cx, where);
+    }
     return arena_printf(cx->k->arena, "%s != 0", table_text(cx, where, "WHERE"));
 }
 

@@ -64,6 +64,7 @@ typedef struct Rows {
     int fold_index;        /* of the fold over the march axis around the expression; -1 none */
     Row fold_row;
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */
+    bool warms_up;         /* some stage has a fold over the march axis */
 } Rows;
 
 /* ---- extents in x ------------------------------------------------------------------------ */
@@ -306,6 +307,14 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     if (channel[0] != '\0') {
         plane = grid->has[IR_AX_Z] ? arena_printf(arena, "%s * d + %s", channel, plane) : channel;
     }
+    /* While the folds warm up the march stands in front of the strip, perhaps of the image. */
+    const char *y = row.y;
+    if (r->warms_up && strcmp(y, "y") == 0 && !marches_z(r)) {
+        y = "max(y, first)";
+    }
+    if (r->warms_up && strcmp(plane, "plane") == 0 && marches_z(r)) {
+        plane = "max(plane, first)";
+    }
     if (channel[0] != '\0' && grid->has[IR_AX_Z]) {
         cg_param_extent(k, 0, 2);
     }
@@ -318,12 +327,12 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
         r->cx.indent++;
     }
     const char *start = arena_printf(arena, "%s + ROW(%s, %s, %s) + x%s%s", buffer, buffer, plane,
-                                     row.y, narrow ? "" : " - ", narrow ? "" : left);
+                                     y, narrow ? "" : " - ", narrow ? "" : left);
     body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s);", element, array, width, start));
     if (!narrow) {
         r->cx.indent = indent;
         body_line(r, "} else {");
-        const char *at = arena_printf(arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, row.y);
+        const char *at = arena_printf(arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, y);
         if (e->border == IR_NEAREST) {
             body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);",
                                       element, array, width, at, left, left));
@@ -343,7 +352,8 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
         }
         body_line(r, "}");
     }
-    if (row.inside != NULL) {
+    bool moved = n->b != 0 || n->c != 0; /* else the stage that is computed here is what is mended */
+    if (row.inside != NULL && moved) {
         const char *outside = cg_expr(&r->cx, ir_cast(k->g, n->outside, ir_read_type(k->g, node)));
         body_line(r, arena_printf(arena,
                                   "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
@@ -445,6 +455,14 @@ static bool is_march_fold(const Rows *r, IrExpr e, IrBorder *border)
     ir_walk(r->k->g, n->a, look_for_march, &w);
     *border = w.border;
     return w.found;
+}
+
+static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Rows *r = ctx;
+    IrBorder border;
+    (void)g;
+    r->warms_up = r->warms_up || is_march_fold(r, e, &border);
 }
 
 /* The arrays that an expression reads, made before the loop over columns begins. */
@@ -659,6 +677,7 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
     r.cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         cg_count_uses(&r.cx, ir_node(k->g, step->stages.at[i])->in[0]);
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_fold, &r);
     }
     Row here = {.y = "y", .plane = "plane", .base = "", .axis = -1};
     Str stores;

@@ -137,6 +137,7 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
     const IrExprNode *body = ir_expr(ev->g, n->a);
     bool flat = body->op == IR_X_FOLD && body->fold == n->fold && body->rank == n->rank;
     double lo = ceil(eval(ev, n->b)), hi = floor(eval(ev, n->c));
+    double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
     for (double i = lo; i <= hi; i++) {
         ev->index[(int)n->num] = i;
         if (flat) {
@@ -145,6 +146,7 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
             fold_push(ev, st, n->a);
         }
     }
+    ev->index[(int)n->num] = hidden;
 }
 
 static int compare_doubles(const void *p, const void *q)

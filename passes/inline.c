@@ -143,13 +143,15 @@ static IrExpr move_read(IrGraph *g, IrExpr e, void *ctx)
     if (n.op != IR_X_READ || n.rank != IR_PIXEL) {
         return e;
     }
-    const IrExpr offset[3] = {in->at.a, in->at.b, in->at.c};
+    bool own = n.a != 0 || n.b != 0 || n.c != 0; /* then the reader's read has no offsets */
+    const IrExpr offset[3] = {own ? n.a : in->at.a, own ? n.b : in->at.b, own ? n.c : in->at.c};
     IrExpr channel = n.channel;
     bool has_channels = g->grids.at[ir_node(g, n.node)->grid].has[IR_AX_C];
     if (channel == 0 && has_channels) {
         channel = in->at.channel;
     }
-    return ir_read_offset(g, n.node, offset, channel, in->at.border, in->at.outside);
+    return ir_read_offset(g, n.node, offset, channel, own ? n.border : in->at.border,
+                          own ? n.outside : in->at.outside);
 }
 
 static IrExpr insert(IrGraph *g, IrExpr e, void *ctx)
@@ -167,9 +169,50 @@ static IrExpr insert(IrGraph *g, IrExpr e, void *ctx)
     return ir_rewrite(g, in->value, move_read, in);
 }
 
+/* The folds of p get indices of their own: inside a fold of the consumer that happens to use the
+ * same ones they would hide them. */
+typedef struct Rename {
+    int *to; /* by index: the new one + 1; 0 not met yet */
+} Rename;
+
+static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
+{
+    Rename *r = ctx;
+    IrExprNode n = *ir_expr(g, e);
+    bool bound = n.op == IR_X_FOLD, index = n.op == IR_X_INDEX && n.num >= 0;
+    if (!bound && !index) {
+        return e;
+    }
+    int *to = &r->to[(int)n.num];
+    if (*to == 0) {
+        *to = ir_new_index(g) + 1;
+    }
+    n.num = *to - 1;
+    return ir_intern(g, n);
+}
+
+static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    *found = *found || (ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL);
+}
+
+static bool has_folds(const IrGraph *g, IrExpr e)
+{
+    bool found = false;
+    if (e != 0) {
+        ir_walk(g, e, look_for_fold, &found);
+    }
+    return found;
+}
+
 static void inline_into(IrGraph *g, IrId consumer, IrId p)
 {
     Insert in = {.p = p, .value = ir_as_stored(g, p)};
+    if (has_folds(g, in.value) && has_folds(g, ir_node(g, consumer)->in[0])) {
+        Rename rename = {arena_array(g->arena, int, g->next_index + 1)};
+        in.value = ir_rewrite(g, in.value, rename_index, &rename);
+    }
     for (int i = 0; i < IR_MAX_IN; i++) {
         IrExpr e = ir_node(g, consumer)->in[i];
         if (e != 0) {

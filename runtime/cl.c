@@ -267,7 +267,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
 {
     Found found = {0};
     *out = NULL;
-    TRY(choose(options->choice, &found, err));
+    TRY(choose(options->choice, &found, err) && cl_limits_device(&found.info, err));
     Device *dev = calloc(1, sizeof *dev);
     if (!dev || pthread_mutex_init(&dev->lock, NULL) != 0) {
         free(dev);

@@ -40,7 +40,7 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
 {
     const PrimCall *call = m->call;
     size_t rows = (size_t)call->planes * (size_t)call->h;
-    DevArg args[10] = {dev_int(call->w), dev_int(call->h),            dev_int(call->d),
+    DevArg args[16] = {dev_int(call->w), dev_int(call->h),            dev_int(call->d),
                        dev_uint(rows),   dev_int(call->out[0].pitch), dev_int(call->in[0].pitch)};
     for (int i = 0; i < n_more; i++) {
         args[6 + i] = more[i];
@@ -58,6 +58,7 @@ static bool run(PrimCall *call)
     assert(elem_size(call->out[0].elem) == 1);
     Maxima m = {.call = call};
     size_t uneven = count_marks(call), channels = count_channels(call), word = sizeof(uint32_t);
+    size_t flags = uneven + channels;
     char defines[80];
     snprintf(defines, sizeof defines, "#define LOCAL_MAXIMA_PIXEL %s\n",
              elem_cl_name(call->in[0].elem));
@@ -67,10 +68,21 @@ static bool run(PrimCall *call)
 
     const DevArg image = dev_mem(call->in[0].mem), scratch = dev_mem(call->scratch);
     const DevArg states = dev_mem(call->out[0].mem), at = dev_ulong(uneven);
-    const DevArg mark[] = {image, scratch, at, scratch}, start[] = {image, scratch, states};
-    TRY(launch(&m, "local_maxima_mark", mark, 4));
-    TRY(launch(&m, "local_maxima_start", start, 3));
-    TRY(propagate_run(call, m.program, &call->out[0], 0, uneven + channels));
+    const DevArg mark[] = {image, scratch};
+    TRY(launch(&m, "local_maxima_mark", mark, 2));
+    PropagateTiles tiles = propagate_tiles(call);
+    const DevArg start[] = {image,
+                            scratch,
+                            states,
+                            at,
+                            dev_ulong(flags),
+                            dev_uint(tiles.across),
+                            dev_uint(tiles.down),
+                            dev_uint(tiles.deep),
+                            scratch};
+    TRY(propagate_flag_all(call, flags, false));
+    TRY(launch(&m, "local_maxima_start", start, 9));
+    TRY(propagate_run(call, m.program, &call->out[0], 0, flags));
     const DevArg end[] = {at, scratch, states};
     return launch(&m, "local_maxima_end", end, 3);
 }

@@ -11,8 +11,8 @@
  *
  * Sums take 16 bytes a label of scratch for at most 2^20 labels or an eighth of the capacity;
  * images with more labels are read once more for each such range, others skip these launches on the
- * device. Bytes moved per pixel on a GPU: labels and value in each reading; two readings for sums,
- * else one.
+ * device.  Bytes moved per pixel on a GPU: 4 labels and the value's in each reading; two readings
+ * for sums, else one.
  */
 #include "prim_visit.h"
 
@@ -24,7 +24,7 @@ enum {
     PIECES = 4,  /* PERLABEL_PIECES */
     MIN_RANGE = 1 << 20,
     MOST_RANGES = 8,
-    MOST_GROUPS = 2048 /* of the kernels that walk over labels */
+    MOST_GROUPS = 4096 /* enough to fill a device, few enough to end soon with nothing to do */
 };
 
 enum { FOLD_SUM, FOLD_MIN, FOLD_MAX, FOLD_COUNT };
@@ -73,9 +73,8 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
     size_t groups = ((size_t)range + ITEMS - 1) / ITEMS;
     if (march) {
         groups = across * ((strips + each - 1) / each);
-    } else if (groups > MOST_GROUPS) {
-        groups = MOST_GROUPS;
     }
+    groups = groups < MOST_GROUPS ? groups : MOST_GROUPS;
     DevMem *table = call->out[0].mem;
     bool counted = call->of_value >= 0;
     const DevArg args[] = {dev_int(call->w),

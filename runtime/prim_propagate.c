@@ -13,15 +13,9 @@ enum { FIRST_ROUNDS = 2, MOST_ROUNDS = 16, STRIP = 4 /* PROPAGATE_STRIP */ };
 
 extern const char kernel_text_propagate[];
 
-typedef struct Tiles {
-    int x, y, z;              /* pixels of a tile */
-    size_t across, down, deep;
-    size_t all;               /* in all channels */
-} Tiles;
-
-static Tiles cut(const PrimCall *call, int x, int y, int z)
+static PropagateTiles cut(const PrimCall *call, int x, int y, int z)
 {
-    Tiles t = {.x = x, .y = y, .z = z};
+    PropagateTiles t = {.x = x, .y = y, .z = z};
     t.across = lanes_divided_up((size_t)call->w, (size_t)x);
     t.down = lanes_divided_up((size_t)call->h, (size_t)y);
     t.deep = lanes_divided_up((size_t)call->d, (size_t)z);
@@ -29,12 +23,12 @@ static Tiles cut(const PrimCall *call, int x, int y, int z)
     return t;
 }
 
-static Tiles gpu_tiles(const PrimCall *call)
+static PropagateTiles gpu_tiles(const PrimCall *call)
 {
     return call->d > 1 ? cut(call, 16, 8, 8) : cut(call, 32, 32, 1);
 }
 
-static Tiles cpu_tiles(const PrimCall *call)
+static PropagateTiles cpu_tiles(const PrimCall *call)
 {
     return call->d > 1 ? cut(call, 16, 16, 8) : cut(call, 64, 32, 1);
 }
@@ -46,7 +40,7 @@ size_t propagate_words(const PrimCall *call)
     return (gpu > cpu ? gpu : cpu) + MOST_ROUNDS;
 }
 
-static Tiles tiles_of(const PrimCall *call)
+PropagateTiles propagate_tiles(const PrimCall *call)
 {
     return visit_is_cpu(call) ? cpu_tiles(call) : gpu_tiles(call);
 }
@@ -54,7 +48,7 @@ static Tiles tiles_of(const PrimCall *call)
 bool propagate_program(const PrimCall *call, const char *defines, const char *text,
                        int connectivity, DevProgram **program)
 {
-    Tiles t = tiles_of(call);
+    PropagateTiles t = propagate_tiles(call);
     PrimCall no_reader = *call;
     no_reader.reader = "";
     char own[400];
@@ -74,14 +68,14 @@ typedef struct Rising {
     DevProgram *program;
     const PrimImage *image;
     int how;
-    Tiles t;
+    PropagateTiles t;
     size_t flags, reports; /* words of scratch */
 } Rising;
 
 static bool launch_colour(const Rising *r, unsigned colour, size_t report)
 {
     const PrimCall *call = r->call;
-    const Tiles *t = &r->t;
+    const PropagateTiles *t = &r->t;
     size_t nx = (t->across + 1 - (colour & 1)) / 2, ny = (t->down + 1 - (colour >> 1 & 1)) / 2;
     size_t nz = (t->deep + 1 - (colour >> 2)) / 2, channels = (size_t)(call->planes / call->d);
     const DevArg args[] = {dev_int(call->w),
@@ -125,13 +119,17 @@ static bool rounds(const Rising *r, int n, bool *going)
     return true;
 }
 
+bool propagate_flag_all(const PrimCall *call, size_t at, bool flag)
+{
+    size_t word = sizeof(uint32_t), n = propagate_tiles(call).all;
+    return dev_fill(call->dev, call->scratch, at * word, n * word, flag, call->err);
+}
+
 bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, int how,
                    size_t at)
 {
-    Rising r = {call, program, image, how, tiles_of(call), at, 0};
+    Rising r = {call, program, image, how, propagate_tiles(call), at, 0};
     r.reports = at + r.t.all;
-    TRY(dev_fill(call->dev, call->scratch, at * sizeof(uint32_t), r.t.all * sizeof(uint32_t), 1,
-                 call->err));
     bool going = true;
     for (int n = FIRST_ROUNDS; going; n = n < MOST_ROUNDS ? 2 * n : n) {
         TRY(rounds(&r, n, &going));

@@ -36,6 +36,7 @@ static bool run(PrimCall *call)
                             dev_mem(seed->mem),   dev_mem(mask->mem),   dev_mem(out->mem)};
     LanesLaunch launch = {program, "reconstruct_start", false, (size_t)call->w, rows, start, 9};
     TRY(lanes_launch(call, &launch));
+    TRY(propagate_flag_all(call, 0, true));
     TRY(propagate_run(call, program, mask, erosion, 0));
     const DevArg end[] = {start[0], start[1], start[2], start[3], start[8]};
     launch.kernel = "reconstruct_end";

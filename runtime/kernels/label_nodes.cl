@@ -37,7 +37,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 #define LABEL_INLINE static inline __attribute__((always_inline))
-#define LABEL_RUNS 16 /* most runs in a word */
+#define LABEL_RUNS 16    /* most runs in a word */
 #define LABEL_BLOCK 1024 /* words that share a sum */
 /* Words of a tile; on GPUs the work-items of a group. */
 #define LABEL_TILE_WORDS (LABEL_TILE_X * LABEL_TILE_Y * LABEL_TILE_Z)

@@ -17,70 +17,105 @@ LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, ucha
     return value == 0 ? (uchar)0 : (uchar)2;
 }
 
-#define LOCAL_MAXIMA_SHAPE                                                                         \
-    int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch
-#define LOCAL_MAXIMA_PITCH(row, p) ((size_t)(row) * (size_t)(p))
+#define LOCAL_MAXIMA_SHAPE int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch
 
-/* Where the neighbour (dx, dy, dz) of a pixel lies, as a row; false where it is outside. */
-LANES_INLINE bool local_maxima_near(LanesSpot at, int w, int h, int d, int dx, int dy, int dz,
-                                    LanesSpot *to)
-{
-    const int y = (int)(at.row % (uint)h) + dy, z = (int)(at.row / (uint)h % (uint)d) + dz;
-    to->x = at.x + dx;
-    to->row = (uint)((long)at.row + dy + (long)dz * h);
-    return to->x >= 0 && to->x < w && y >= 0 && y < h && z >= 0 && z < d;
-}
-
-#define LOCAL_MAXIMA_NEAR(k)                                                                       \
-    (k % 3 - 1) * (k % 3 - 1) + (k / 3 % 3 - 1) * (k / 3 % 3 - 1) + (k / 9 - 1) * (k / 9 - 1)
+/* Neighbour k of 27; only those within the connectivity count. */
+#define LOCAL_MAXIMA_X(k) ((k) % 3 - 1)
+#define LOCAL_MAXIMA_Y(k) ((k) / 3 % 3 - 1)
+#define LOCAL_MAXIMA_Z(k) ((k) / 9 - 1)
+#define LOCAL_MAXIMA_COUNTS(k)                                                                     \
+    (LOCAL_MAXIMA_X(k) * LOCAL_MAXIMA_X(k) + LOCAL_MAXIMA_Y(k) * LOCAL_MAXIMA_Y(k) +               \
+         LOCAL_MAXIMA_Z(k) * LOCAL_MAXIMA_Z(k) <=                                                  \
+     PROPAGATE_CONNECTIVITY)
 #define LOCAL_MAXIMA_FIRST (PROPAGATE_3D ? 0 : 9)
 #define LOCAL_MAXIMA_END (PROPAGATE_3D ? 27 : 18)
 
-/* Marks candidates, and channels that have pixels of different values. */
+typedef struct LocalMaximaSpot {
+    int y, z;
+    uint inside; /* bit k: neighbour k lies in the volume */
+} LocalMaximaSpot;
+
+LANES_INLINE LocalMaximaSpot local_maxima_spot(LanesSpot at, int w, int h, int d)
+{
+    LocalMaximaSpot s;
+    s.y = (int)(at.row % (uint)h);
+    s.z = PROPAGATE_3D ? (int)(at.row / (uint)h % (uint)d) : 0;
+    s.inside = 0x2492492 | (at.x > 0 ? 0x1249249 : 0) | (at.x + 1 < w ? 0x4924924 : 0);
+    s.inside &= 0x0e07038 | (s.y > 0 ? 0x01c0e07 : 0) | (s.y + 1 < h ? 0x70381c0 : 0);
+    s.inside &= 0x003fe00 | (s.z > 0 ? 0x00001ff : 0) | (s.z + 1 < d ? 0x7fc0000 : 0);
+    return s;
+}
+
+/* How far behind a pixel its neighbour k lies. */
+LANES_INLINE long local_maxima_step(const int k, int h, int pitch)
+{
+    return LOCAL_MAXIMA_X(k) + (LOCAL_MAXIMA_Y(k) + (long)LOCAL_MAXIMA_Z(k) * h) * pitch;
+}
+
+/* Marks candidates. */
 LANES_KERNEL void local_maxima_mark(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
-                                    global uchar *marks, ulong uneven_at, global uint *scratch)
+                                    global uchar *marks)
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
-        const float own = (float)image[LOCAL_MAXIMA_PITCH(at.row, image_pitch) + (size_t)at.x];
-        bool highest = !isnan(own), uneven = isnan(own);
+        const uint inside = local_maxima_spot(at, w, h, d).inside;
+        global const LOCAL_MAXIMA_PIXEL *const pixel =
+            image + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
+        const float own = (float)*pixel;
+        bool highest = !isnan(own);
+#pragma unroll
         for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END; k++) {
-            LanesSpot to;
-            if (LOCAL_MAXIMA_NEAR(k) <= PROPAGATE_CONNECTIVITY &&
-                local_maxima_near(at, w, h, d, k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1, &to)) {
-                const float v =
-                    (float)image[LOCAL_MAXIMA_PITCH(to.row, image_pitch) + (size_t)to.x];
-                highest = highest && !(v > own);
-                uneven = uneven || v != own;
+            if (LOCAL_MAXIMA_COUNTS(k) && (inside >> k & 1) != 0) {
+                highest = highest && !((float)pixel[local_maxima_step(k, h, image_pitch)] > own);
             }
         }
-        marks[LOCAL_MAXIMA_PITCH(at.row, pitch) + (size_t)at.x] = highest;
-        if (uneven) {
-            scratch[uneven_at + at.row / ((uint)h * (uint)d)] = 1;
-        }
+        marks[(size_t)at.row * (size_t)pitch + (size_t)at.x] = highest;
     }
 }
 
-/* Finds the candidates from which "no maximum" spreads. */
+/*
+ * Finds the candidates from which "no maximum" spreads, and flags the tiles of the candidates beside
+ * them.  Channels that have anything but candidates are not all of one value: the first pixel of a
+ * row says so where it can, else others.
+ */
 LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
-                                     global const uchar *marks, global uchar *states)
+                                     global const uchar *marks, global uchar *states,
+                                     ulong uneven_at, ulong flags_at, uint across, uint down,
+                                     uint deep, global uint *scratch)
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
-        const size_t pixel = LOCAL_MAXIMA_PITCH(at.row, pitch) + (size_t)at.x;
-        const float own = (float)image[LOCAL_MAXIMA_PITCH(at.row, image_pitch) + (size_t)at.x];
-        uchar state = marks[pixel];
-        for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END && state == 1; k++) {
-            LanesSpot to;
-            if (LOCAL_MAXIMA_NEAR(k) <= PROPAGATE_CONNECTIVITY &&
-                local_maxima_near(at, w, h, d, k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1, &to) &&
-                marks[LOCAL_MAXIMA_PITCH(to.row, pitch) + (size_t)to.x] == 0) {
-                const float v =
-                    (float)image[LOCAL_MAXIMA_PITCH(to.row, image_pitch) + (size_t)to.x];
-                state = v == own ? 2 : state;
+        const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
+        const uint channel = at.row / ((uint)h * (uint)d);
+        const size_t first = (size_t)at.row * (size_t)pitch;
+        global const uchar *const mark = marks + first + (size_t)at.x;
+        global const LOCAL_MAXIMA_PIXEL *const pixel =
+            image + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
+        uint beside = 0;
+        bool spoiled = false;
+#pragma unroll
+        for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END; k++) {
+            if (LOCAL_MAXIMA_COUNTS(k) && k != 13 && *mark != 0 && (spot.inside >> k & 1) != 0) {
+                if (mark[local_maxima_step(k, h, pitch)] != 0) {
+                    beside |= (uint)1 << k;
+                } else {
+                    spoiled = spoiled || (float)pixel[local_maxima_step(k, h, image_pitch)] ==
+                                             (float)*pixel;
+                }
             }
         }
-        states[pixel] = state;
+        states[first + (size_t)at.x] = spoiled ? 2 : *mark;
+        for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END && spoiled && beside != 0; k++) {
+            if ((beside >> k & 1) != 0) {
+                const uint tx = (uint)(at.x + LOCAL_MAXIMA_X(k)) / PROPAGATE_X;
+                const uint ty = (uint)(spot.y + LOCAL_MAXIMA_Y(k)) / PROPAGATE_Y;
+                const uint tz = (uint)(spot.z + LOCAL_MAXIMA_Z(k)) / PROPAGATE_Z;
+                scratch[flags_at + ((channel * deep + tz) * down + ty) * across + tx] = 1;
+            }
+        }
+        if (*mark == 0 && (at.x == 0 || (marks[first] != 0 && mark[-1] != 0))) {
+            scratch[uneven_at + channel] = 1;
+        }
     }
 }
 
@@ -90,7 +125,7 @@ LANES_KERNEL void local_maxima_end(LOCAL_MAXIMA_SHAPE, ulong uneven_at, global c
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
-        const size_t pixel = LOCAL_MAXIMA_PITCH(at.row, pitch) + (size_t)at.x;
+        const size_t pixel = (size_t)at.row * (size_t)pitch + (size_t)at.x;
         const bool uneven = scratch[uneven_at + at.row / ((uint)h * (uint)d)] != 0;
         states[pixel] = uneven && states[pixel] == 1;
     }

@@ -76,7 +76,8 @@ PERLABEL_INLINE PerlabelFolded perlabel_in_units(uint bits, int largest)
         return v;
     }
     const ulong mantissa = (bits & 0x7fffff) | ((bits >> 23 & 255) != 0 ? 0x800000 : 0);
-    const int down = largest - perlabel_exponent(bits); /* the top of the mantissa is bit 89 - down */
+    const int down =
+        largest - perlabel_exponent(bits); /* the top of the mantissa is bit 89 - down */
     v.high = down < 26 ? mantissa << 2 >> down : 0;
     v.low = down == 0    ? 0
             : down < 64  ? mantissa << 2 << (64 - down)
@@ -202,8 +203,8 @@ PERLABEL_INLINE void perlabel_step(const int fold, const PerlabelTo *to, Perlabe
         state->waiting = state->now;
         state->now = perlabel_begin(fold, to, label);
     }
-    const PerlabelFolded v = perlabel_one(
-        fold, bits, label == 0 ? state->background.largest : state->now.largest);
+    const PerlabelFolded v =
+        perlabel_one(fold, bits, label == 0 ? state->background.largest : state->now.largest);
     if (label == 0) {
         perlabel_fold(fold, &state->background.folded, v);
     } else {
@@ -238,6 +239,7 @@ PERLABEL_INLINE void perlabel_close(const int fold, const PerlabelTo *to,
             perlabel_pour_global(fold, to, label, folded);
         }
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 /* Labels that have an entry in the result. */
@@ -269,17 +271,26 @@ typedef struct PerlabelSpot {
     int x, y, plane;
 } PerlabelSpot;
 
-/* The top of a work-item's column: strips of a group lie below each other where the image is
- * narrow. */
-PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
+/* Parts of the image that a group folds at a time: columns of strips, 2^lanes pixels wide; where
+ * the image is narrow, several strips below each other. */
+PERLABEL_INLINE uint perlabel_parts(int w, int h, int planes, int lanes)
+{
+    const uint across = ((uint)w + ((uint)1 << lanes) - 1) >> lanes;
+    const uint strips = ((uint)h + PERLABEL_STRIP - 1) / PERLABEL_STRIP * (uint)planes;
+    const uint each = (uint)PERLABEL_GROUP >> lanes;
+    return across * ((strips + each - 1) / each);
+}
+
+/* The top of a work-item's column. */
+PERLABEL_INLINE PerlabelSpot perlabel_spot(uint part, int w, int h, int lanes)
 {
     const uint item = (uint)get_local_id(0), span = (uint)1 << lanes;
     const uint across = ((uint)w + span - 1) >> lanes;
     const uint strips = ((uint)h + PERLABEL_STRIP - 1) / PERLABEL_STRIP;
-    const uint group = (uint)get_group_id(0), below = group / across;
+    const uint below = part / across;
     const uint strip = below * ((uint)PERLABEL_GROUP >> lanes) + (item >> lanes);
     PerlabelSpot at;
-    at.x = (int)(((group - below * across) << lanes) + (item & (span - 1)));
+    at.x = (int)(((part - below * across) << lanes) + (item & (span - 1)));
     at.plane = (int)(strip / strips);
     at.y = (int)(strip - (uint)at.plane * strips) * PERLABEL_STRIP;
     return at;
@@ -291,8 +302,7 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
         uint own_label[rows], own_bits[rows];                                                      \
         _Pragma("unroll") for (int own_k = 0; own_k < (rows); own_k++)                             \
         {                                                                                          \
-            own_label[own_k] =                                                                     \
-                (uint)read_0(READ_ARGS, own_at.x, (top) + own_k, own_at.plane);                    \
+            own_label[own_k] = (uint)read_0(READ_ARGS, own_at.x, (top) + own_k, own_at.plane);     \
             own_bits[own_k] =                                                                      \
                 as_uint((float)read_1(READ_ARGS, own_at.x, (top) + own_k, own_at.plane));          \
         }                                                                                          \
@@ -302,31 +312,41 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(int w, int h, int lanes)
         }                                                                                          \
     }
 
-/* A group folds its columns. */
+/* A work-item folds a column of a part. */
+#define PERLABEL_COLUMN(fold, part)                                                                \
+    {                                                                                              \
+        const PerlabelSpot own_at = perlabel_spot(part, own_w, own_h, own_lanes);                  \
+        const bool own_inside = own_at.x < own_w && own_at.plane < own_planes;                     \
+        const int own_bottom = own_inside ? min(own_at.y + PERLABEL_STRIP, own_h) : 0;             \
+        int own_row = own_at.y;                                                                    \
+        for (; own_row + PERLABEL_BATCH <= own_bottom; own_row += PERLABEL_BATCH) {                \
+            PERLABEL_ROWS(fold, PERLABEL_BATCH, own_row)                                           \
+            perlabel_settle(fold, &own_to, &own_state.waiting);                                    \
+        }                                                                                          \
+        for (; own_row < own_bottom; own_row++) {                                                  \
+            PERLABEL_ROWS(fold, 1, own_row)                                                        \
+        }                                                                                          \
+        perlabel_settle(fold, &own_to, &own_state.waiting);                                        \
+        perlabel_settle(fold, &own_to, &own_state.now);                                            \
+    }
+
+/* A group folds every n-th part. */
 #define PERLABEL_MARCH(fold)                                                                       \
-    local uint own_keys[PERLABEL_ENTRIES],                                                         \
-        own_entries[(PERLABEL_ENTRIES + 1) * PERLABEL_PIECES];                                     \
+    local uint own_keys[PERLABEL_ENTRIES], own_entries[(PERLABEL_ENTRIES + 1) * PERLABEL_PIECES];  \
     const uint own_end = perlabel_end(own_capacity, own_labels, own_slot);                         \
     const uint own_last = (uint)min((ulong)own_end, (ulong)own_first + own_range);                 \
     const PerlabelTo own_to = {own_table, own_sums, own_first, own_last, own_keys, own_entries};   \
-    const PerlabelSpot own_at = perlabel_spot(own_w, own_h, own_lanes);                            \
-    const bool own_inside =                                                                        \
-        own_at.x < own_w && own_at.plane < own_planes && own_first < own_last;                     \
-    const int own_bottom = own_inside ? min(own_at.y + PERLABEL_STRIP, own_h) : 0;                 \
-    PerlabelState own_state;                                                                       \
-    own_state.now = own_state.waiting = own_state.background = perlabel_begin(fold, &own_to, 0);   \
-    perlabel_open(own_keys, own_entries);                                                          \
-    int own_row = own_at.y;                                                                        \
-    for (; own_row + PERLABEL_BATCH <= own_bottom; own_row += PERLABEL_BATCH) {                    \
-        PERLABEL_ROWS(fold, PERLABEL_BATCH, own_row)                                               \
-        perlabel_settle(fold, &own_to, &own_state.waiting);                                        \
-    }                                                                                              \
-    for (; own_row < own_bottom; own_row++) {                                                      \
-        PERLABEL_ROWS(fold, 1, own_row)                                                            \
-    }                                                                                              \
-    perlabel_settle(fold, &own_to, &own_state.waiting);                                            \
-    perlabel_settle(fold, &own_to, &own_state.now);                                                \
-    perlabel_close(fold, &own_to, &own_state.background);
+    const uint own_parts =                                                                         \
+        own_first < own_last ? perlabel_parts(own_w, own_h, own_planes, own_lanes) : 0;            \
+    for (uint own_part = (uint)get_group_id(0); own_part < own_parts;                              \
+         own_part += (uint)get_num_groups(0)) {                                                    \
+        PerlabelState own_state;                                                                   \
+        own_state.now = own_state.waiting = perlabel_begin(fold, &own_to, 0);                      \
+        own_state.background = own_state.now;                                                      \
+        perlabel_open(own_keys, own_entries);                                                      \
+        PERLABEL_COLUMN(fold, own_part)                                                            \
+        perlabel_close(fold, &own_to, &own_state.background);                                      \
+    }
 
 PERLABEL_KERNEL void perlabel_run(READ_PARAMS, int own_w, int own_h, int own_planes, int own_lanes,
                                   PERLABEL_ABOUT){PERLABEL_MARCH(PERLABEL_FOLD)}

@@ -147,19 +147,22 @@ PROPAGATE_INLINE PropagateValue propagate_beside(local const PropagateValue *cel
     return most;
 }
 
-/* One walk over a tile; the directions in which pixels rose. */
+/* One walk over a tile, in raster order (sign -1) or against it; the directions in which pixels rose. */
 PROPAGATE_INLINE uint propagate_walk(local PropagateValue *cells, local const PropagateValue *most,
                                      const int sign)
 {
     uint directions = 0;
-    for (int k = 0; k < PROPAGATE_CELLS; k++) {
-        const int i = sign < 0 ? k : PROPAGATE_CELLS - 1 - k;
-        const int x = i % PROPAGATE_X, y = i / PROPAGATE_X % PROPAGATE_Y;
-        const int z = i / (PROPAGATE_X * PROPAGATE_Y), at = propagate_place(x, y, z);
-        const PropagateValue risen = min(most[i], propagate_beside(cells, at, sign));
-        if (risen > cells[at]) {
-            cells[at] = risen;
-            directions |= propagate_directions(x, y, z);
+    for (int row = 0; row < PROPAGATE_Y * PROPAGATE_Z; row++) {
+        const int r = sign < 0 ? row : PROPAGATE_Y * PROPAGATE_Z - 1 - row;
+        const int y = r % PROPAGATE_Y, z = r / PROPAGATE_Y, first = propagate_place(0, y, z);
+        for (int i = 0; i < PROPAGATE_X; i++) {
+            const int x = sign < 0 ? i : PROPAGATE_X - 1 - i;
+            const PropagateValue top = most[r * PROPAGATE_X + x];
+            const PropagateValue risen = min(top, propagate_beside(cells, first + x, sign));
+            if (risen > cells[first + x]) {
+                cells[first + x] = risen;
+                directions |= propagate_directions(x, y, z);
+            }
         }
     }
     return directions;
@@ -176,6 +179,48 @@ PROPAGATE_INLINE uint propagate_settle(local PropagateValue *cells,
         sign = 1 - sign;
     }
     return directions;
+}
+
+/* Loads a tile with its border, and its ceilings. */
+PROPAGATE_INLINE void propagate_load(PropagateShape s, PropagateTile t, int how,
+                                     global const PropagateValue *values,
+                                     global const PROPAGATE_IMAGE *image,
+                                     local PropagateValue *cells, local PropagateValue *most)
+{
+    for (int row = 0; row < PROPAGATE_TALL * PROPAGATE_DEEP; row++) {
+        const int cy = row % PROPAGATE_TALL - 1, cz = row / PROPAGATE_TALL - PROPAGATE_3D;
+        const int y = t.y + cy, z = t.z + cz;
+        const bool inside = y >= 0 && y < s.h && z >= 0 && z < s.d;
+        const bool own = cy >= 0 && cy < PROPAGATE_Y && cz >= 0 && cz < PROPAGATE_Z;
+        const long line = (long)(t.plane + cz) * s.h + y;
+        local PropagateValue *const to = cells + row * PROPAGATE_WIDE;
+        const int begin = inside ? max(0, 1 - t.x) : PROPAGATE_WIDE;
+        const int end = inside ? min(PROPAGATE_WIDE, s.w - t.x + 1) : PROPAGATE_WIDE;
+        for (int i = 0; i < PROPAGATE_WIDE; i++) {
+            to[i] = i >= begin && i < end ? values[line * s.pitch + t.x + i - 1] : PROPAGATE_LEAST;
+        }
+        for (int i = 0; i < PROPAGATE_X && own; i++) {
+            most[(cz * PROPAGATE_Y + cy) * PROPAGATE_X + i] =
+                i + 1 >= begin && i + 1 < end
+                    ? propagate_ceiling(image, (size_t)(line * s.image_pitch + t.x + i), to[i + 1],
+                                        how)
+                    : PROPAGATE_LEAST;
+        }
+    }
+}
+
+PROPAGATE_INLINE void propagate_store(PropagateShape s, PropagateTile t,
+                                      local const PropagateValue *cells,
+                                      global PropagateValue *values)
+{
+    for (int z = 0; z < min(PROPAGATE_Z, s.d - t.z); z++) {
+        for (int y = 0; y < min(PROPAGATE_Y, s.h - t.y); y++) {
+            const long first = ((long)(t.plane + z) * s.h + t.y + y) * s.pitch + t.x;
+            for (int x = 0; x < min(PROPAGATE_X, s.w - t.x); x++) {
+                values[first + x] = cells[propagate_place(x, y, z)];
+            }
+        }
+    }
 }
 
 #else
@@ -245,41 +290,29 @@ PROPAGATE_KERNEL void propagate_tiles(int w, int h, int d, int pitch, int image_
     const PropagateTile t = propagate_tile(s, colour, (uint)get_group_id(0));
     global uint *const flags = scratch + flags_at;
     const bool flagged = flags[t.number] != 0;
-    for (int i = item; i < PROPAGATE_ALL && flagged; i += PROPAGATE_GROUP) {
-        const long at = propagate_cell(s, t, i, pitch);
-        cells[i] = at >= 0 ? values[at] : PROPAGATE_LEAST;
-    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
     if (item == 0) {
         directions = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (item == 0 && flagged) {
         flags[t.number] = 0;
     }
 #if PROPAGATE_CPU
     local PropagateValue most[PROPAGATE_CELLS];
-    for (int i = 0; i < PROPAGATE_CELLS && flagged; i++) {
-        const int place = propagate_place(i % PROPAGATE_X, i / PROPAGATE_X % PROPAGATE_Y,
-                                          i / (PROPAGATE_X * PROPAGATE_Y));
-        const long at = propagate_cell(s, t, place, image_pitch);
-        most[i] = at >= 0 ? propagate_ceiling(image, (size_t)at, cells[place], how)
-                          : PROPAGATE_LEAST;
-    }
     if (flagged) {
+        propagate_load(s, t, how, values, image, cells, most);
         directions = propagate_settle(cells, most);
     }
-    for (int i = 0; i < PROPAGATE_CELLS && directions != 0; i++) {
-        const int place = propagate_place(i % PROPAGATE_X, i / PROPAGATE_X % PROPAGATE_Y,
-                                          i / (PROPAGATE_X * PROPAGATE_Y));
-        const long at = propagate_cell(s, t, place, pitch);
-        if (at >= 0) {
-            values[at] = cells[place];
+    if (directions != 0) {
+        propagate_store(s, t, cells, values);
+        for (int k = 0; k < 27; k++) {
+            propagate_flag(s, t, directions, k, flags, scratch + report_at);
         }
     }
-    for (int k = 0; k < 27 && directions != 0; k++) {
-        propagate_flag(s, t, directions, k, flags, scratch + report_at);
-    }
 #else
+    for (int i = item; i < PROPAGATE_ALL && flagged; i += PROPAGATE_GROUP) {
+        const long at = propagate_cell(s, t, i, pitch);
+        cells[i] = at >= 0 ? values[at] : PROPAGATE_LEAST;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
     local uint rising[2];
     PropagateStrip strip;
     strip.x = item % PROPAGATE_X;

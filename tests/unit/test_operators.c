@@ -1,11 +1,13 @@
 /*
  * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
- * (tests/data/operators.txt, made by make_operators.py beside it).
+ * (tests/data/operators.txt, made by make_operators.py beside it); and the same programs on a
+ * device against the evaluator, bit for bit.
  */
 #include "base/file.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "ir/eval.h"
+#include "tests/support/both.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,19 +162,47 @@ static bool check(const Case *c)
     return fine;
 }
 
-static void operators_agree_with_scipy_and_scikit_image(void **state)
+static Device *dev;
+
+/* The device's pixels are the evaluator's. */
+static bool check_on_device(const Case *c)
 {
-    (void)state;
+    IrGraph *g = elaborate(c);
+    if (g == NULL) {
+        return false;
+    }
+    BothCase in = {.n_inputs = 1};
+    in.inputs[0] = (IrEvalInput){
+        .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
+        .elem = ELEM_U8,
+        .pixelsize = {1, 1, 1},
+        .pixels = pixels(c),
+    };
+    for (int i = 0; i < g->params.n; i++) {
+        in.params[i] = g->params.at[i].value;
+    }
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    char why[400];
+    bool fine = both_run(g, &cx, &in, dev, why, sizeof why);
+    if (!fine) {
+        print_error("%s: %s\n", c->name, why);
+    }
+    return fine;
+}
+
+static void check_all(bool (*one)(const Case *))
+{
     char *text;
     size_t size;
     Err err = {0};
     assert_true(file_read(TEST_DATA "/operators.txt", &text, &size, &err));
+    const char *only = getenv("PIPEC_TEST_CASE");
     int wrong = 0, n = 0;
     for (const char *p = text; *p != '\0'; n++) {
         Case c = {.n = 0};
         arena_init(&arena);
         assert_true(read_case(&p, &c));
-        wrong += !check(&c);
+        wrong += (only == NULL || strcmp(only, c.name) == 0) && !one(&c);
         arena_free(&arena);
     }
     free(text);
@@ -180,10 +210,28 @@ static void operators_agree_with_scipy_and_scikit_image(void **state)
     assert_true(n > 100);
 }
 
+static void operators_agree_with_scipy_and_scikit_image(void **state)
+{
+    (void)state;
+    check_all(check);
+}
+
+static void devices_agree_with_the_evaluator(void **state)
+{
+    (void)state;
+    Err err = {0};
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .cache = ""};
+    assert_true(dev_open(&options, &dev, &err));
+    check_all(check_on_device);
+    dev_close(dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
+        cmocka_unit_test(devices_agree_with_the_evaluator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
