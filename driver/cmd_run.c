@@ -9,13 +9,28 @@
 
 #include <string.h>
 
+/* The pipeline may stand behind options; it is moved to the front. */
+static bool find_pipeline(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        size_t n = strlen(argv[i]);
+        if (n > 5 && strcmp(argv[i] + n - 5, ".pipe") == 0) {
+            char *pipeline = argv[i];
+            memmove(argv + 2, argv + 1, (size_t)(i - 1) * sizeof *argv);
+            argv[1] = pipeline;
+            return true;
+        }
+    }
+    return argc > 1 && argv[1][0] != '-';
+}
+
 int cmd_run(int argc, char **argv)
 {
     CompileOptions options;
     if (!take_compile_options(&argc, argv, &options)) {
         return CODE_USAGE;
     }
-    if (argc < 2 || argv[1][0] == '-') {
+    if (!find_pipeline(argc, argv)) {
         return usage_error("which pipeline? pipec run FILE.pipe IMAGE...");
     }
     Compilation c, plain = {.graph = NULL};

@@ -76,6 +76,13 @@ static size_t label_scratch(const PrimCall *call)
     return (2 * words + divided_up(words, BLOCK_WORDS)) * sizeof(uint32_t);
 }
 
+/* In planes, neighbours at squared distance 3 are none. */
+static int connectivity(const PrimCall *call)
+{
+    int wanted = (int)call->arg[0];
+    return call->d == 1 && wanted > 2 ? 2 : wanted;
+}
+
 static int bits_for(int n)
 {
     int bits = 0;
@@ -225,7 +232,7 @@ static bool equal_program(Equal *e, int node_bits)
     snprintf(defines, sizeof defines,
              "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n"
              "#define THREE_D %d\n#define PIXEL %s\n#define RANK_GROUP %d\n",
-             scan_group(call), node_bits == 64, (int)call->arg[0], call->d > 1,
+             scan_group(call), node_bits == 64, connectivity(call), call->d > 1,
              elem_cl_name(call->in[0].elem), visit_is_cpu(call) ? 1 : EQUAL_BLOCK);
     const char *const texts[] = {kernel_text_scan, kernel_text_label_equal, NULL};
     return visit_program(&no_reader, defines, texts, &e->program);

@@ -105,6 +105,7 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
             }
         }
         states[first + (size_t)at.x] = spoiled ? 2 : *mark;
+#pragma unroll 1
         for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END && spoiled && beside != 0; k++) {
             if ((beside >> k & 1) != 0) {
                 const uint tx = (uint)(at.x + LOCAL_MAXIMA_X(k)) / PROPAGATE_X;

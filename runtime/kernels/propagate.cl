@@ -152,9 +152,11 @@ PROPAGATE_INLINE uint propagate_walk(local PropagateValue *cells, local const Pr
                                      const int sign)
 {
     uint directions = 0;
+#pragma unroll 1
     for (int row = 0; row < PROPAGATE_Y * PROPAGATE_Z; row++) {
         const int r = sign < 0 ? row : PROPAGATE_Y * PROPAGATE_Z - 1 - row;
         const int y = r % PROPAGATE_Y, z = r / PROPAGATE_Y, first = propagate_place(0, y, z);
+#pragma unroll 1
         for (int i = 0; i < PROPAGATE_X; i++) {
             const int x = sign < 0 ? i : PROPAGATE_X - 1 - i;
             const PropagateValue top = most[r * PROPAGATE_X + x];
@@ -172,12 +174,17 @@ PROPAGATE_INLINE uint propagate_walk(local PropagateValue *cells, local const Pr
 PROPAGATE_INLINE uint propagate_settle(local PropagateValue *cells,
                                        local const PropagateValue *most)
 {
-    uint directions = propagate_walk(cells, most, -1), now = 1, sign = 1;
-    while (now != 0) {
-        now = sign ? propagate_walk(cells, most, 1) : propagate_walk(cells, most, -1);
-        directions |= now;
-        sign = 1 - sign;
-    }
+    uint directions = 0, rose = 0;
+    bool first = true;
+    do {
+        rose = propagate_walk(cells, most, -1);
+        directions |= rose;
+        if (first || rose != 0) {
+            rose = propagate_walk(cells, most, 1);
+            directions |= rose;
+        }
+        first = false;
+    } while (rose != 0);
     return directions;
 }
 
@@ -187,6 +194,7 @@ PROPAGATE_INLINE void propagate_load(PropagateShape s, PropagateTile t, int how,
                                      global const PROPAGATE_IMAGE *image,
                                      local PropagateValue *cells, local PropagateValue *most)
 {
+#pragma unroll 1
     for (int row = 0; row < PROPAGATE_TALL * PROPAGATE_DEEP; row++) {
         const int cy = row % PROPAGATE_TALL - 1, cz = row / PROPAGATE_TALL - PROPAGATE_3D;
         const int y = t.y + cy, z = t.z + cz;
@@ -196,9 +204,11 @@ PROPAGATE_INLINE void propagate_load(PropagateShape s, PropagateTile t, int how,
         local PropagateValue *const to = cells + row * PROPAGATE_WIDE;
         const int begin = inside ? max(0, 1 - t.x) : PROPAGATE_WIDE;
         const int end = inside ? min(PROPAGATE_WIDE, s.w - t.x + 1) : PROPAGATE_WIDE;
+#pragma unroll 1
         for (int i = 0; i < PROPAGATE_WIDE; i++) {
             to[i] = i >= begin && i < end ? values[line * s.pitch + t.x + i - 1] : PROPAGATE_LEAST;
         }
+#pragma unroll 1
         for (int i = 0; i < PROPAGATE_X && own; i++) {
             most[(cz * PROPAGATE_Y + cy) * PROPAGATE_X + i] =
                 i + 1 >= begin && i + 1 < end
@@ -213,9 +223,12 @@ PROPAGATE_INLINE void propagate_store(PropagateShape s, PropagateTile t,
                                       local const PropagateValue *cells,
                                       global PropagateValue *values)
 {
+#pragma unroll 1
     for (int z = 0; z < min(PROPAGATE_Z, s.d - t.z); z++) {
+#pragma unroll 1
         for (int y = 0; y < min(PROPAGATE_Y, s.h - t.y); y++) {
             const long first = ((long)(t.plane + z) * s.h + t.y + y) * s.pitch + t.x;
+#pragma unroll 1
             for (int x = 0; x < min(PROPAGATE_X, s.w - t.x); x++) {
                 values[first + x] = cells[propagate_place(x, y, z)];
             }
@@ -303,6 +316,7 @@ PROPAGATE_KERNEL void propagate_tiles(int w, int h, int d, int pitch, int image_
     }
     if (directions != 0) {
         propagate_store(s, t, cells, values);
+#pragma unroll 1
         for (int k = 0; k < 27; k++) {
             propagate_flag(s, t, directions, k, flags, scratch + report_at);
         }

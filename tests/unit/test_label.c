@@ -434,8 +434,9 @@ static void test_label_volumes(void **state)
                                       {300, 3, 20, 1}, {70, 40, 33, 1}, {150, 60, 30, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS; kind++) {
-            for (int mode = 0; mode < 6 && !skipped_mask(SHAPES[i], kind); mode++) {
-                check_label(SHAPES[i], kind, 1 + mode % 3, mode / 3, 0);
+            /* One connectivity will do for the shape for CPUs: building kernels takes time. */
+            for (int mode = 0; mode < 4 && !skipped_mask(SHAPES[i], kind); mode++) {
+                check_label(SHAPES[i], kind, mode < 3 ? mode + 1 : 3, mode / 3, 0);
             }
         }
     }
@@ -447,8 +448,8 @@ static void test_label_wide(void **state)
     static const RefShape SHAPES[] = {{33, 40, 1, 1}, {300, 70, 1, 2}, {70, 40, 20, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS; kind++) {
-            for (int shape = 0; shape < 2 && !skipped_mask(SHAPES[i], kind); shape++) {
-                check_label(SHAPES[i], kind, 2, shape, 64);
+            if (!skipped_mask(SHAPES[i], kind)) {
+                check_label(SHAPES[i], kind, 2, SHAPES[i].d > 1, 64);
             }
         }
     }
@@ -520,9 +521,9 @@ static void test_label_equal(void **state)
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int connectivity = 1; connectivity <= 3 && !skipped(SHAPES[i]); connectivity++) {
             check_equal(SHAPES[i], ELEM_U32, 3, connectivity, 0, 0);
-            check_equal(SHAPES[i], ELEM_U8, 2, connectivity, 1, 0);
         }
         if (!skipped(SHAPES[i])) {
+            check_equal(SHAPES[i], ELEM_U8, 2, 2, 1, 0);
             check_equal(SHAPES[i], ELEM_F32, 6, 2, 0, 64);
         }
     }
