@@ -2,6 +2,7 @@
 #include "elem.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 static const struct ElemRow {
@@ -60,4 +61,52 @@ double elem_min(Elem e)
 double elem_max(Elem e)
 {
     return ROWS[e].hi;
+}
+
+double elem_get(const void *from, size_t i, Elem e)
+{
+    switch (e) {
+    case ELEM_BOOL:
+    case ELEM_U8:
+        return ((const uint8_t *)from)[i];
+    case ELEM_U16:
+        return ((const uint16_t *)from)[i];
+    case ELEM_I16:
+        return ((const int16_t *)from)[i];
+    case ELEM_U32:
+        return ((const uint32_t *)from)[i];
+    case ELEM_I32:
+        return ((const int32_t *)from)[i];
+    case ELEM_F32:
+        return (double)((const float *)from)[i];
+    default:
+        return ((const double *)from)[i];
+    }
+}
+
+void elem_put(void *to, size_t i, Elem e, double value)
+{
+    switch (e) {
+    case ELEM_BOOL:
+    case ELEM_U8:
+        ((uint8_t *)to)[i] = (uint8_t)value;
+        break;
+    case ELEM_U16:
+        ((uint16_t *)to)[i] = (uint16_t)value;
+        break;
+    case ELEM_I16:
+        ((int16_t *)to)[i] = (int16_t)value;
+        break;
+    case ELEM_U32:
+        ((uint32_t *)to)[i] = (uint32_t)value;
+        break;
+    case ELEM_I32:
+        ((int32_t *)to)[i] = (int32_t)value;
+        break;
+    case ELEM_F32:
+        ((float *)to)[i] = (float)value;
+        break;
+    default:
+        ((double *)to)[i] = value;
+    }
 }

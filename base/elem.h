@@ -38,5 +38,8 @@ bool elem_is_integer(Elem e);
 /* Smallest and largest value that the type can hold; the infinities for floats. */
 double elem_min(Elem e);
 double elem_max(Elem e);
+/* Element `i` of an array, as a double and back; what is put must be a value of the type. */
+double elem_get(const void *from, size_t i, Elem e);
+void elem_put(void *to, size_t i, Elem e, double value);
 
 #endif

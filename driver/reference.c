@@ -10,54 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double get(const void *from, size_t i, Elem elem)
-{
-    switch (elem) {
-    case ELEM_BOOL:
-    case ELEM_U8:
-        return ((const uint8_t *)from)[i];
-    case ELEM_U16:
-        return ((const uint16_t *)from)[i];
-    case ELEM_I16:
-        return ((const int16_t *)from)[i];
-    case ELEM_U32:
-        return ((const uint32_t *)from)[i];
-    case ELEM_I32:
-        return ((const int32_t *)from)[i];
-    case ELEM_F32:
-        return (double)((const float *)from)[i];
-    default:
-        return ((const double *)from)[i];
-    }
-}
-
-static void put(void *to, size_t i, Elem elem, double v)
-{
-    switch (elem) {
-    case ELEM_BOOL:
-    case ELEM_U8:
-        ((uint8_t *)to)[i] = (uint8_t)v;
-        break;
-    case ELEM_U16:
-        ((uint16_t *)to)[i] = (uint16_t)v;
-        break;
-    case ELEM_I16:
-        ((int16_t *)to)[i] = (int16_t)v;
-        break;
-    case ELEM_U32:
-        ((uint32_t *)to)[i] = (uint32_t)v;
-        break;
-    case ELEM_I32:
-        ((int32_t *)to)[i] = (int32_t)v;
-        break;
-    case ELEM_F32:
-        ((float *)to)[i] = (float)v;
-        break;
-    default:
-        ((double *)to)[i] = v;
-    }
-}
-
 /* ---- evaluating a frame -------------------------------------------------------------------- */
 
 static bool no_memory(Err *err)
@@ -85,7 +37,7 @@ static bool take_input(const ExecInput *from, const void *pixels, IrEvalInput *t
     double *v = malloc((n + 1) * sizeof *v);
     to->pixels = v;
     for (size_t i = 0; v != NULL && i < n; i++) {
-        v[i] = get(pixels, i, from->elem);
+        v[i] = elem_get(pixels, i, from->elem);
     }
     return v != NULL || no_memory(err);
 }
@@ -126,7 +78,7 @@ static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, in
         return no_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        put(to->images[output], i, elem, from->pixels[i]);
+        elem_put(to->images[output], i, elem, from->pixels[i]);
     }
     to->bytes += n * elem_size(elem);
     return true;
@@ -196,7 +148,7 @@ static bool check_image(const RtFrame *frame, int i, const char *name, const IrE
     const ExecGrid *g = &frame->grids[i];
     size_t n = (size_t)g->w * (size_t)g->h * (size_t)g->planes;
     for (size_t p = 0; p < n; p++) {
-        double got = get(frame->images[i], p, frame->elems[i]);
+        double got = elem_get(frame->images[i], p, frame->elems[i]);
         if (!same(got, want->pixels[p])) {
             return err_set(err, CODE_FILES,
                            "%s: output '%s' differs from the reference at x %zu, y %zu, plane %zu: "

@@ -134,7 +134,7 @@ static bool label_program(Labelling *l, int node_bits)
              "#define SCAN_GROUP %zu\n#define LABEL_CPU %d\n#define LABEL_BALLOT %d\n"
              "#define LABEL_WIDE %d\n#define LABEL_CONNECTIVITY %d\n#define LABEL_3D %d\n"
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
-             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, (int)call->arg[0],
+             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, connectivity(call),
              call->d > 1, l->t.x, l->t.y, l->t.z);
     const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label_tiles,
                                  kernel_text_label, NULL};

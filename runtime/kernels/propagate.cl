@@ -82,11 +82,15 @@ PROPAGATE_INLINE int propagate_place(int x, int y, int z)
     return ((z + PROPAGATE_3D) * PROPAGATE_TALL + y + 1) * PROPAGATE_WIDE + x + 1;
 }
 
-/* Directions, as bits of 27, in which a pixel of the tile has neighbours in other tiles (and in its own:
- * bit 13 and others that do no harm). */
-PROPAGATE_INLINE uint propagate_directions(int x, int y, int z)
+/*
+ * Directions, as bits of 27, in which pixels of a row of the tile have neighbours in other tiles (and
+ * in their own: bit 13, and others that do no harm).  The bits of `at` say which pixels: any (1), the
+ * first (2), the last (4).
+ */
+PROPAGATE_INLINE uint propagate_directions(uint at, int y, int z)
 {
-    const uint ax = 0x2492492 | (x == 0 ? 0x1249249 : 0) | (x == PROPAGATE_X - 1 ? 0x4924924 : 0);
+    const uint ax = ((at & 1) != 0 ? 0x2492492 : 0) | ((at & 2) != 0 ? 0x1249249 : 0) |
+                    ((at & 4) != 0 ? 0x4924924 : 0);
     const uint ay = 0x0e07038 | (y == 0 ? 0x01c0e07 : 0) | (y == PROPAGATE_Y - 1 ? 0x70381c0 : 0);
     const uint az = 0x003fe00 | (z == 0 ? 0x00001ff : 0) | (z == PROPAGATE_Z - 1 ? 0x7fc0000 : 0);
     return ax & ay & az;
@@ -147,45 +151,38 @@ PROPAGATE_INLINE PropagateValue propagate_beside(local const PropagateValue *cel
     return most;
 }
 
-/* One walk over a tile, in raster order (sign -1) or against it; the directions in which pixels rose. */
-PROPAGATE_INLINE uint propagate_walk(local PropagateValue *cells, local const PropagateValue *most,
+/* One walk over a tile, in raster order (sign -1) or against it; did any pixel rise? */
+PROPAGATE_INLINE bool propagate_walk(local PropagateValue *cells, local const PropagateValue *most,
                                      const int sign)
 {
-    uint directions = 0;
-#pragma unroll 1
+    bool rose = false;
     for (int row = 0; row < PROPAGATE_Y * PROPAGATE_Z; row++) {
         const int r = sign < 0 ? row : PROPAGATE_Y * PROPAGATE_Z - 1 - row;
-        const int y = r % PROPAGATE_Y, z = r / PROPAGATE_Y, first = propagate_place(0, y, z);
-#pragma unroll 1
+        const int first = propagate_place(0, r % PROPAGATE_Y, r / PROPAGATE_Y);
         for (int i = 0; i < PROPAGATE_X; i++) {
             const int x = sign < 0 ? i : PROPAGATE_X - 1 - i;
             const PropagateValue top = most[r * PROPAGATE_X + x];
             const PropagateValue risen = min(top, propagate_beside(cells, first + x, sign));
             if (risen > cells[first + x]) {
                 cells[first + x] = risen;
-                directions |= propagate_directions(x, y, z);
+                rose = true;
             }
         }
     }
-    return directions;
+    return rose;
 }
 
-/* Lets the values of a tile rise; the directions in which pixels did. */
-PROPAGATE_INLINE uint propagate_settle(local PropagateValue *cells,
+/* Lets the values of a tile rise until it is stable. */
+PROPAGATE_INLINE void propagate_settle(local PropagateValue *cells,
                                        local const PropagateValue *most)
 {
-    uint directions = 0, rose = 0;
-    bool first = true;
-    do {
-        rose = propagate_walk(cells, most, -1);
-        directions |= rose;
-        if (first || rose != 0) {
-            rose = propagate_walk(cells, most, 1);
-            directions |= rose;
+    bool going = true;
+    for (int round = 0; going; round++) {
+        going = propagate_walk(cells, most, -1);
+        if (going || round == 0) {
+            going = propagate_walk(cells, most, 1);
         }
-        first = false;
-    } while (rose != 0);
-    return directions;
+    }
 }
 
 /* Loads a tile with its border, and its ceilings. */
@@ -194,7 +191,6 @@ PROPAGATE_INLINE void propagate_load(PropagateShape s, PropagateTile t, int how,
                                      global const PROPAGATE_IMAGE *image,
                                      local PropagateValue *cells, local PropagateValue *most)
 {
-#pragma unroll 1
     for (int row = 0; row < PROPAGATE_TALL * PROPAGATE_DEEP; row++) {
         const int cy = row % PROPAGATE_TALL - 1, cz = row / PROPAGATE_TALL - PROPAGATE_3D;
         const int y = t.y + cy, z = t.z + cz;
@@ -204,11 +200,9 @@ PROPAGATE_INLINE void propagate_load(PropagateShape s, PropagateTile t, int how,
         local PropagateValue *const to = cells + row * PROPAGATE_WIDE;
         const int begin = inside ? max(0, 1 - t.x) : PROPAGATE_WIDE;
         const int end = inside ? min(PROPAGATE_WIDE, s.w - t.x + 1) : PROPAGATE_WIDE;
-#pragma unroll 1
         for (int i = 0; i < PROPAGATE_WIDE; i++) {
             to[i] = i >= begin && i < end ? values[line * s.pitch + t.x + i - 1] : PROPAGATE_LEAST;
         }
-#pragma unroll 1
         for (int i = 0; i < PROPAGATE_X && own; i++) {
             most[(cz * PROPAGATE_Y + cy) * PROPAGATE_X + i] =
                 i + 1 >= begin && i + 1 < end
@@ -219,21 +213,27 @@ PROPAGATE_INLINE void propagate_load(PropagateShape s, PropagateTile t, int how,
     }
 }
 
-PROPAGATE_INLINE void propagate_store(PropagateShape s, PropagateTile t,
+/* Stores a tile; the directions in which pixels rose. */
+PROPAGATE_INLINE uint propagate_store(PropagateShape s, PropagateTile t,
                                       local const PropagateValue *cells,
                                       global PropagateValue *values)
 {
-#pragma unroll 1
+    uint directions = 0;
     for (int z = 0; z < min(PROPAGATE_Z, s.d - t.z); z++) {
-#pragma unroll 1
         for (int y = 0; y < min(PROPAGATE_Y, s.h - t.y); y++) {
             const long first = ((long)(t.plane + z) * s.h + t.y + y) * s.pitch + t.x;
-#pragma unroll 1
+            uint rose = 0;
             for (int x = 0; x < min(PROPAGATE_X, s.w - t.x); x++) {
-                values[first + x] = cells[propagate_place(x, y, z)];
+                const PropagateValue value = cells[propagate_place(x, y, z)];
+                if (value > values[first + x]) {
+                    values[first + x] = value;
+                    rose |= 1 | (x == 0 ? 2 : 0) | (x == PROPAGATE_X - 1 ? 4 : 0);
+                }
             }
+            directions |= propagate_directions(rose, y, z);
         }
     }
+    return directions;
 }
 
 #else
@@ -268,13 +268,14 @@ PROPAGATE_INLINE uint propagate_strip(local const PropagateValue *cells, Propaga
         above = strip->value[k];
     }
     PropagateValue below = propagate_read(cells, at, 0, PROPAGATE_STRIP, 0);
+    const uint ends = 1 | (strip->x == 0 ? 2 : 0) | (strip->x == PROPAGATE_X - 1 ? 4 : 0);
     uint directions = 0;
 #pragma unroll
     for (int k = PROPAGATE_STRIP - 1; k >= 0; k--) {
         propagate_raise(strip, k, below);
         below = strip->value[k];
         directions |= strip->value[k] > was[k]
-                          ? propagate_directions(strip->x, strip->y + k, strip->z)
+                          ? propagate_directions(ends, strip->y + k, strip->z)
                           : 0;
     }
     return directions;
@@ -312,10 +313,8 @@ PROPAGATE_KERNEL void propagate_tiles(int w, int h, int d, int pitch, int image_
     local PropagateValue most[PROPAGATE_CELLS];
     if (flagged) {
         propagate_load(s, t, how, values, image, cells, most);
-        directions = propagate_settle(cells, most);
-    }
-    if (directions != 0) {
-        propagate_store(s, t, cells, values);
+        propagate_settle(cells, most);
+        directions = propagate_store(s, t, cells, values);
 #pragma unroll 1
         for (int k = 0; k < 27; k++) {
             propagate_flag(s, t, directions, k, flags, scratch + report_at);

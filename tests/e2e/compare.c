@@ -32,29 +32,6 @@ static int complain(const char *path, const char *what)
     return 1;
 }
 
-static double number_at(const void *from, Elem elem, size_t i)
-{
-    switch (elem) {
-    case ELEM_U8:
-    case ELEM_BOOL:
-        return ((const uint8_t *)from)[i];
-    case ELEM_U16:
-        return ((const uint16_t *)from)[i];
-    case ELEM_I16:
-        return ((const int16_t *)from)[i];
-    case ELEM_U32:
-        return ((const uint32_t *)from)[i];
-    case ELEM_I32:
-        return ((const int32_t *)from)[i];
-    case ELEM_F32:
-        return (double)((const float *)from)[i];
-    case ELEM_F64:
-        return ((const double *)from)[i];
-    default:
-        return NAN;
-    }
-}
-
 static bool read_planes(ImageFile *file, Pixels *to, Err *err)
 {
     const ImageInfo *info = image_info(file);
@@ -67,7 +44,7 @@ static bool read_planes(ImageFile *file, Pixels *to, Err *err)
         int64_t z = p % info->z, c = p / info->z % info->c, t = p / info->z / info->c;
         ok = image_read(file, t, c, z, 0, info->y, row, pitch, err);
         for (size_t i = 0; ok && i < plane; i++) {
-            to->at[(size_t)p * plane + i] = number_at(row, info->elem, i);
+            to->at[(size_t)p * plane + i] = elem_get(row, i, info->elem);
         }
     }
     free(row);

@@ -55,56 +55,6 @@ IrEvalInput both_image(int w, int h, int d, int c, Elem elem, unsigned seed, int
     return in;
 }
 
-/* ---- elements ---------------------------------------------------------------------------- */
-
-static void put(void *to, size_t i, Elem elem, double v)
-{
-    switch (elem) {
-    case ELEM_BOOL:
-    case ELEM_U8:
-        ((uint8_t *)to)[i] = (uint8_t)v;
-        break;
-    case ELEM_U16:
-        ((uint16_t *)to)[i] = (uint16_t)v;
-        break;
-    case ELEM_I16:
-        ((int16_t *)to)[i] = (int16_t)v;
-        break;
-    case ELEM_U32:
-        ((uint32_t *)to)[i] = (uint32_t)v;
-        break;
-    case ELEM_I32:
-        ((int32_t *)to)[i] = (int32_t)v;
-        break;
-    case ELEM_F32:
-        ((float *)to)[i] = (float)v;
-        break;
-    default:
-        ((double *)to)[i] = v;
-    }
-}
-
-static double get(const void *from, size_t i, Elem elem)
-{
-    switch (elem) {
-    case ELEM_BOOL:
-    case ELEM_U8:
-        return ((const uint8_t *)from)[i];
-    case ELEM_U16:
-        return ((const uint16_t *)from)[i];
-    case ELEM_I16:
-        return ((const int16_t *)from)[i];
-    case ELEM_U32:
-        return ((const uint32_t *)from)[i];
-    case ELEM_I32:
-        return ((const int32_t *)from)[i];
-    case ELEM_F32:
-        return (double)((const float *)from)[i];
-    default:
-        return ((const double *)from)[i];
-    }
-}
-
 /* ---- the device's side ------------------------------------------------------------------- */
 
 static bool upload(Exec *exec, const BothCase *in, Err *err)
@@ -119,7 +69,7 @@ static bool upload(Exec *exec, const BothCase *in, Err *err)
             for (int z = 0; ok && z < image->extent[2]; z++) {
                 size_t base = ((size_t)c * (size_t)image->extent[2] + (size_t)z) * w * h;
                 for (size_t p = 0; p < w * h; p++) {
-                    put(plane, p, image->elem, image->pixels[base + p]);
+                    elem_put(plane, p, image->elem, image->pixels[base + p]);
                 }
                 ok = exec_upload(exec, i, c, z, 0, (int64_t)h, plane, w * bytes, err);
             }
@@ -153,7 +103,7 @@ static bool compare_image(Exec *exec, int output, const char *name, const IrEval
         ok = exec_download(exec, output, p / grid.d, p % grid.d, 0, grid.h, plane,
                            w * elem_size(elem), err);
         for (size_t i = 0; ok && i < w * h && why[0] == '\0'; i++) {
-            double a = want->pixels[(size_t)p * w * h + i], b = get(plane, i, elem);
+            double a = want->pixels[(size_t)p * w * h + i], b = elem_get(plane, i, elem);
             if (!same_bits(a, b)) {
                 snprintf(why, size, "output %s: pixel x %zu y %zu plane %d is %.9g, not %.9g", name,
                          i % w, i / w, p, b, a);
