@@ -1,5 +1,5 @@
 /*
- * print: the graph as text, one node a line, and back.
+ * print: the graph as text, one node a line.
  *
  *   graph blobs
  *   grid 0 [x = extent(%1, x), y = extent(%1, y)]
@@ -12,22 +12,16 @@
  * Expressions: 2.5 (f64) and 2.5:f32 constants; $sigma a parameter; #0 a fold's index; %2 a read,
  * %2[x = e, y = e, c = e, border = reflect, outside = e] with offsets, %2@[...] at a position,
  * %5.1 a whole-image value, %7{e} a look-up; f32(e) a conversion, sat_u8(e) a saturating one;
- * everything else is an operator of exprs.def with its operands.  What is printed reads back to
- * the same graph (ir/read.c).
+ * everything else is an operator of exprs.def with its operands.
  */
 #ifndef IR_PRINT_H
 #define IR_PRINT_H
 
 #include "ir.h"
 
-#include "../base/err.h"
-
 void ir_print(const IrGraph *g, Str *out);
 void ir_print_expr(const IrGraph *g, IrExpr e, Str *out);
 /* Graphviz: nodes as boxes, reads as arrows labelled with their reach. */
 void ir_print_dot(IrGraph *g, Str *out);
-/* Reads what ir_print wrote; NULL and a message with a line number when it cannot.  Functions are
- * taken over from `like` (they have no text form); NULL: none are used. */
-IrGraph *ir_read_text(Arena *arena, const char *text, const IrGraph *like, Err *err);
 
 #endif
