@@ -65,8 +65,9 @@ static int vector_length(Build *b, const IrNode *node)
         IrExpr e = g->grids.at[ir_node(g, labels)->grid].extent[ax];
         n = e != 0 ? ir_op2(g, IR_X_MUL, n, e) : n;
     }
-    bool from_file = ir_node(g, labels)->op == IR_INPUT;
-    if (!from_file) {
+    IrOp op = ir_node(g, labels)->op;
+    bool dense = op == IR_INPUT || op == IR_LABEL_EQUAL; /* every pixel may be an object */
+    if (!dense) {
         n = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_DIV, n, ir_const(g, 2)));
     }
     return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 2)));

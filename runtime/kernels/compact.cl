@@ -94,11 +94,16 @@ COMPACT_INLINE bool compact_is_set(CompactBits bits, uint key)
     _Pragma("unroll") for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++)                        \
     {                                                                                              \
         CompactSpot own_place = (at);                                                              \
-        own_place.x = min((at).x + (own_i << own_lanes), own_w - 1);                               \
-        ids[own_i] = own_round == 0                                                                \
-                         ? (uint)read_0(READ_ARGS, own_place.x, own_place.y, own_place.plane) - 1  \
-                         : own_out[compact_pixel(own_grid, own_place)];                            \
-        ids[own_i] = own_place.x == (at).x + (own_i << own_lanes) ? ids[own_i] : COMPACT_NONE;     \
+        own_place.x += own_i << own_lanes;                                                         \
+        const bool own_inside = own_place.x < own_w;                                               \
+        const int own_x = min(own_place.x, own_w - 1);                                             \
+        ids[own_i] = COMPACT_NONE;                                                                 \
+        if (own_round == 0) {                                                                      \
+            const uint own_id = read_0(READ_ARGS, own_x, own_place.y, own_place.plane);            \
+            ids[own_i] = own_inside ? own_id - 1 : COMPACT_NONE;                                   \
+        } else if (own_inside) {                                                                   \
+            ids[own_i] = own_out[compact_pixel(own_grid, own_place)];                              \
+        }                                                                                          \
     }
 
 /* True when no work-item of the group has come here with this id of late. */
