@@ -103,9 +103,9 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
     }
     const char *plane = plane_text(cx, &n, place.at[2], offset[2] != 0);
     bool own_grid = ir_node(k->g, n.node)->grid != k->domain;
-    const char *h = cg_param_extent(k, n.node, 1), *pitch = cg_param_extent(k, n.node, 4);
-    const char *row = own_grid ? arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s, %s)", image, plane,
-                                              place.at[1], h, pitch)
+    const char *pitch = cg_param_extent(k, n.node, 4);
+    const char *row = own_grid ? arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s)", image, plane,
+                                              place.at[1], pitch)
                                : arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, place.at[1]);
     const char *element = arena_printf(k->arena, "%s[%s + %s]", image, row, place.at[0]);
     element = as_read_type(cx, &n, element);
@@ -180,6 +180,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
     Str planes;
     str_init(&planes, k->arena);
     plane_names(k, &body, 4, &planes);
@@ -189,7 +190,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
              "{\n"
              "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
              "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
-             "    const int plane = (int)get_group_id(2);\n"
+             "    const int plane = plane_from + (int)get_group_id(2);\n"
              "%s%s"
              "    for (int y = y0; y < min(y0 + strip, rows_to); y++) {\n"
              "        for (int k = 0; k < PX; k++) {\n"
@@ -246,6 +247,11 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
              number);
     str_addf(out, "static inline %s read_%d(READ_PARAMS, int x, int y, int plane)\n{\n",
              cg_type(type), number);
+    if (rank == IR_PIXEL) {
+        cg_param(k, (ProgArg){ARG_PART_Y, 0, 0}, "int ", "part_y");
+        cg_param(k, (ProgArg){ARG_PART_PLANE, 0, 0}, "int ", "part_plane");
+        str_add(out, "    y += part_y;\n    plane += part_plane;\n");
+    }
     str_addf(&body, "    return %s;\n}\n\n", value);
     plane_names(k, &body, 4, out);
     str_add(out, body.at);

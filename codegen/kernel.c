@@ -52,6 +52,8 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
                                     buffer_type(k, node));
     name = cg_param(k, (ProgArg){ARG_BUFFER, buffer, 0}, type, name);
     if (ir_node(k->g, node)->kind != IR_K_VECTOR) {
+        cg_param(k, (ProgArg){ARG_ROWS, buffer, 0}, "int ",
+                 arena_printf(k->arena, "%s_rows", name));
         cg_param(k, (ProgArg){ARG_ROW0, buffer, 0}, "int ",
                  arena_printf(k->arena, "%s_row0", name));
     }

@@ -228,7 +228,7 @@ static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
                 continue;
             }
             int grid = ir_node(g, reach->node)->grid;
-            bool whole = own.whole || reach->whole || grid != k->domain;
+            bool whole = own.whole || reach->whole || reach->wraps || grid != k->domain;
             int axis = grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
             IrExpr lo = ir_op2(g, IR_X_ADD, own.lo, reach->lo[axis]);
             IrExpr hi = ir_op2(g, IR_X_ADD, own.hi, reach->hi[axis]);

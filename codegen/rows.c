@@ -635,6 +635,9 @@ static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
     cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    if (!z) {
+        cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
+    }
     add_functions(k, out);
     cg_signature(k, out);
     const char *march = z ? "plane" : "y";
@@ -642,9 +645,9 @@ static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
              "{\n"
              "    const int x = (int)get_global_id(0) * PX;\n"
              "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
-             "    const int %s = (int)get_group_id(2);\n"
+             "    const int %s(int)get_group_id(2);\n"
              "    if (x >= w) {\n        return;\n    }\n",
-             z ? "y" : "plane");
+             z ? "y = " : "plane = plane_from + ");
     if (!z && strstr(r->body->at, "z") != NULL) {
         str_add(out, "    const int z = plane, c = 0;\n    (void)z, (void)c;\n");
     }

@@ -88,6 +88,7 @@ static void visit_read(Walk *w, IrExprNode n)
             r->lo[ax] = lo;
             r->hi[ax] = hi;
             r->offset = true;
+            r->wraps = r->wraps || (ax > 0 && n.border == IR_WRAP);
         }
     }
 }

@@ -321,8 +321,13 @@ static DevArg arg_of(const Exec *exec, int s, int i)
     switch (arg->kind) {
     case ARG_BUFFER:
         return dev_mem(exec->mem[arg->a]);
+    case ARG_ROWS:
+        return dev_int(exec->plan->grids[exec->program->buffers[arg->a].grid].h);
     case ARG_ROW0:
     case ARG_ROWS_FROM:
+    case ARG_PLANE_FROM:
+    case ARG_PART_Y:
+    case ARG_PART_PLANE:
         return dev_int(0);
     case ARG_EXTENT:
         g = &exec->plan->grids[arg->a];

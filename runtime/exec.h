@@ -39,6 +39,26 @@ bool exec_keeps(const Exec *exec, int input);
 bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
                  const void *from, size_t pitch, Err *err);
 
+/*
+ * A run in parts.  When exec_bind finds that the image does not fit into the memory limit in one
+ * piece, it plans strips (exec_parts), and the run takes rows where and when it needs them and gives
+ * rows away as they are ready.  Neither exec_upload nor exec_download is used then.
+ */
+typedef struct ExecStream {
+    void *context;
+    /* Rows [row, row + rows) of plane z, channel c of an input, in the element type given to
+     * exec_bind, `pitch` bytes apart.  An input is read several times, from the first row on. */
+    bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,
+                 size_t pitch, Err *err);
+    /* Rows of an output that is an image, in its element type; those of a plane in ascending order.
+     * `most`: the largest label of an output of labels, NaN when it is not known yet. */
+    bool (*write)(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
+                  int64_t rows, const void *from, size_t pitch, Err *err);
+} ExecStream;
+
+bool exec_in_parts(const Exec *exec);
+bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
+
 /* Called between steps; true ends the run with CODE_INTERRUPTED.  NULL: never. */
 void exec_set_stop(Exec *exec, bool (*stop)(void));
 bool exec_run(Exec *exec, Err *err);

@@ -18,6 +18,16 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
+ * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
+ * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
+ * primitive that can work so has `passes` in its row of the table, and is called once for each pass
+ * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
+ * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
+ * part, and the reader counts rows and planes from the part's first; `part` says where that is.
+ * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
+ * writes are wanted in the last pass.  The values are wanted after the last call.  The results are
+ * those of the run in one piece, bit for bit.  A run in one piece is one call.
+ *
  * Determinism: results must not depend on the device, group size, scheduling or tiling.  No
  * floating-point atomics; integer atomics are fine.  Sums of floats follow a fixed tree or are
  * made exact in integers.
@@ -38,6 +48,16 @@ typedef struct PrimImage {
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
 
+/* The part of the image that a call is about. */
+typedef struct PrimPart {
+    bool one;           /* all of the image, every channel of it: the fields below are 0 */
+    int y, z, c;        /* its first row and plane, and its channel */
+    int h, d, channels; /* rows, planes and channels of the image */
+    int rows, planes;   /* rows and planes of the longest part: scratch is for that one */
+    int pass;           /* from 0 */
+    bool first, last;   /* part of the pass */
+} PrimPart;
+
 typedef struct PrimCall {
     Device *dev;
     const char *name;        /* the step's name, for messages and as `what` of launches */
@@ -52,6 +72,9 @@ typedef struct PrimCall {
     DevMem *values;          /* the buffer of doubles */
     int value;               /* first slot that it writes; -1 none */
     int of_value;            /* slot of the count of the labels it is about; -1 none */
+    PrimPart part;
+    double labels;           /* in parts: the value at of_value, where the host knows it; else NaN */
+    void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
@@ -76,6 +99,11 @@ typedef struct Primitive {
     size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] alone;
                                                     mem pointers may be NULL.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
+    int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
+                                            of the image at once */
+    int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks the reader for;
+                                          NULL: none */
+    void (*forget)(void *state);       /* frees what it kept; NULL: nothing */
 } Primitive;
 
 /* NULL when there is none of that name. */

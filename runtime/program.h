@@ -8,9 +8,9 @@
  *
  * Conventions of every kernel
  *   - Buffers are slices of one arena.  An image of grid (w, h, d, c) has planes = c * d, and
- *     pixel (x, y, plane) lies at ((plane * h + y) - row0) * pitch + x, where `row0` is the first
- *     stored row (0 unless the run is tiled) and pitch is w rounded up to 16 pixels.  Pixels
- *     between w and pitch hold anything.
+ *     pixel (x, y, plane) lies at ((plane * rows + y) - row0) * pitch + x, where `rows` are the
+ *     stored rows of a plane (h) and `row0` is the first stored row (0), unless the run is tiled,
+ *     and pitch is w rounded up to 16 pixels.  Pixels between w and pitch hold anything.
  *   - Whole-image values live in one small buffer of doubles, `values`.
  *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows.
  */
@@ -126,13 +126,17 @@ typedef struct ProgKernel {
 typedef enum ArgKind {
     ARG_BUFFER,  /* a = buffer: global pointer */
     ARG_ROW0,    /* a = buffer: int, first stored row */
+    ARG_ROWS,    /* a = buffer: int, stored rows of each plane */
     ARG_EXTENT,  /* a = grid, b = 0 w, 1 h, 2 d, 3 planes, 4 pitch: int */
     ARG_VALUES,  /* global double pointer */
     ARG_HOST_INT,   /* a = host expression: int */
     ARG_HOST_FLOAT, /* a = host expression: float */
     ARG_HOST_DOUBLE, /* a = host expression: double */
-    ARG_ROWS_FROM,  /* int: first row (or plane, where the grid has several) to compute */
+    ARG_ROWS_FROM,  /* int: first row (when marching over z: plane) to compute */
     ARG_ROWS_TO,    /* int: one past the last */
+    ARG_PLANE_FROM, /* int: first plane to compute, where the march is not over planes */
+    ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
+    ARG_PART_PLANE, /* readers: int, the plane where it begins */
     ARG_STRIP,      /* int: rows that one work-item marches over */
     ARG_PARTIALS    /* global pointer to the partial results of a step that `reduces`, for itself and
                        the step after it; a = doubles for each block of 256 x 64 pixels (0: 5) */
@@ -151,10 +155,11 @@ typedef enum StepKind {
     STEP_END,      /* end of the innermost loop: carries[] are applied */
 } StepKind;
 
-/* What a step reads: rows beyond the one it computes, in the march axis (y or z) and outside. */
+/* What a step reads: how far beyond the pixels that it computes, along the axis that strips are cut
+ * from (z where the grid has one, else y). */
 typedef struct ProgRead {
     int buffer;
-    int below, above; /* host expressions: halo rows; -1: needs the whole buffer */
+    int below, above; /* host expressions: rows or planes; -1: needs the whole buffer */
 } ProgRead;
 
 typedef struct ProgCarry {

@@ -1,7 +1,8 @@
 /* How generated kernels reach pixels: row `y` of plane `plane` of an image on the kernel's grid,
- * and of an image on a grid of its own. */
-#define ROW(image, plane, y) (((long)(plane) * h + (y) - image##_row0) * pitch)
-#define ROW_OF(image, plane, y, h, pitch) (((long)(plane) * (h) + (y) - image##_row0) * (pitch))
+ * and of an image on a grid of its own.  Of each plane the memory holds `rows` rows; `row0` is the
+ * row that comes first. */
+#define ROW(image, plane, y) ROW_OF(image, plane, y, pitch)
+#define ROW_OF(image, plane, y, pitch) (((long)(plane) * image##_rows + (y) - image##_row0) * (pitch))
 
 /* Sorts a small array in registers: odd-even transposition, every index known when compiled. */
 #define PX_SORT(TYPE, v, n)                                                                        \
