@@ -339,7 +339,6 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
                        .planes = g->planes,
                        .pitch = g->pitch,
                        .text = step->text,
-                       .part = {.one = true, .first = true, .last = true},
                        .labels = NAN,
                        .value = step->value,
                        .of_value = step->of_value};

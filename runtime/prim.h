@@ -50,7 +50,8 @@ enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
 
 /* The part of the image that a call is about. */
 typedef struct PrimPart {
-    bool one;           /* all of the image, every channel of it: the fields below are 0 */
+    bool cut;           /* the image is in parts; false: the call is about all of it, every channel,
+                           and all fields are 0 */
     int y, z, c;        /* its first row and plane, and its channel */
     int h, d, channels; /* rows, planes and channels of the image */
     int rows, planes;   /* rows and planes of the longest part: scratch is for that one */

@@ -147,4 +147,4 @@ static bool run(PrimCall *call)
     }
 }
 
-const Primitive prim_compact = {"compact", scratch_bytes, run};
+const Primitive prim_compact = {.name = "compact", .scratch_bytes = scratch_bytes, .run = run};

@@ -256,5 +256,5 @@ static bool nearest_run(PrimCall *call)
     return run(call, true);
 }
 
-const Primitive prim_distance = {"distance", distance_scratch, distance_run};
-const Primitive prim_nearest_label = {"nearest_label", nearest_scratch, nearest_run};
+const Primitive prim_distance = {.name = "distance", .scratch_bytes = distance_scratch, .run = distance_run};
+const Primitive prim_nearest_label = {.name = "nearest_label", .scratch_bytes = nearest_scratch, .run = nearest_run};

@@ -62,7 +62,7 @@ static bool run_histogram(PrimCall *call)
                                              .n_args = 4});
 }
 
-const Primitive prim_histogram = {"histogram", NULL, run_histogram};
+const Primitive prim_histogram = {.name = "histogram", .run = run_histogram};
 
 static size_t threshold_scratch(const PrimCall *call)
 {
@@ -99,4 +99,4 @@ static bool run_threshold(PrimCall *call)
                                              .n_args = 6});
 }
 
-const Primitive prim_threshold = {"threshold", threshold_scratch, run_threshold};
+const Primitive prim_threshold = {.name = "threshold", .scratch_bytes = threshold_scratch, .run = run_threshold};

@@ -325,4 +325,4 @@ static bool run(PrimCall *call)
     return ok;
 }
 
-const Primitive prim_hull = {"hull", NULL, run};
+const Primitive prim_hull = {.name = "hull", .run = run};

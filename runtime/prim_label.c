@@ -190,7 +190,7 @@ static bool label_run(PrimCall *call)
     return prim_label_run(call, label_node_bits(call));
 }
 
-const Primitive prim_label = {"label", label_scratch, label_run};
+const Primitive prim_label = {.name = "label", .scratch_bytes = label_scratch, .run = label_run};
 
 /* ---- label_equal ----------------------------------------------------------------------------- */
 
@@ -289,4 +289,4 @@ static bool equal_run(PrimCall *call)
     return prim_label_equal_run(call, equal_node_bits(call));
 }
 
-const Primitive prim_label_equal = {"label_equal", equal_scratch, equal_run};
+const Primitive prim_label_equal = {.name = "label_equal", .scratch_bytes = equal_scratch, .run = equal_run};

@@ -87,4 +87,4 @@ static bool run(PrimCall *call)
     return launch(&m, "local_maxima_end", end, 3);
 }
 
-const Primitive prim_local_maxima = {"local_maxima", scratch_bytes, run};
+const Primitive prim_local_maxima = {.name = "local_maxima", .scratch_bytes = scratch_bytes, .run = run};

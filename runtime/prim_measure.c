@@ -373,5 +373,5 @@ static bool run_column(PrimCall *call)
     return ok;
 }
 
-const Primitive prim_measure = {"measure", scratch_bytes, run};
-const Primitive prim_column = {"column", NULL, run_column};
+const Primitive prim_measure = {.name = "measure", .scratch_bytes = scratch_bytes, .run = run};
+const Primitive prim_column = {.name = "column", .run = run_column};

@@ -121,4 +121,4 @@ static bool run(PrimCall *call)
     return true;
 }
 
-const Primitive prim_perlabel = {"perlabel", scratch_bytes, run};
+const Primitive prim_perlabel = {.name = "perlabel", .scratch_bytes = scratch_bytes, .run = run};

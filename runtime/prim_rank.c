@@ -108,4 +108,4 @@ static bool run(PrimCall *call)
     return run_passes(call, program, percent);
 }
 
-const Primitive prim_rank = {"rank", scratch_bytes, run};
+const Primitive prim_rank = {.name = "rank", .scratch_bytes = scratch_bytes, .run = run};

@@ -45,4 +45,4 @@ static bool run(PrimCall *call)
     return lanes_launch(call, &launch);
 }
 
-const Primitive prim_reconstruct = {"reconstruct", scratch_bytes, run};
+const Primitive prim_reconstruct = {.name = "reconstruct", .scratch_bytes = scratch_bytes, .run = run};

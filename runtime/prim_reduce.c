@@ -55,4 +55,4 @@ static bool run(PrimCall *call)
                                              .n_args = 4});
 }
 
-const Primitive prim_reduce = {"reduce", scratch_bytes, run};
+const Primitive prim_reduce = {.name = "reduce", .scratch_bytes = scratch_bytes, .run = run};

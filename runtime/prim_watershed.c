@@ -246,4 +246,4 @@ static bool run(PrimCall *call)
     return ok;
 }
 
-const Primitive prim_watershed = {"watershed", NULL, run};
+const Primitive prim_watershed = {.name = "watershed", .run = run};
