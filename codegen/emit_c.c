@@ -140,9 +140,10 @@ static void memory(const Program *p, Str *out)
     str_add(out, "static const ProgGrid grids[] = {\n");
     for (int i = 0; i < p->n_grids; i++) {
         const int *e = p->grids[i].extent;
-        str_addf(out, "    {{%d, %d, %d, %d}},\n", e[0], e[1], e[2], e[3]);
+        str_addf(out, "    {{%d, %d, %d, %d}, %s},\n", e[0], e[1], e[2], e[3],
+                 truth(p->grids[i].has_z));
     }
-    str_add(out, "    {{0}}};\n\nstatic const ProgBuffer buffers[] = {\n");
+    str_add(out, "    {{0}, false}};\n\nstatic const ProgBuffer buffers[] = {\n");
     for (int i = 0; i < p->n_buffers; i++) {
         const ProgBuffer *b = &p->buffers[i];
         str_addf(out, "    {.name = \"%s\", .elem = %d, .elem_of = %d, .grid = %d, .length = %d, "

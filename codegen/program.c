@@ -41,12 +41,13 @@ static void number_grids(Build *b)
             IrExpr e = b->g->grids.at[i].extent[ax];
             grid.extent[ax] = e != 0 ? cg_host(&b->cg.host, e) : cg_host_const(&b->cg.host, 1);
         }
+        grid.has_z = b->g->grids.at[i].has[IR_AX_Z];
         b->cg.grid[i] = b->grids.n;
         vec_push(b->arena, &b->grids, grid);
     }
     int one = cg_host_const(&b->cg.host, 1);
     b->scalar_grid = b->grids.n;
-    vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}}));
+    vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
 /* Elements of a vector: a histogram's bins, or room for as many labels as an image can have. */

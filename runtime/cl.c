@@ -351,6 +351,11 @@ uint64_t dev_held(const Device *dev)
     return dev->held;
 }
 
+uint64_t dev_limit(const Device *dev)
+{
+    return cl_limits_all(&dev->info, dev->limit);
+}
+
 uint64_t dev_peak(const Device *dev)
 {
     return dev->peak;

@@ -52,6 +52,8 @@ const DeviceInfo *dev_info(const Device *dev);
 /* Bytes held now and at most so far. */
 uint64_t dev_held(const Device *dev);
 uint64_t dev_peak(const Device *dev);
+/* Bytes that may be held in all: memory_limit, or what the device offers. */
+uint64_t dev_limit(const Device *dev);
 
 /*
  * Builds source (or takes it from memory, or from the disk cache: key = source, options, device,

@@ -13,13 +13,18 @@
  * then loses the device. */
 enum { RESERVE = 32 };
 
+uint64_t cl_limits_all(const DeviceInfo *info, uint64_t limit)
+{
+    uint64_t own = info->memory - info->memory / RESERVE;
+    return limit && limit < own ? limit : own;
+}
+
 bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uint64_t bytes,
                       Err *err)
 {
     char need[32], have[32], most[32];
-    uint64_t own = info->memory - info->memory / RESERVE;
-    bool limited = limit && limit < own;
-    uint64_t all = limited ? limit : own;
+    uint64_t all = cl_limits_all(info, limit);
+    bool limited = limit && all == limit;
     cl_size_text(need, bytes);
     cl_size_text(have, held);
     cl_size_text(most, all);

@@ -4,38 +4,18 @@
  * Nothing waits for the device between steps except where the host must know a value: a loop that
  * runs until a value is stable, and primitives that count.
  */
-#include "exec.h"
+#include "exec_state.h"
 
 #include "convert.h"
-#include "exec_build.h"
 #include "exec_carry.h"
+#include "parts_run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGS = 128 };
-
-struct Exec {
-    const Program *program;
-    Device *dev;
-    ExecTarget target;
-    ExecPlan *plan;
-    ExecInput *bound; /* what the plan was made for */
-    double *params;
-    ExecBuilt *built;
-    DevMem **arenas; /* pieces of target.max_alloc bytes */
-    int n_arenas;
-    uint64_t arena_bytes;
-    DevMem **planned; /* by buffer, as planned */
-    DevMem **mem;     /* by buffer, after loops exchanged them */
-    DevMem **scratch; /* by step */
-    DevMem *values_mem;
-    double *values, *counts; /* counts: by input, the largest label */
-    bool values_known, ran;
-    PrimTable *tables; /* by step */
-    bool (*stop)(void);
-};
+/* Less than this is not tried where the device has less memory than it says. */
+enum { SMALLEST_ARENA = 1 << 20 };
 
 /* ---- making and binding ---------------------------------------------------------------- */
 
@@ -50,12 +30,15 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->params = calloc((size_t)program->n_params + 1, sizeof *exec->params);
         exec->planned = calloc(buffers, sizeof *exec->planned);
         exec->mem = calloc(buffers, sizeof *exec->mem);
+        exec->rows = calloc(buffers, sizeof *exec->rows);
+        exec->row0 = calloc(buffers, sizeof *exec->row0);
         exec->scratch = calloc(steps, sizeof *exec->scratch);
         exec->values = calloc((size_t)program->n_values + 1, sizeof *exec->values);
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
     }
-    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->scratch ||
+    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->rows ||
+        !exec->row0 || !exec->scratch ||
         !exec->values || !exec->counts || !exec->tables) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
@@ -115,6 +98,8 @@ void exec_free(Exec *exec)
     free(exec->params);
     free(exec->planned);
     free(exec->mem);
+    free(exec->rows);
+    free(exec->row0);
     free(exec->scratch);
     free(exec->values);
     free(exec->counts);
@@ -157,9 +142,10 @@ static bool allocate(Exec *exec, Err *err)
     return true;
 }
 
-static bool slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err)
+bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err)
 {
     uint64_t piece = exec->target.max_alloc ? exec->target.max_alloc : exec->arena_bytes;
+    *out = NULL;
     if (bytes == 0) {
         return true; /* nothing may touch it */
     }
@@ -170,15 +156,36 @@ static bool slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err
 static bool slice_all(Exec *exec, Err *err)
 {
     const ExecPlan *plan = exec->plan;
-    for (int i = 0; i < exec->program->n_buffers; i++) {
-        TRY(slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i], err));
-        exec->mem[i] = exec->planned[i];
-    }
-    for (int s = 0; s < exec->program->n_steps; s++) {
-        TRY(slice(exec, plan->steps[s].scratch_at, plan->steps[s].scratch, &exec->scratch[s], err));
-    }
     uint64_t bytes = (uint64_t)(exec->program->n_values + 1) * sizeof(double);
-    return slice(exec, plan->values_at, bytes, &exec->values_mem, err);
+    TRY(exec_slice(exec, plan->values_at, bytes, &exec->values_mem, err));
+    for (int i = 0; !plan->parts && i < exec->program->n_buffers; i++) {
+        TRY(exec_slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i],
+                       err));
+    }
+    for (int s = 0; !plan->parts && s < exec->program->n_steps; s++) {
+        TRY(exec_slice(exec, plan->steps[s].scratch_at, plan->steps[s].scratch, &exec->scratch[s],
+                       err));
+    }
+    return true;
+}
+
+/* Where the device has less than it says, the plan is made again for three quarters of it. */
+static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
+{
+    for (;;) {
+        Err failure = {0};
+        TRY(exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err));
+        if (allocate(exec, &failure)) {
+            return true;
+        }
+        exec->target.limit = exec->plan->peak / 4 * 3;
+        exec_plan_free(exec->plan);
+        exec->plan = NULL;
+        if (failure.code != CODE_MEMORY || exec->target.limit < SMALLEST_ARENA) {
+            *err = failure;
+            return false;
+        }
+    }
 }
 
 bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
@@ -188,10 +195,9 @@ bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *e
         return true;
     }
     unbind(exec);
-    bool ok = exec_plan_new(program, &exec->target, inputs, params, &exec->plan, err) &&
-              allocate(exec, err) && slice_all(exec, err) &&
-              exec_build(exec->plan, &exec->target, exec->dev, &exec->built, err);
-    if (!ok) {
+    exec->target.limit = dev_limit(exec->dev) - (dev_held(exec->dev) - exec->arena_bytes);
+    if (!plan_and_allocate(exec, inputs, params, err) || !slice_all(exec, err) ||
+        !exec_build(exec->plan, &exec->target, exec->dev, &exec->built, err)) {
         unbind(exec);
         return false;
     }
@@ -238,27 +244,19 @@ bool exec_keeps(const Exec *exec, int input)
     return keeps;
 }
 
-/* Rows in the buffer's type, close together; owned by the caller (free). */
-static bool convert_rows(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
-                         size_t pitch, void **out, Err *err)
+bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
+                  size_t pitch, void *to, Err *err)
 {
     Elem have = exec->bound[input].elem, want = exec->plan->inputs[input].elem;
     size_t width = (size_t)exec->bound[input].extent[0], bytes = width * elem_size(want), bad;
-    const char *name = exec->program->inputs[input].name;
-    *out = malloc(bytes * (size_t)rows + 1);
-    if (!*out) {
-        return err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'", name);
-    }
     for (int64_t y = 0; y < rows; y++) {
         const char *line = (const char *)from + (size_t)y * pitch;
-        if (!convert_row(have, line, want, (char *)*out + (size_t)y * bytes, width, &bad)) {
-            double value = convert_get(have, line, bad);
-            free(*out);
-            *out = NULL;
+        if (!convert_row(have, line, want, (char *)to + (size_t)y * bytes, width, &bad)) {
             return err_set(err, CODE_FILES,
                            "'%s' has the value %g in column %zu of row %lld, which "
                            "is no %s",
-                           name, value, bad, (long long)(row + y), elem_name(want));
+                           exec->program->inputs[input].name, convert_get(have, line, bad), bad,
+                           (long long)(row + y), elem_name(want));
         }
     }
     return true;
@@ -303,109 +301,48 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
     if (exec->bound[input].elem == exec->plan->inputs[input].elem) {
         return upload_rows(exec, input, first, rows, from, pitch, err);
     }
-    void *converted;
-    TRY(convert_rows(exec, input, row, rows, from, pitch, &converted, err));
     size_t line = (size_t)g->w * elem_size(exec->plan->inputs[input].elem);
-    bool ok = upload_rows(exec, input, first, rows, converted, line, err);
+    void *converted = malloc(line * (size_t)rows + 1);
+    if (!converted) {
+        return err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'",
+                       exec->program->inputs[input].name);
+    }
+    bool ok = exec_convert(exec, input, row, rows, from, pitch, converted, err) &&
+              upload_rows(exec, input, first, rows, converted, line, err);
     free(converted);
     return ok;
 }
 
 /* ---- steps ----------------------------------------------------------------------------- */
 
-static DevArg arg_of(const Exec *exec, int s, int i)
-{
-    const ProgArg *arg = &exec->program->steps[s].args[i];
-    const ExecStep *step = &exec->plan->steps[s];
-    const ExecGrid *g;
-    switch (arg->kind) {
-    case ARG_BUFFER:
-        return dev_mem(exec->mem[arg->a]);
-    case ARG_ROWS:
-        return dev_int(exec->plan->grids[exec->program->buffers[arg->a].grid].h);
-    case ARG_ROW0:
-    case ARG_ROWS_FROM:
-    case ARG_PLANE_FROM:
-    case ARG_PART_Y:
-    case ARG_PART_PLANE:
-        return dev_int(0);
-    case ARG_EXTENT:
-        g = &exec->plan->grids[arg->a];
-        return dev_int(((const int[]){g->w, g->h, g->d, g->planes, g->pitch})[arg->b]);
-    case ARG_VALUES:
-        return dev_mem(exec->values_mem);
-    case ARG_HOST_INT:
-        return dev_int(step->values[i]);
-    case ARG_HOST_FLOAT:
-        return dev_float(step->values[i]);
-    case ARG_HOST_DOUBLE:
-        return dev_double(step->values[i]);
-    case ARG_ROWS_TO:
-        return dev_int(step->rows);
-    case ARG_STRIP:
-        return dev_int(step->strip);
-    case ARG_PARTIALS: /* of this step, or left by the one before */
-        return dev_mem(exec->scratch[exec->scratch[s] || s == 0 ? s : s - 1]);
-    }
-    return dev_int(0);
-}
-
-static bool args_of(const Exec *exec, int s, DevArg args[MAX_ARGS], Err *err)
-{
-    const ProgStep *step = &exec->program->steps[s];
-    if (step->n_args > MAX_ARGS) {
-        return err_set(err, CODE_USAGE, "'%s' has %d arguments; %d are possible", step->name,
-                       step->n_args, MAX_ARGS);
-    }
-    for (int i = 0; i < step->n_args; i++) {
-        args[i] = arg_of(exec, s, i);
-    }
-    return true;
-}
-
 static bool run_launch(Exec *exec, int s, Err *err)
 {
     const ProgStep *step = &exec->program->steps[s];
     const size_t group[3] = {(size_t)exec->target.lx, 1, 1};
-    DevArg args[MAX_ARGS];
-    TRY(args_of(exec, s, args, err));
+    const ExecRange all = {.to = exec->plan->steps[s].rows};
+    DevArg args[EXEC_MAX_ARGS];
+    TRY(exec_args(exec, s, &all, args, err));
     return dev_launch(exec->dev, exec_built_kernel(exec->built, step->kernel), args, step->n_args,
                       exec->plan->steps[s].groups, group, step->name, err);
-}
-
-/* The table that a primitive fills, or ("column") takes from. */
-static PrimTable *table_of(Exec *exec, const ProgStep *step, int s)
-{
-    for (int i = 0; i < exec->program->n_tables; i++) {
-        if (exec->program->tables[i].step == step->of_step && step->of_step != s) {
-            return &exec->tables[step->of_step];
-        }
-    }
-    prim_table_free(&exec->tables[s]);
-    return &exec->tables[s];
 }
 
 static bool run_primitive(Exec *exec, int s, Err *err)
 {
     const ProgStep *step = &exec->program->steps[s];
-    DevArg args[MAX_ARGS];
+    const ExecRange all = {0};
+    DevArg args[EXEC_MAX_ARGS];
     PrimCall call;
-    TRY(args_of(exec, s, args, err));
+    TRY(exec_args(exec, s, &all, args, err));
     exec_plan_call(exec->plan, exec->dev, s, &call);
+    exec_call(exec, s, args, &call, err);
     for (int i = 0; i < step->n_inputs; i++) {
         call.in[i].mem = step->inputs[i] >= 0 ? exec->mem[step->inputs[i]] : NULL;
     }
     for (int i = 0; i < step->n_writes; i++) {
         call.out[i].mem = exec->mem[step->writes[i]];
     }
-    call.reader = step->kernel >= 0 ? exec_built_reader(exec->built, step->kernel) : NULL;
-    call.reader_args = args;
-    call.n_reader_args = step->n_args;
-    call.values = exec->values_mem;
     call.scratch = exec->scratch[s];
     call.scratch_size = (size_t)exec->plan->steps[s].scratch;
-    call.table = table_of(exec, step, s);
-    call.err = err;
     return prim_find(step->primitive)->run(&call);
 }
 
@@ -438,9 +375,7 @@ static bool run_steps(Exec *exec, int from, int to, Err *err)
         [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = run_loop};
     for (int s = from; s < to; s++) {
         StepKind kind = exec->program->steps[s].kind;
-        if (exec->stop && exec->stop()) {
-            return err_set(err, CODE_INTERRUPTED, "interrupted");
-        }
+        TRY(!exec_stopped(exec, err));
         TRY(runs[kind](exec, s, err));
         s = kind == STEP_LOOP ? exec->plan->steps[s].end : s;
     }
@@ -452,18 +387,54 @@ void exec_set_stop(Exec *exec, bool (*stop)(void))
     exec->stop = stop;
 }
 
+bool exec_stopped(const Exec *exec, Err *err)
+{
+    return exec->stop && exec->stop() && !err_set(err, CODE_INTERRUPTED, "interrupted");
+}
+
+bool exec_write_counts(Exec *exec, Err *err)
+{
+    for (int i = 0; i < exec->program->n_inputs; i++) {
+        int slot = exec->program->inputs[i].count;
+        if (slot >= 0) {
+            TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double),
+                          &exec->counts[i], sizeof(double), err));
+        }
+    }
+    return true;
+}
+
+void exec_set_parts(Exec *exec, int rows)
+{
+    exec->target.part_rows = rows;
+    unbind(exec);
+}
+
+bool exec_in_parts(const Exec *exec)
+{
+    return exec->plan->parts != NULL;
+}
+
+bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err)
+{
+    exec->values_known = exec->ran = false;
+    TRY(parts_run(exec, stream, err));
+    TRY(dev_finish(exec->dev, err));
+    exec->ran = true;
+    return true;
+}
+
 bool exec_run(Exec *exec, Err *err)
 {
     const Program *program = exec->program;
     exec->values_known = exec->ran = false;
     memcpy(exec->mem, exec->planned, sizeof *exec->mem * (size_t)program->n_buffers);
-    for (int i = 0; i < program->n_inputs; i++) {
-        if (program->inputs[i].count >= 0) {
-            TRY(dev_write(exec->dev, exec->values_mem,
-                          (size_t)program->inputs[i].count * sizeof(double), &exec->counts[i],
-                          sizeof(double), err));
-        }
+    for (int i = 0; i < program->n_buffers; i++) {
+        int grid = program->buffers[i].grid;
+        exec->rows[i] = grid >= 0 ? exec->plan->grids[grid].h : 0;
+        exec->row0[i] = 0;
     }
+    TRY(exec_write_counts(exec, err));
     TRY(run_steps(exec, 0, program->n_steps, err));
     TRY(dev_finish(exec->dev, err));
     exec->ran = true;

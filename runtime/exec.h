@@ -56,6 +56,9 @@ typedef struct ExecStream {
                   int64_t rows, const void *from, size_t pitch, Err *err);
 } ExecStream;
 
+/* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
+ * would fit; 0: as memory asks. */
+void exec_set_parts(Exec *exec, int rows);
 bool exec_in_parts(const Exec *exec);
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 

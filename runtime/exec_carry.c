@@ -160,9 +160,16 @@ static char *values_text(const ProgStep *step)
     return text;
 }
 
-static bool carry_values(const ProgStep *step, Device *dev, DevMem *values, Err *err)
+bool exec_carry_values(const ProgStep *step, Device *dev, DevMem *values, Err *err)
 {
     static const size_t one[3] = {1, 1, 1};
+    int n = 0;
+    for (int i = 0; i < step->n_carries; i++) {
+        n += step->carries[i].is_value;
+    }
+    if (n == 0) {
+        return true;
+    }
     char *text = values_text(step);
     DevProgram *program;
     DevKernel *kernel;
@@ -180,11 +187,10 @@ bool exec_carry(const Program *program, Device *dev, int loop, int end, DevMem *
                 DevMem *values, Err *err)
 {
     const ProgStep *step = &program->steps[end];
-    size_t n_images = 0, n_values = 0;
+    size_t n_images = 0;
     for (int i = 0; i < step->n_carries; i++) {
-        n_values += step->carries[i].is_value;
         n_images += !step->carries[i].is_value;
     }
     TRY(n_images == 0 || carry_images(program, dev, loop, end, n_images, mem, err));
-    return n_values == 0 || carry_values(step, dev, values, err);
+    return exec_carry_values(step, dev, values, err);
 }

@@ -11,5 +11,7 @@
  */
 bool exec_carry(const Program *program, Device *dev, int loop, int end, DevMem **mem,
                 DevMem *values, Err *err);
+/* The same for whole-image values alone; `end` is the step that ends the loop. */
+bool exec_carry_values(const ProgStep *end, Device *dev, DevMem *values, Err *err);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "exec_plan.h"
 
+#include "parts.h"
 #include "plan.h"
 
 #include <assert.h>
@@ -99,7 +100,8 @@ static bool plan_grids(ExecPlan *plan, Err *err)
                                     .d = e[2],
                                     .c = e[3],
                                     .planes = e[2] * e[3],
-                                    .pitch = (e[0] + PITCH - 1) / PITCH * PITCH};
+                                    .pitch = (e[0] + PITCH - 1) / PITCH * PITCH,
+                                    .has_z = program->grids[i].has_z};
     }
     return true;
 }
@@ -497,7 +499,37 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
     for (int s = 0; s < plan->program->n_steps; s++) {
         TRY(plan_step(plan, target, s, err));
     }
-    return plan_arena(plan, target, err);
+    return true;
+}
+
+/* In one piece where that fits, else in parts.  The values come behind everything else. */
+static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
+{
+    Err one = {0};
+    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
+    uint64_t room = values + target->alignment + (target->max_alloc ? values : 0);
+    bool fits = plan_arena(plan, target, &one);
+    if (!fits && (one.code != CODE_MEMORY || target->limit == 0)) {
+        *err = one;
+        return false;
+    }
+    bool forced = target->part_rows > 0;
+    if (fits && !forced && (target->limit == 0 || plan->peak <= target->limit)) {
+        return true;
+    }
+    if (target->limit <= room) {
+        return err_set(err, CODE_MEMORY, "nothing runs in %.3f MiB of device memory",
+                       (double)target->limit / 0x1p20);
+    }
+    TRY(parts_plan_new(plan, target, target->limit - room, &plan->parts, err));
+    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
+                  target->alignment;
+    if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
+        at = (at / target->max_alloc + 1) * target->max_alloc;
+    }
+    plan->values_at = at;
+    plan->peak = plan->load = at + values;
+    return true;
 }
 
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
@@ -509,7 +541,7 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
         exec_plan_free(plan);
         return no_memory(err);
     }
-    if (!fill(plan, target, inputs, params, err)) {
+    if (!fill(plan, target, inputs, params, err) || !cut(plan, target, err)) {
         exec_plan_free(plan);
         return false;
     }
@@ -525,6 +557,7 @@ void exec_plan_free(ExecPlan *plan)
     for (int s = 0; plan->steps && s < plan->program->n_steps; s++) {
         free(plan->steps[s].values);
     }
+    parts_plan_free(plan->parts);
     host_forget(&plan->host);
     free(plan->inputs);
     free(plan->params);

@@ -23,6 +23,8 @@ typedef struct ExecTarget {
     int units;
     uint64_t alignment; /* of buffers in the arena */
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
+    uint64_t limit;     /* bytes that a run may hold on the device; 0: no limit */
+    int part_rows;      /* tests: cut into parts of so many rows; 0: only where it must be cut */
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
 } ExecTarget;
 
@@ -31,6 +33,7 @@ ExecTarget exec_target(Device *dev);
 
 typedef struct ExecGrid {
     int w, h, d, c, planes, pitch; /* pitch: elements from row to row */
+    bool has_z;
 } ExecGrid;
 
 typedef struct ExecBuffer {
@@ -63,6 +66,7 @@ typedef struct ExecPlan {
     ExecStep *steps;
     uint64_t values_at;  /* where the whole-image values lie in the arena */
     uint64_t peak, load; /* bytes of the arena, and the lower bound for them */
+    struct PartsPlan *parts; /* how it is cut (parts.h); NULL: it runs in one piece */
 } ExecPlan;
 
 /* Owned by the caller (exec_plan_free). */

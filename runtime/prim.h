@@ -102,6 +102,7 @@ typedef struct Primitive {
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
+    int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks the reader for;
                                           NULL: none */
     void (*forget)(void *state);       /* frees what it kept; NULL: nothing */

@@ -79,7 +79,8 @@ typedef struct ProgOutput {
 /* ---- memory ---------------------------------------------------------------------------- */
 
 typedef struct ProgGrid {
-    int extent[4];    /* host expressions: x, y, z, c */
+    int extent[4]; /* host expressions: x, y, z, c */
+    bool has_z;    /* it is cut into parts along z, else along y */
 } ProgGrid;
 
 /*

@@ -57,25 +57,79 @@ IrEvalInput both_image(int w, int h, int d, int c, Elem elem, unsigned seed, int
 
 /* ---- the device's side ------------------------------------------------------------------- */
 
-static bool upload(Exec *exec, const BothCase *in, Err *err)
+/* A program's run: what goes in, and the images that come out, dense [c][z][y][x]. */
+typedef struct Run {
+    const BothCase *in;
+    const Program *program;
+    Exec *exec;
+    char *images[16];
+} Run;
+
+/* Rows of an input in its element type. */
+static void put_rows(const IrEvalInput *image, int64_t plane, int64_t row, int64_t rows, char *to)
 {
-    for (int i = 0; i < in->n_inputs; i++) {
-        const IrEvalInput *image = &in->inputs[i];
-        size_t w = (size_t)image->extent[0], h = (size_t)image->extent[1];
-        size_t bytes = elem_size(image->elem);
-        void *plane = malloc(w * h * bytes);
+    size_t w = (size_t)image->extent[0], first = (size_t)(plane * image->extent[1] + row) * w;
+    for (size_t i = 0; i < (size_t)rows * w; i++) {
+        elem_put(to, i, image->elem, image->pixels[first + i]);
+    }
+}
+
+static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
+                      void *to, size_t pitch, Err *err)
+{
+    const Run *run = context;
+    const IrEvalInput *image = &run->in->inputs[input];
+    (void)err;
+    for (int64_t y = 0; y < rows; y++) {
+        put_rows(image, c * image->extent[2] + z, row + y, 1, (char *)to + (size_t)y * pitch);
+    }
+    return true;
+}
+
+static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
+                       int64_t rows, const void *from, size_t pitch, Err *err)
+{
+    const Run *run = context;
+    ExecGrid g;
+    Elem elem;
+    (void)err;
+    (void)most;
+    exec_output(run->exec, output, &g, &elem);
+    size_t bytes = (size_t)g.w * elem_size(elem), first = (size_t)((c * g.d + z) * g.h + row);
+    for (int64_t y = 0; y < rows; y++) {
+        memcpy(run->images[output] + (first + (size_t)y) * bytes,
+               (const char *)from + (size_t)y * pitch, bytes);
+    }
+    return true;
+}
+
+static bool upload(const Run *run, Err *err)
+{
+    for (int i = 0; i < run->in->n_inputs; i++) {
+        const IrEvalInput *image = &run->in->inputs[i];
+        size_t row = (size_t)image->extent[0] * elem_size(image->elem);
+        char *plane = malloc(row * (size_t)image->extent[1] + 1);
         bool ok = plane != NULL;
-        for (int c = 0; ok && c < image->extent[3]; c++) {
-            for (int z = 0; ok && z < image->extent[2]; z++) {
-                size_t base = ((size_t)c * (size_t)image->extent[2] + (size_t)z) * w * h;
-                for (size_t p = 0; p < w * h; p++) {
-                    elem_put(plane, p, image->elem, image->pixels[base + p]);
-                }
-                ok = exec_upload(exec, i, c, z, 0, (int64_t)h, plane, w * bytes, err);
-            }
+        for (int p = 0; ok && p < image->extent[2] * image->extent[3]; p++) {
+            put_rows(image, p, 0, image->extent[1], plane);
+            ok = exec_upload(run->exec, i, p / image->extent[2], p % image->extent[2], 0,
+                             image->extent[1], plane, row, err);
         }
         free(plane);
         TRY(ok);
+    }
+    return true;
+}
+
+static bool download(Run *run, int output, Err *err)
+{
+    ExecGrid g;
+    Elem elem;
+    exec_output(run->exec, output, &g, &elem);
+    size_t row = (size_t)g.w * elem_size(elem);
+    for (int p = 0; p < g.planes; p++) {
+        TRY(exec_download(run->exec, output, p / g.d, p % g.d, 0, g.h,
+                          run->images[output] + (size_t)p * (size_t)g.h * row, row, err));
     }
     return true;
 }
@@ -85,33 +139,25 @@ static bool same_bits(double a, double b)
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
 }
 
-static bool compare_image(Exec *exec, int output, const char *name, const IrEvalNode *want,
-                          char *why, size_t size, Err *err)
+static void compare_image(const Run *run, int output, const char *name, const IrEvalNode *want,
+                          char *why, size_t size)
 {
-    ExecGrid grid;
+    ExecGrid g;
     Elem elem;
-    exec_output(exec, output, &grid, &elem);
-    if (grid.w != want->extent[0] || grid.h != want->extent[1] || grid.d != want->extent[2] ||
-        grid.c != want->extent[3]) {
+    exec_output(run->exec, output, &g, &elem);
+    if (g.w != want->extent[0] || g.h != want->extent[1] || g.d != want->extent[2] ||
+        g.c != want->extent[3]) {
         snprintf(why, size, "output %s: extents differ", name);
-        return true;
+        return;
     }
-    size_t w = (size_t)grid.w, h = (size_t)grid.h;
-    void *plane = malloc(w * h * 8);
-    bool ok = plane != NULL;
-    for (int p = 0; ok && p < grid.planes && why[0] == '\0'; p++) {
-        ok = exec_download(exec, output, p / grid.d, p % grid.d, 0, grid.h, plane,
-                           w * elem_size(elem), err);
-        for (size_t i = 0; ok && i < w * h && why[0] == '\0'; i++) {
-            double a = want->pixels[(size_t)p * w * h + i], b = elem_get(plane, i, elem);
-            if (!same_bits(a, b)) {
-                snprintf(why, size, "output %s: pixel x %zu y %zu plane %d is %.9g, not %.9g", name,
-                         i % w, i / w, p, b, a);
-            }
+    size_t w = (size_t)g.w, h = (size_t)g.h, n = w * h * (size_t)g.planes;
+    for (size_t i = 0; i < n && why[0] == '\0'; i++) {
+        double a = want->pixels[i], b = elem_get(run->images[output], i, elem);
+        if (!same_bits(a, b)) {
+            snprintf(why, size, "output %s: pixel x %zu y %zu plane %zu is %.9g, not %.9g", name,
+                     i % w, i / w % h, i / w / h, b, a);
         }
     }
-    free(plane);
-    return ok;
 }
 
 static void compare_table(const PrimTable *got, const IrEvalNode *want, const char *name, char *why,
@@ -132,33 +178,31 @@ static void compare_table(const PrimTable *got, const IrEvalNode *want, const ch
     }
 }
 
-static bool compare(Exec *exec, const IrGraph *g, const Program *program, IrEval *ev,
-                    const IrId *nodes, const double *values, char *why, size_t size, Err *err)
+static bool compare(const Run *run, IrEval *ev, const IrId *nodes, const double *values, char *why,
+                    size_t size, Err *err)
 {
-    (void)g;
-    (void)ev;
-    for (int i = 0; i < program->n_outputs && why[0] == '\0'; i++) {
-        const ProgOutput *o = &program->outputs[i];
+    for (int i = 0; i < run->program->n_outputs && why[0] == '\0'; i++) {
+        const ProgOutput *o = &run->program->outputs[i];
         if (o->kind == OUT_VALUE) {
             const double *got;
-            TRY(exec_values(exec, &got, err));
+            TRY(exec_values(run->exec, &got, err));
             if (!same_bits(got[o->value], values[i])) {
                 snprintf(why, size, "value %s is %.17g, not %.17g", o->name, got[o->value],
                          values[i]);
             }
         } else if (o->kind == OUT_TABLE) {
-            compare_table(exec_table(exec, o->table), ir_eval_node(ev, nodes[i]), o->name, why,
-                          size);
+            compare_table(exec_table(run->exec, o->table), ir_eval_node(ev, nodes[i]), o->name,
+                          why, size);
         } else {
-            TRY(compare_image(exec, i, o->name, ir_eval_node(ev, nodes[i]), why, size, err));
+            compare_image(run, i, o->name, ir_eval_node(ev, nodes[i]), why, size);
         }
     }
     return true;
 }
 
-static bool run_program(const Program *program, const BothCase *in, Device *dev, Exec **exec,
-                        Err *err)
+static bool bind(Run *run, Device *dev, Err *err)
 {
+    const BothCase *in = run->in;
     ExecInput inputs[8];
     for (int i = 0; i < in->n_inputs; i++) {
         inputs[i] = (ExecInput){.elem = in->inputs[i].elem};
@@ -167,17 +211,38 @@ static bool run_program(const Program *program, const BothCase *in, Device *dev,
         }
         memcpy(inputs[i].pixel_um, in->inputs[i].pixelsize, sizeof inputs[i].pixel_um);
     }
-    TRY(exec_new(program, dev, exec, err));
-    TRY(exec_bind(*exec, inputs, in->params, err));
-    TRY(upload(*exec, in, err));
-    return exec_run(*exec, err);
+    TRY(exec_new(run->program, dev, &run->exec, err));
+    exec_set_parts(run->exec, in->part_rows);
+    return exec_bind(run->exec, inputs, in->params, err);
+}
+
+static bool run_program(Run *run, Device *dev, Err *err)
+{
+    TRY(bind(run, dev, err));
+    for (int i = 0; i < run->program->n_outputs; i++) {
+        ExecGrid g;
+        Elem elem;
+        exec_output(run->exec, i, &g, &elem);
+        run->images[i] =
+            malloc((size_t)g.w * (size_t)g.h * (size_t)g.planes * elem_size(elem) + 1);
+        TRY(run->images[i] || err_set(err, CODE_MEMORY, "out of memory"));
+    }
+    if (exec_in_parts(run->exec)) {
+        const ExecStream stream = {run, read_rows, write_rows};
+        return exec_run_parts(run->exec, &stream, err);
+    }
+    TRY(upload(run, err) && exec_run(run->exec, err));
+    for (int i = 0; i < run->program->n_outputs; i++) {
+        TRY(run->program->outputs[i].buffer < 0 || download(run, i, err));
+    }
+    return true;
 }
 
 bool both_run(IrGraph *g, PassContext *cx, const BothCase *in, Device *dev, char *why, size_t size)
 {
     Err err = {0};
     IrEval *ev = NULL;
-    Exec *exec = NULL;
+    Run run = {.in = in};
     why[0] = '\0';
     bool ok = ir_eval(g, in->inputs, in->params, &ev, &err);
     IrId *nodes = arena_array(g->arena, IrId, g->outputs.n + 1);
@@ -188,14 +253,17 @@ bool both_run(IrGraph *g, PassContext *cx, const BothCase *in, Device *dev, char
     }
     if (ok) {
         const IrSchedule *schedule = pass_run_all(g, cx);
-        const Program *program = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
-        ok = run_program(program, in, dev, &exec, &err) &&
-             compare(exec, g, program, ev, nodes, values, why, size, &err);
+        run.program = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+        ok = run_program(&run, dev, &err) &&
+             compare(&run, ev, nodes, values, why, size, &err);
     }
     if (!ok) {
         snprintf(why, size, "%s", err.text);
     }
-    exec_free(exec);
+    for (int i = 0; i < 16; i++) {
+        free(run.images[i]);
+    }
+    exec_free(run.exec);
     ir_eval_free(ev);
     return ok && why[0] == '\0';
 }

@@ -14,6 +14,7 @@ typedef struct BothCase {
     IrEvalInput inputs[8];
     int n_inputs;
     double params[32];
+    int part_rows; /* the device works on parts of so many rows or planes; 0: in one piece */
 } BothCase;
 
 /* Fills an input with values that a file of type `elem` can hold, from a seed; owned by the

@@ -116,7 +116,9 @@ static void one_channel_of_several_is_stored(void **state)
     one.channel = X_TWO;
     program.inputs = &one;
     static const ProgGrid grids[] = {
-        {{X_W, X_H, X_ONE, X_ONE}}, {{X_ONE, X_ONE, X_ONE, X_ONE}}, {{X_W, X_H, X_D, X_ONE}}};
+        {{X_W, X_H, X_ONE, X_ONE}, false},
+        {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
+        {{X_W, X_H, X_D, X_ONE}, true}};
     program.grids = grids;
     ExecInput input = {.extent = {3, 2, 1, 4}, .elem = ELEM_U8};
     Exec *exec;
@@ -198,7 +200,7 @@ static void largest_label_is_known_before_the_first_step(void **state)
 
 static void wrong_shapes_are_refused(void **state)
 {
-    ProgGrid grids[3] = {GRIDS[0], GRIDS[1], {{X_TEN, X_H, X_D, X_C}}};
+    ProgGrid grids[3] = {GRIDS[0], GRIDS[1], {{X_TEN, X_H, X_D, X_C}, true}};
     Program program = seen();
     program.grids = grids;
     Exec *exec;

@@ -163,6 +163,7 @@ static bool check(const Case *c)
 }
 
 static Device *dev;
+static int part_rows;
 
 /* The device's pixels are the evaluator's. */
 static bool check_on_device(const Case *c)
@@ -171,7 +172,7 @@ static bool check_on_device(const Case *c)
     if (g == NULL) {
         return false;
     }
-    BothCase in = {.n_inputs = 1};
+    BothCase in = {.n_inputs = 1, .part_rows = part_rows};
     in.inputs[0] = (IrEvalInput){
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
         .elem = ELEM_U8,
@@ -227,11 +228,18 @@ static void devices_agree_with_the_evaluator(void **state)
     dev_close(dev);
 }
 
+static void so_do_devices_that_see_a_part_at_a_time(void **state)
+{
+    part_rows = 3;
+    devices_agree_with_the_evaluator(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
         cmocka_unit_test(devices_agree_with_the_evaluator),
+        cmocka_unit_test(so_do_devices_that_see_a_part_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,84 @@
+/* exec_args: what a step's kernel, or a primitive's reader, is given. */
+#include "exec_state.h"
+
+#include <string.h>
+
+static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
+{
+    const ProgArg *arg = &exec->program->steps[s].args[i];
+    const ExecStep *step = &exec->plan->steps[s];
+    const ExecGrid *g;
+    switch (arg->kind) {
+    case ARG_BUFFER:
+        return dev_mem(exec->mem[arg->a]);
+    case ARG_ROW0:
+        return dev_int(exec->row0[arg->a]);
+    case ARG_ROWS:
+        return dev_int(exec->rows[arg->a]);
+    case ARG_EXTENT:
+        g = &exec->plan->grids[arg->a];
+        return dev_int(((const int[]){g->w, g->h, g->d, g->planes, g->pitch})[arg->b]);
+    case ARG_VALUES:
+        return dev_mem(exec->values_mem);
+    case ARG_HOST_INT:
+        return dev_int(step->values[i]);
+    case ARG_HOST_FLOAT:
+        return dev_float(step->values[i]);
+    case ARG_HOST_DOUBLE:
+        return dev_double(step->values[i]);
+    case ARG_ROWS_FROM:
+        return dev_int(range->from);
+    case ARG_ROWS_TO:
+        return dev_int(range->to);
+    case ARG_PLANE_FROM:
+        return dev_int(range->plane_from);
+    case ARG_PART_Y:
+        return dev_int(range->part_y);
+    case ARG_PART_PLANE:
+        return dev_int(range->part_plane);
+    case ARG_STRIP:
+        return dev_int(step->strip);
+    case ARG_PARTIALS: /* of this step, or left by the one before */
+        return dev_mem(exec->scratch[exec->scratch[s] || s == 0 ? s : s - 1]);
+    }
+    return dev_int(0);
+}
+
+bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
+               Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    if (step->n_args > EXEC_MAX_ARGS) {
+        return err_set(err, CODE_USAGE, "'%s' has %d arguments; %d are possible", step->name,
+                       step->n_args, EXEC_MAX_ARGS);
+    }
+    for (int i = 0; i < step->n_args; i++) {
+        args[i] = arg_of(exec, s, i, range);
+    }
+    return true;
+}
+
+/* The table that a primitive fills, or ("column") takes from. */
+static PrimTable *table_of(Exec *exec, int s, bool fresh)
+{
+    const Program *program = exec->program;
+    int of = program->steps[s].of_step;
+    if (of >= 0 && of != s && strcmp(program->steps[of].primitive, "measure") == 0) {
+        return &exec->tables[of];
+    }
+    if (fresh) {
+        prim_table_free(&exec->tables[s]);
+    }
+    return &exec->tables[s];
+}
+
+void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    call->reader = step->kernel >= 0 ? exec_built_reader(exec->built, step->kernel) : NULL;
+    call->reader_args = args;
+    call->n_reader_args = step->n_args;
+    call->values = exec->values_mem;
+    call->table = table_of(exec, s, call->part.pass == 0 && (!call->part.cut || call->part.first));
+    call->err = err;
+}

@@ -1,0 +1,54 @@
+/*
+ * exec_state: the executor's insides, for exec.c and for parts_run.c, which runs the same program
+ * strip by strip.
+ */
+#ifndef RUNTIME_EXEC_STATE_H
+#define RUNTIME_EXEC_STATE_H
+
+#include "exec.h"
+#include "exec_build.h"
+
+enum { EXEC_MAX_ARGS = 128 };
+
+/* What a launch computes, and where the part begins that a primitive works on. */
+typedef struct ExecRange {
+    int from, to, plane_from, part_y, part_plane;
+} ExecRange;
+
+struct Exec {
+    const Program *program;
+    Device *dev;
+    ExecTarget target;
+    ExecPlan *plan;
+    ExecInput *bound; /* what the plan was made for */
+    double *params;
+    ExecBuilt *built;
+    DevMem **arenas; /* pieces of target.max_alloc bytes */
+    int n_arenas;
+    uint64_t arena_bytes;
+    DevMem **planned; /* by buffer, as planned; in one piece */
+    DevMem **mem;     /* by buffer: where it is now; loops exchange them */
+    int *rows, *row0; /* by buffer: rows of each plane that are there, and the first of them */
+    DevMem **scratch; /* by step */
+    DevMem *values_mem;
+    double *values, *counts; /* counts: by input, the largest label */
+    bool values_known, ran;
+    PrimTable *tables; /* by step */
+    bool (*stop)(void);
+};
+
+/* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */
+bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err);
+/* A step's arguments; as many as its n_args. */
+bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
+               Err *err);
+/* Gives the primitive's call what it needs of step s but for images, scratch and part. */
+void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err);
+/* Rows in the type of the input's buffer, close together; `to` has room for them. */
+bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
+                  size_t pitch, void *to, Err *err);
+/* Writes the largest labels of inputs where the pipeline looks for them. */
+bool exec_write_counts(Exec *exec, Err *err);
+bool exec_stopped(const Exec *exec, Err *err);
+
+#endif

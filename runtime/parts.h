@@ -1,0 +1,93 @@
+/*
+ * parts: the plan of a run whose image does not fit into the device's memory in one piece.
+ *
+ * The steps of a program are put together into *segments*.  A segment goes over the image once, part
+ * by part; a part is a strip of rows over the full width (of planes, where the grid has a z axis).
+ * What a segment is for are its *sinks*: one pass of a primitive, or a launch whose result has to
+ * outlive the segment.  Launches that only lead there are computed in every segment that needs
+ * them, on the part and as many rows around it as are read (one halo, accumulated over all of
+ * them), as long as that is cheaper than to carry their pixels to the host and back; else their
+ * buffers are *kept*: in a store on the host.  Steps that need whole images, and steps without
+ * pixels, are segments of their own.
+ *
+ * Every byte on the device counts: windows (the rows of a buffer that a part needs), whole buffers,
+ * scratch of primitives, values.  The longest part that stays within the limit is taken.
+ */
+#ifndef RUNTIME_PARTS_H
+#define RUNTIME_PARTS_H
+
+#include "exec_plan.h"
+
+typedef enum PartsKind {
+    PARTS_CUT,   /* over the parts of an image */
+    PARTS_WHOLE, /* one step in one piece */
+    PARTS_LOOP,  /* a loop begins */
+    PARTS_END    /* its round ends */
+} PartsKind;
+
+/* A step in a segment. */
+typedef struct PartsTask {
+    int step, pass;
+    bool last_pass;
+    int lo, hi; /* rows before and behind the part that it computes, too */
+} PartsTask;
+
+/* A buffer in a segment. */
+typedef struct PartsWindow {
+    int buffer;
+    bool load;  /* its rows come from an input or a store, else a task makes them */
+    bool whole; /* all of it is there while the segment runs */
+    bool keep;  /* its part goes to a store, and to outputs */
+    int lo, hi; /* rows before and behind the part that it has, too */
+    int first, last; /* tasks that need it */
+    int64_t rows;    /* CUT: rows (planes) that it holds; whole: all */
+    uint64_t bytes, offset;
+} PartsWindow;
+
+typedef struct PartsSegment {
+    PartsKind kind;
+    int step;        /* WHOLE, LOOP, END */
+    bool planes;     /* parts are planes, not rows */
+    int extent;      /* rows or planes of the image */
+    int rows, parts; /* of the longest part; how many parts */
+    PartsTask *tasks;
+    int n_tasks;
+    PartsWindow *windows;
+    int n_windows;
+    uint64_t *scratch, *scratch_at; /* by task */
+    uint64_t bytes;
+} PartsSegment;
+
+typedef struct PartsPlan {
+    PartsSegment *segments;
+    int n;
+    bool *kept;       /* by buffer: it has a store */
+    int *input;       /* by buffer: the input that it is; -1 none */
+    int *maker;       /* by buffer: the step that writes it; -1 none */
+    int *last_use;    /* by buffer: the last segment that loads it; -1 none */
+    double labels;    /* as many are expected where the number is not known yet */
+    uint64_t limit, peak;
+} PartsPlan;
+
+/*
+ * Cuts the run of `plan` so that it needs at most `limit` bytes.  CODE_MEMORY with the smallest
+ * limit that would do when there is none.  Owned by the caller (parts_plan_free).
+ */
+bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
+                    Err *err);
+void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
+
+/*
+ * Lays a segment out anew within `limit` bytes.  labels: by value slot, how many labels there are
+ * where that is known, else NaN; vectors: by buffer, the elements of those that have been made.
+ */
+bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                  PartsSegment *segment, const double *labels, const int64_t *vectors,
+                  uint64_t limit, Err *err);
+
+/* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
+ * `labels` as in PrimCall. */
+void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
+                Device *dev, int from, int rows, int c, double labels, PrimCall *call);
+
+#endif

@@ -1,0 +1,857 @@
+/*
+ * parts_plan: cuts a program into segments (parts.h) and each segment into parts.
+ *
+ * Sinks are taken in the program's order.  Each is added to the segment under way together with the
+ * launches that lead to it, unless it needs what that segment only has when it is done: a value, a
+ * vector, a whole image, rows around a part that a primitive makes, another pass of the same
+ * primitive; then the segment is closed and the sink begins the next one.
+ */
+#include "parts.h"
+
+#include "plan.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_ROWS = 64,   /* of accumulated halo that are computed again rather than kept */
+    MOST_PLANES = 8,
+    GRAIN = 16        /* longest parts are looked for in steps of this many rows */
+};
+
+typedef struct Cutter {
+    const ExecPlan *plan;
+    const ExecTarget *target;
+    const Program *program;
+    PartsPlan *parts;
+    int *level;       /* by step: the loop that it is in; -1 none */
+    bool *given;      /* by buffer: an output that its maker gives away, not yet planned */
+    int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
+    PartsSegment now; /* under way */
+    bool open;
+    Err *err;
+} Cutter;
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run in parts");
+}
+
+static const ExecGrid *grid_of_step(const ExecPlan *plan, int s)
+{
+    return &plan->grids[plan->program->steps[s].grid];
+}
+
+static bool is_vector(const ExecPlan *plan, int buffer)
+{
+    return plan->program->buffers[buffer].grid < 0;
+}
+
+/* Rows or planes of a grid. */
+static int extent_of(const ExecGrid *g)
+{
+    return g->has_z ? g->d : g->h;
+}
+
+static bool reads_whole(const ProgRead *read)
+{
+    return read->below < 0 || read->above < 0;
+}
+
+/* Rows that a read reaches to either side. */
+static bool halo_of(const ExecPlan *plan, const ProgRead *read, int *lo, int *hi, Err *err)
+{
+    *lo = *hi = 0;
+    if (reads_whole(read)) {
+        return true;
+    }
+    TRY(host_eval_int(plan->program, &plan->host, read->below, "a halo", lo, err));
+    TRY(host_eval_int(plan->program, &plan->host, read->above, "a halo", hi, err));
+    *lo = *lo < 0 ? -*lo : *lo;
+    *hi = *hi < 0 ? -*hi : *hi;
+    return true;
+}
+
+static bool uses_values(const ProgStep *step)
+{
+    bool uses = step->of_value >= 0;
+    for (int i = 0; i < step->n_args; i++) {
+        uses = uses || step->args[i].kind == ARG_VALUES;
+    }
+    return uses;
+}
+
+/* Passes over parts; 0: the step needs the whole image, or has none. */
+static int passes_of(const Cutter *c, int s)
+{
+    const ProgStep *step = &c->program->steps[s];
+    if (step->kind == STEP_LAUNCH) {
+        return step->n_writes > 0 ? 1 : 0;
+    }
+    const Primitive *primitive = prim_find(step->primitive);
+    if (!primitive || !primitive->passes) {
+        return 0;
+    }
+    PrimCall call;
+    Err ignored = {0};
+    exec_plan_call(c->plan, c->target->dev, s, &call);
+    call.part.cut = true;
+    call.err = &ignored;
+    return primitive->passes(&call);
+}
+
+/* ---- what is kept ---------------------------------------------------------------------- */
+
+static bool loop_between(const Program *program, int from, int to)
+{
+    for (int s = from; s < to; s++) {
+        if (program->steps[s].kind == STEP_LOOP) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_levels(Cutter *c)
+{
+    int level = -1;
+    for (int s = 0; s < c->program->n_steps; s++) {
+        if (c->program->steps[s].kind == STEP_END) {
+            const int loop = level;
+            level = c->level[loop];
+            c->level[s] = loop;
+            continue;
+        }
+        c->level[s] = level;
+        level = c->program->steps[s].kind == STEP_LOOP ? s : level;
+    }
+}
+
+static void find_makers(Cutter *c)
+{
+    const Program *program = c->program;
+    for (int i = 0; i < program->n_buffers; i++) {
+        c->parts->maker[i] = c->parts->input[i] = c->parts->last_use[i] = -1;
+    }
+    for (int i = 0; i < program->n_inputs; i++) {
+        if (program->inputs[i].buffer >= 0) {
+            c->parts->input[program->inputs[i].buffer] = i;
+        }
+    }
+    for (int s = program->n_steps - 1; s >= 0; s--) {
+        for (int i = 0; i < program->steps[s].n_writes; i++) {
+            c->parts->maker[program->steps[s].writes[i]] = s;
+        }
+        for (int i = 0; program->steps[s].kind == STEP_END && i < program->steps[s].n_carries;
+             i++) {
+            const ProgCarry *carry = &program->steps[s].carries[i];
+            if (!carry->is_value) {
+                c->parts->kept[carry->carry] = c->parts->kept[carry->next] = true;
+            }
+        }
+    }
+    for (int i = 0; i < program->n_outputs; i++) {
+        int b = program->outputs[i].buffer, maker = b >= 0 ? c->parts->maker[b] : -1;
+        bool late = maker >= 0 && (c->level[maker] >= 0 || c->parts->kept[b]);
+        if (maker >= 0) {
+            c->given[b] = !late;
+            c->parts->kept[b] = late;
+        }
+    }
+}
+
+/* Whether what step s reads has to be there as pixels rather than be computed again. */
+static bool must_be_kept(const Cutter *c, int s, const ProgRead *read)
+{
+    int maker = c->parts->maker[read->buffer];
+    if (maker < 0) {
+        return false;
+    }
+    const ProgStep *from = &c->program->steps[maker];
+    return from->kind == STEP_PRIMITIVE || c->level[maker] != c->level[s] || reads_whole(read) ||
+           passes_of(c, s) == 0 ||
+           (uses_values(from) && loop_between(c->program, maker, s));
+}
+
+/* Follows the halos through the launches; where they have grown too wide, what is read is kept. */
+static bool follow_halos(Cutter *c, int s)
+{
+    const ProgStep *step = &c->program->steps[s];
+    bool *kept = c->parts->kept;
+    int most = step->grid >= 0 && grid_of_step(c->plan, s)->has_z ? MOST_PLANES : MOST_ROWS;
+    int lo = 0, hi = 0;
+    for (int i = 0; i < step->n_reads; i++) {
+        const ProgRead *read = &step->reads[i];
+        int b = read->buffer, below, above;
+        TRY(halo_of(c->plan, read, &below, &above, c->err));
+        kept[b] = kept[b] || must_be_kept(c, s, read);
+        bool again = c->parts->maker[b] >= 0 && !kept[b];
+        if (again && c->lo[b] + c->hi[b] > 0 && c->lo[b] + c->hi[b] + below + above > most) {
+            kept[b] = true;
+            again = false;
+        }
+        below += again ? c->lo[b] : 0;
+        above += again ? c->hi[b] : 0;
+        lo = below > lo ? below : lo;
+        hi = above > hi ? above : hi;
+    }
+    for (int i = 0; i < step->n_writes; i++) {
+        c->lo[step->writes[i]] = lo;
+        c->hi[step->writes[i]] = hi;
+    }
+    return true;
+}
+
+static bool find_kept(Cutter *c)
+{
+    find_levels(c);
+    find_makers(c);
+    for (int s = 0; s < c->program->n_steps; s++) {
+        StepKind kind = c->program->steps[s].kind;
+        if (kind == STEP_LAUNCH || kind == STEP_PRIMITIVE) {
+            TRY(follow_halos(c, s));
+        }
+    }
+    return true;
+}
+
+/* ---- tasks ----------------------------------------------------------------------------- */
+
+static int task_of(const PartsSegment *seg, int step)
+{
+    for (int i = 0; i < seg->n_tasks; i++) {
+        if (seg->tasks[i].step == step) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool writes_value_here(const Cutter *c)
+{
+    for (int i = 0; i < c->now.n_tasks; i++) {
+        const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
+        if (step->kind == STEP_PRIMITIVE && step->value >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tasks stand in the program's order. */
+static void insert_task(PartsSegment *seg, PartsTask task)
+{
+    int at = seg->n_tasks++;
+    while (at > 0 && seg->tasks[at - 1].step > task.step) {
+        seg->tasks[at] = seg->tasks[at - 1];
+        at--;
+    }
+    seg->tasks[at] = task;
+}
+
+/* Adds a step and the launches that it reads from; false when the segment cannot have it. */
+static bool add_task(Cutter *c, int s, int pass, bool last_pass)
+{
+    const ProgStep *step = &c->program->steps[s];
+    const ExecGrid *g = grid_of_step(c->plan, s);
+    int have = task_of(&c->now, s);
+    if (have >= 0) {
+        return c->now.tasks[have].pass == pass;
+    }
+    if (c->now.n_tasks == 0) {
+        c->now.planes = g->has_z;
+        c->now.extent = extent_of(g);
+    }
+    bool volumes = g->has_z && g->c > 1; /* cut along z, their channels would not lie together */
+    if (g->has_z != c->now.planes || extent_of(g) != c->now.extent || volumes ||
+        (uses_values(step) && writes_value_here(c))) {
+        return false;
+    }
+    insert_task(&c->now, (PartsTask){.step = s, .pass = pass, .last_pass = last_pass});
+    for (int i = 0; i < step->n_reads; i++) {
+        int b = step->reads[i].buffer, maker = c->parts->maker[b];
+        int here = maker >= 0 ? task_of(&c->now, maker) : -1;
+        bool whole = reads_whole(&step->reads[i]) || is_vector(c->plan, b);
+        if (here >= 0 && maker < s) {
+            bool primitive = c->program->steps[maker].kind == STEP_PRIMITIVE;
+            if (whole || (primitive && !c->now.tasks[here].last_pass)) {
+                return false;
+            }
+        } else if (maker >= 0 && !c->parts->kept[b] && !add_task(c, maker, 0, true)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rows around the part that each task computes: what later tasks read of it. */
+static bool find_reach(Cutter *c, int *lo, int *hi)
+{
+    PartsSegment *seg = &c->now;
+    memset(lo, 0, sizeof *lo * (size_t)c->program->n_buffers);
+    memset(hi, 0, sizeof *hi * (size_t)c->program->n_buffers);
+    for (int t = seg->n_tasks - 1; t >= 0; t--) {
+        PartsTask *task = &seg->tasks[t];
+        const ProgStep *step = &c->program->steps[task->step];
+        task->lo = task->hi = 0;
+        for (int i = 0; i < step->n_writes; i++) {
+            int b = step->writes[i];
+            task->lo = lo[b] > task->lo ? lo[b] : task->lo;
+            task->hi = hi[b] > task->hi ? hi[b] : task->hi;
+        }
+        for (int i = 0; i < step->n_writes; i++) {
+            lo[step->writes[i]] = task->lo;
+            hi[step->writes[i]] = task->hi;
+        }
+        int around = 0;
+        if (step->kind == STEP_PRIMITIVE) {
+            const Primitive *primitive = prim_find(step->primitive);
+            PrimCall call;
+            Err ignored = {0};
+            exec_plan_call(c->plan, c->target->dev, task->step, &call);
+            call.part.cut = true;
+            call.part.pass = task->pass;
+            call.err = &ignored;
+            around = primitive->halo ? primitive->halo(&call) : 0;
+        }
+        for (int i = 0; i < step->n_reads; i++) {
+            int b = step->reads[i].buffer, below, above;
+            TRY(halo_of(c->plan, &step->reads[i], &below, &above, c->err));
+            below += task->lo + around;
+            above += task->hi + around;
+            lo[b] = below > lo[b] ? below : lo[b];
+            hi[b] = above > hi[b] ? above : hi[b];
+        }
+    }
+    return true;
+}
+
+/* Parts are all that a primitive makes, and all that it can be given as stored images. */
+static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
+{
+    for (int t = 0; t < c->now.n_tasks; t++) {
+        const ProgStep *step = &c->program->steps[c->now.tasks[t].step];
+        if (step->kind != STEP_PRIMITIVE) {
+            continue;
+        }
+        for (int i = 0; i < step->n_writes; i++) {
+            if (lo[step->writes[i]] + hi[step->writes[i]] > 0) {
+                return false;
+            }
+        }
+        for (int i = 0; i < step->n_inputs; i++) {
+            int b = step->inputs[i];
+            if (b >= 0 && lo[b] + hi[b] > 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- windows --------------------------------------------------------------------------- */
+
+static PartsWindow *window_of(PartsSegment *seg, int buffer)
+{
+    for (int i = 0; i < seg->n_windows; i++) {
+        if (seg->windows[i].buffer == buffer) {
+            return &seg->windows[i];
+        }
+    }
+    PartsWindow *w = &seg->windows[seg->n_windows++];
+    *w = (PartsWindow){.buffer = buffer, .first = seg->n_tasks, .last = -1};
+    return w;
+}
+
+static void live_at(PartsWindow *w, int task)
+{
+    w->first = task < w->first ? task : w->first;
+    w->last = task > w->last ? task : w->last;
+}
+
+static void find_windows(Cutter *c, const int *lo, const int *hi)
+{
+    PartsSegment *seg = &c->now;
+    seg->n_windows = 0;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const PartsTask *task = &seg->tasks[t];
+        const ProgStep *step = &c->program->steps[task->step];
+        for (int i = 0; i < step->n_reads; i++) {
+            int b = step->reads[i].buffer;
+            PartsWindow *w = window_of(seg, b);
+            int maker = c->parts->maker[b], here = maker >= 0 ? task_of(seg, maker) : -1;
+            w->load = w->load || here < 0 || here >= t;
+            w->whole = w->whole || reads_whole(&step->reads[i]) || is_vector(c->plan, b);
+            live_at(w, w->load ? 0 : t);
+            live_at(w, w->whole ? seg->n_tasks : t);
+        }
+        for (int i = 0; i < step->n_writes; i++) {
+            int b = step->writes[i];
+            PartsWindow *w = window_of(seg, b);
+            bool sink = c->parts->kept[b] || c->given[b];
+            w->whole = w->whole || is_vector(c->plan, b);
+            w->keep = sink && task->last_pass;
+            /* Between the passes a vector goes to the host and comes back. */
+            w->keep = w->keep || is_vector(c->plan, b);
+            w->load = w->load || (is_vector(c->plan, b) && task->pass > 0);
+            live_at(w, w->whole ? 0 : t);
+            live_at(w, w->keep ? seg->n_tasks : t);
+        }
+    }
+    for (int i = 0; i < seg->n_windows; i++) {
+        PartsWindow *w = &seg->windows[i];
+        w->lo = w->whole ? 0 : lo[w->buffer];
+        w->hi = w->whole ? 0 : hi[w->buffer];
+    }
+}
+
+/* ---- segments -------------------------------------------------------------------------- */
+
+static bool segment_new(const Cutter *c, PartsSegment *seg)
+{
+    size_t steps = (size_t)c->program->n_steps + 1, buffers = (size_t)c->program->n_buffers + 1;
+    *seg = (PartsSegment){.kind = PARTS_CUT, .step = -1};
+    seg->tasks = calloc(steps, sizeof *seg->tasks);
+    seg->windows = calloc(buffers, sizeof *seg->windows);
+    seg->scratch = calloc(steps, sizeof *seg->scratch);
+    seg->scratch_at = calloc(steps, sizeof *seg->scratch_at);
+    return (seg->tasks && seg->windows && seg->scratch && seg->scratch_at) || no_memory(c->err);
+}
+
+static void segment_free(PartsSegment *seg)
+{
+    free(seg->tasks);
+    free(seg->windows);
+    free(seg->scratch);
+    free(seg->scratch_at);
+    *seg = (PartsSegment){0};
+}
+
+static bool append(Cutter *c, PartsSegment seg)
+{
+    PartsPlan *p = c->parts;
+    PartsSegment *larger = realloc(p->segments, (size_t)(p->n + 1) * sizeof *larger);
+    if (!larger) {
+        segment_free(&seg);
+        return no_memory(c->err);
+    }
+    p->segments = larger;
+    for (int i = 0; i < seg.n_windows; i++) {
+        if (seg.windows[i].keep && !is_vector(c->plan, seg.windows[i].buffer)) {
+            c->given[seg.windows[i].buffer] = false;
+        }
+        if (seg.windows[i].load) {
+            p->last_use[seg.windows[i].buffer] = p->n;
+        }
+    }
+    p->segments[p->n++] = seg;
+    return true;
+}
+
+static bool close_segment(Cutter *c)
+{
+    if (!c->open) {
+        return true;
+    }
+    c->open = false;
+    PartsSegment seg = c->now;
+    c->now = (PartsSegment){0};
+    return append(c, seg);
+}
+
+/* The segment under way with one sink more; false, and unchanged, when that cannot be. */
+static bool extend(Cutter *c, int s, int pass, bool last_pass, bool *possible)
+{
+    size_t n = (size_t)c->program->n_buffers + 1;
+    PartsTask *before = calloc((size_t)c->program->n_steps + 1, sizeof *before);
+    int n_before = c->now.n_tasks, *lo = calloc(n, sizeof *lo), *hi = calloc(n, sizeof *hi);
+    bool ok = (before && lo && hi) || no_memory(c->err);
+    if (ok) {
+        memcpy(before, c->now.tasks, (size_t)n_before * sizeof *before);
+        *possible = add_task(c, s, pass, last_pass);
+        ok = !*possible || find_reach(c, lo, hi);
+        *possible = *possible && ok && reach_is_possible(c, lo, hi);
+        if (!*possible) {
+            memcpy(c->now.tasks, before, (size_t)n_before * sizeof *before);
+            c->now.n_tasks = n_before;
+            ok = ok && find_reach(c, lo, hi);
+        }
+    }
+    if (ok) {
+        find_windows(c, lo, hi);
+    }
+    free(before);
+    free(lo);
+    free(hi);
+    return ok;
+}
+
+static bool add_sink(Cutter *c, int s, int pass, bool last_pass)
+{
+    bool possible = false;
+    if (c->open) {
+        TRY(extend(c, s, pass, last_pass, &possible));
+    }
+    if (!possible) {
+        TRY(close_segment(c));
+        TRY(segment_new(c, &c->now));
+        c->open = true;
+        TRY(extend(c, s, pass, last_pass, &possible));
+    }
+    return possible || err_set(c->err, CODE_MEMORY, "'%s' cannot be cut into parts",
+                               c->program->steps[s].name);
+}
+
+/* A step in one piece: all that it reads and writes is there whole. */
+static bool add_whole(Cutter *c, int s)
+{
+    const ProgStep *step = &c->program->steps[s];
+    PartsSegment seg;
+    TRY(close_segment(c));
+    if (!segment_new(c, &seg)) {
+        segment_free(&seg);
+        return false;
+    }
+    seg.kind = PARTS_WHOLE;
+    seg.step = s;
+    seg.rows = seg.extent = extent_of(grid_of_step(c->plan, s));
+    seg.parts = 1;
+    seg.tasks[seg.n_tasks++] = (PartsTask){.step = s, .last_pass = true};
+    for (int i = 0; i < step->n_reads; i++) {
+        PartsWindow *w = window_of(&seg, step->reads[i].buffer);
+        w->load = w->whole = true;
+        w->first = w->last = 0;
+    }
+    for (int i = 0; i < step->n_writes; i++) {
+        PartsWindow *w = window_of(&seg, step->writes[i]);
+        w->whole = w->keep = true;
+        w->first = w->last = 0;
+    }
+    return append(c, seg);
+}
+
+static bool add_mark(Cutter *c, int s, PartsKind kind)
+{
+    TRY(close_segment(c));
+    return append(c, (PartsSegment){.kind = kind, .step = s});
+}
+
+/* Launches wait until a sink asks for them, unless what they write is one. */
+static bool is_sink(const Cutter *c, int s)
+{
+    const ProgStep *step = &c->program->steps[s];
+    bool sink = step->kind == STEP_PRIMITIVE;
+    for (int i = 0; i < step->n_writes; i++) {
+        sink = sink || c->parts->kept[step->writes[i]] || c->given[step->writes[i]];
+    }
+    return sink;
+}
+
+static bool cut(Cutter *c)
+{
+    TRY(find_kept(c));
+    for (int s = 0; s < c->program->n_steps; s++) {
+        StepKind kind = c->program->steps[s].kind;
+        if (kind == STEP_LOOP || kind == STEP_END) {
+            TRY(add_mark(c, s, kind == STEP_LOOP ? PARTS_LOOP : PARTS_END));
+            continue;
+        }
+        int passes = passes_of(c, s);
+        if (passes == 0) {
+            TRY(add_whole(c, s));
+        }
+        for (int pass = 0; pass < passes && is_sink(c, s); pass++) {
+            TRY(add_sink(c, s, pass, pass + 1 == passes));
+        }
+    }
+    return close_segment(c);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------- */
+
+void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
+                Device *dev, int from, int rows, int c, double labels, PrimCall *call)
+{
+    const ProgStep *step = &plan->program->steps[task->step];
+    const ExecGrid *g = grid_of_step(plan, task->step);
+    exec_plan_call(plan, dev, task->step, call);
+    call->labels = labels;
+    if (segment->kind == PARTS_WHOLE) {
+        return;
+    }
+    call->part = (PrimPart){.cut = true,
+                            .y = segment->planes ? 0 : from,
+                            .z = segment->planes ? from : 0,
+                            .c = c,
+                            .h = g->h,
+                            .d = g->d,
+                            .channels = g->c,
+                            .rows = segment->planes ? g->h : segment->rows,
+                            .planes = segment->planes ? segment->rows : g->d,
+                            .pass = task->pass,
+                            .first = from == 0 && c == 0,
+                            .last = from + rows >= segment->extent && c + 1 == g->c};
+    call->h = segment->planes ? g->h : rows;
+    call->d = call->planes = segment->planes ? rows : g->d;
+    for (int i = 0; i < step->n_inputs + step->n_writes; i++) {
+        bool in = i < step->n_inputs;
+        PrimImage *image = in ? &call->in[i] : &call->out[i - step->n_inputs];
+        int buffer = in ? step->inputs[i] : step->writes[i - step->n_inputs];
+        if (buffer >= 0 && !is_vector(plan, buffer)) {
+            image->h = call->h;
+            image->d = image->planes = call->d;
+            image->length = (int64_t)image->planes * image->h * image->pitch;
+        }
+    }
+}
+
+static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
+{
+    int slot = plan->program->steps[s].of_value;
+    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+}
+
+/* Elements of a vector: as many as it was made with, else as its maker would make it. */
+static int64_t vector_length(const ExecPlan *plan, const PartsPlan *parts, int buffer,
+                             const double *labels, const int64_t *vectors)
+{
+    int maker = parts->maker[buffer];
+    int64_t most = plan->buffers[buffer].length;
+    if (vectors && vectors[buffer] > 0) {
+        return vectors[buffer];
+    }
+    if (maker < 0 || plan->program->steps[maker].of_value < 0) {
+        return most;
+    }
+    double wanted = labels_of(plan, parts, maker, labels) + 2;
+    return wanted < (double)most ? (int64_t)wanted : most;
+}
+
+static void size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                         PartsSegment *seg, const double *labels, const int64_t *vectors)
+{
+    for (int i = 0; i < seg->n_windows; i++) {
+        PartsWindow *w = &seg->windows[i];
+        const ExecBuffer *b = &plan->buffers[w->buffer];
+        int grid = plan->program->buffers[w->buffer].grid;
+        if (grid < 0) {
+            w->rows = 1;
+            w->bytes = elem_size(b->elem) *
+                       (uint64_t)vector_length(plan, parts, w->buffer, labels, vectors);
+            continue;
+        }
+        const ExecGrid *g = &plan->grids[grid];
+        int extent = extent_of(g);
+        int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
+        w->rows = rows < extent ? rows : extent;
+        if (g->c > 1 && !w->whole) { /* channels begin where slices of memory may */
+            int64_t step = (int64_t)target->alignment / 16;
+            w->rows = (w->rows + step - 1) / step * step;
+        }
+        uint64_t row = (uint64_t)g->pitch * elem_size(b->elem) * (uint64_t)g->c;
+        w->bytes = row * (uint64_t)w->rows * (uint64_t)(g->has_z ? g->h : 1);
+    }
+}
+
+static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                         PartsSegment *seg, const double *labels, Err *err)
+{
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const PartsTask *task = &seg->tasks[t];
+        const ProgStep *step = &plan->program->steps[task->step];
+        const Primitive *primitive =
+            step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
+        seg->scratch[t] = 0;
+        if (primitive && primitive->scratch_bytes) {
+            PrimCall call;
+            parts_call(plan, seg, task, target->dev, 0, seg->rows, 0,
+                       labels_of(plan, parts, task->step, labels), &call);
+            for (int i = 0; i < step->n_writes; i++) {
+                if (is_vector(plan, step->writes[i])) {
+                    call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
+                }
+            }
+            call.err = err;
+            seg->scratch[t] = primitive->scratch_bytes(&call);
+        }
+    }
+    return err->code == CODE_OK;
+}
+
+static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
+{
+    size_t n = (size_t)(seg->n_windows + seg->n_tasks);
+    PlanBuffer *list = calloc(n + 1, sizeof *list);
+    PlanResult result = {0};
+    if (!list) {
+        return no_memory(err);
+    }
+    for (int i = 0; i < seg->n_windows; i++) {
+        const PartsWindow *w = &seg->windows[i];
+        list[i] = (PlanBuffer){w->bytes, w->first, w->last, -1, 0};
+    }
+    for (int t = 0; t < seg->n_tasks; t++) {
+        list[seg->n_windows + t] = (PlanBuffer){seg->scratch[t], 0, seg->n_tasks, -1, 0};
+    }
+    bool ok = plan_pack(list, (int)n, target->alignment, target->max_alloc, &result, err);
+    for (int i = 0; ok && i < seg->n_windows; i++) {
+        seg->windows[i].offset = list[i].offset;
+    }
+    for (int t = 0; ok && t < seg->n_tasks; t++) {
+        seg->scratch_at[t] = list[seg->n_windows + t].offset;
+    }
+    seg->bytes = result.peak;
+    free(list);
+    return ok;
+}
+
+/* The segment with parts of this many rows, as few as that makes, and of equal length. */
+static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                     PartsSegment *seg, const double *labels, const int64_t *vectors, int rows,
+                     Err *err)
+{
+    seg->rows = rows < seg->extent ? rows : seg->extent;
+    seg->parts = (seg->extent + seg->rows - 1) / seg->rows;
+    size_windows(plan, target, parts, seg, labels, vectors);
+    return size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
+}
+
+static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
+    return err_set(err, CODE_MEMORY,
+                   "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
+                   "only %.1f MiB may be used: --memory %.0fMiB is the least that will do",
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20,
+                   ceil((double)seg->bytes / 0x1p20) + 1);
+}
+
+/* Parts are whole multiples of this many rows. */
+static int grain_of(const ExecPlan *plan, const PartsSegment *seg, int least)
+{
+    int grain = least;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
+        int own = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->grain : 1;
+        grain = own > grain ? own : grain;
+    }
+    return grain;
+}
+
+bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                  PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
+                  Err *err)
+{
+    int grain = seg->planes ? 1 : grain_of(plan, seg, target->part_rows > 0 ? 1 : GRAIN);
+    if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
+        return true;
+    }
+    if (seg->kind == PARTS_WHOLE) {
+        TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->extent, err));
+        return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
+    }
+    int low = 1, high = (seg->extent + grain - 1) / grain; /* in grains */
+    if (target->part_rows > 0) {
+        high = (target->part_rows + grain - 1) / grain;
+    }
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        TRY(try_rows(plan, target, parts, seg, labels, vectors, middle * grain, err));
+        if (seg->bytes <= limit) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    TRY(try_rows(plan, target, parts, seg, labels, vectors, low * grain, err));
+    if (seg->bytes > limit) {
+        return does_not_fit(plan, seg, limit, err);
+    }
+    if (target->part_rows > 0) {
+        return true;
+    }
+    int even = ((seg->extent + seg->parts - 1) / seg->parts + grain - 1) / grain * grain;
+    return try_rows(plan, target, parts, seg, labels, vectors, even, err);
+}
+
+/* ---- the whole plan -------------------------------------------------------------------- */
+
+/* A thousandth of the limit for each label is the guess where their number is not known. */
+static double expected_labels(uint64_t limit)
+{
+    double labels = (double)limit / 1024;
+    return labels < 4294967294.0 ? labels : 4294967294.0;
+}
+
+static bool allocate(Cutter *c)
+{
+    size_t buffers = (size_t)c->program->n_buffers + 1, steps = (size_t)c->program->n_steps + 1;
+    PartsPlan *p = c->parts;
+    c->level = calloc(steps, sizeof *c->level);
+    c->given = calloc(buffers, sizeof *c->given);
+    c->lo = calloc(buffers, sizeof *c->lo);
+    c->hi = calloc(buffers, sizeof *c->hi);
+    p->kept = calloc(buffers, sizeof *p->kept);
+    p->input = calloc(buffers, sizeof *p->input);
+    p->maker = calloc(buffers, sizeof *p->maker);
+    p->last_use = calloc(buffers, sizeof *p->last_use);
+    return (c->level && c->given && c->lo && c->hi && p->kept && p->input && p->maker &&
+            p->last_use) ||
+           no_memory(c->err);
+}
+
+static bool layout_all(Cutter *c)
+{
+    PartsPlan *p = c->parts;
+    for (int i = 0; i < p->n; i++) {
+        PartsSegment *seg = &p->segments[i];
+        TRY(parts_layout(c->plan, c->target, p, seg, NULL, NULL, p->limit, c->err));
+        p->peak = seg->bytes > p->peak ? seg->bytes : p->peak;
+    }
+    return true;
+}
+
+bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
+                    Err *err)
+{
+    Cutter c = {.plan = plan, .target = target, .program = plan->program, .err = err};
+    *out = NULL;
+    c.parts = calloc(1, sizeof *c.parts);
+    if (!c.parts) {
+        return no_memory(err);
+    }
+    c.parts->limit = limit;
+    c.parts->labels = expected_labels(limit);
+    bool ok = allocate(&c) && cut(&c) && layout_all(&c);
+    if (c.open) {
+        segment_free(&c.now);
+    }
+    free(c.level);
+    free(c.given);
+    free(c.lo);
+    free(c.hi);
+    if (!ok) {
+        parts_plan_free(c.parts);
+        return false;
+    }
+    *out = c.parts;
+    return true;
+}
+
+void parts_plan_free(PartsPlan *parts)
+{
+    if (!parts) {
+        return;
+    }
+    for (int i = 0; i < parts->n; i++) {
+        segment_free(&parts->segments[i]);
+    }
+    free(parts->segments);
+    free(parts->kept);
+    free(parts->input);
+    free(parts->maker);
+    free(parts->last_use);
+    free(parts);
+}
