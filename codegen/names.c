@@ -25,7 +25,24 @@ static const char *const RESERVED[] = {
     "pipe",   "vector", "bitselect", "popcount", "clz",   "hadd",     "isnan",   "isinf",
     "smoothstep", "tgamma", "lgamma", "nan",  "ldexp",    "logb",     "modf",    "remainder",
     "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
+    "rows_from", "rows_to", "plane_from", "part_y", "part_plane", "first", "planes",
 };
+
+/* Parameters that tell about an image are its name and one of these. */
+static const char *const SUFFIXES[] = {"_rows", "_row0", "_w", "_h", "_d", "_planes", "_pitch",
+                                       "_t",    "_int",  "_f64"};
+
+static bool ends_like_a_parameter(const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++) {
+        size_t m = strlen(SUFFIXES[i]);
+        if (n > m && strcmp(name + n - m, SUFFIXES[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool is_reserved(const char *name)
 {
@@ -48,7 +65,7 @@ const char *cg_identifier(Arena *arena, const char *name)
     for (size_t i = 0; i < n; i++) {
         *p++ = isalnum((unsigned char)name[i]) ? name[i] : '_';
     }
-    if (is_reserved(out)) {
+    if (is_reserved(out) || ends_like_a_parameter(out)) {
         *p++ = '_';
     }
     return out;
