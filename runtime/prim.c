@@ -56,6 +56,16 @@ PrimPart prim_part(const PrimCall *call)
                       .last = true};
 }
 
+PrimCall prim_longest(const PrimCall *call)
+{
+    PrimCall longest = *call;
+    if (call->part.cut) {
+        longest.h = call->part.rows;
+        longest.d = longest.planes = call->part.planes;
+    }
+    return longest;
+}
+
 void prim_table_free(PrimTable *table)
 {
     if (table) {

@@ -91,6 +91,8 @@ typedef struct PrimCall {
 } PrimCall;
 /* The part that a call is about; where the image is not cut, all of it as one part. */
 PrimPart prim_part(const PrimCall *call);
+/* The same call about the longest part, which scratch is for. */
+PrimCall prim_longest(const PrimCall *call);
 
 /* A finished table: columns of doubles, one row for each present label. */
 typedef struct PrimTable {

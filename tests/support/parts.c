@@ -94,11 +94,19 @@ static void set_reader(Run *r, const PrimCall *call, int halo, DevArg *args)
     RefShape s = r->job->s;
     const PrimPart *part = &call->part;
     bool deep = s.d > 1;
-    int up = deep ? 0 : smallest(halo, part->y), down = deep ? 0 : smallest(halo, s.h - part->y - call->h);
+    int up = deep ? 0 : smallest(halo, part->y),
+        down = deep ? 0 : smallest(halo, s.h - part->y - call->h);
     int before = deep ? smallest(halo, part->z) : 0;
     int behind = deep ? smallest(halo, s.d - part->z - call->d) : 0;
-    const int numbers[] = {s.w, s.h, r->pitch, part->y, part->c * s.d + part->z, -up, call->h + down,
-                           -before, call->planes + behind};
+    const int numbers[] = {s.w,
+                           s.h,
+                           r->pitch,
+                           part->y,
+                           part->c * s.d + part->z,
+                           -up,
+                           call->h + down,
+                           -before,
+                           call->planes + behind};
     for (int i = 0; i < 9; i++) {
         args[i] = dev_int(numbers[i]);
     }
@@ -132,15 +140,15 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
                      .shape = job->shape,
                      .err = r->err};
     memcpy(call.arg, job->arg, sizeof call.arg);
-    call.out[0] = (PrimImage){.mem = r->out,
-                              .elem = job->out,
-                              .w = job->s.w,
-                              .h = h,
-                              .d = d,
-                              .planes = planes,
-                              .pitch = r->pitch,
-                              .length = job->length > 0 ? job->length
-                                                        : (int64_t)planes * h * r->pitch};
+    call.out[0] =
+        (PrimImage){.mem = r->out,
+                    .elem = job->out,
+                    .w = job->s.w,
+                    .h = h,
+                    .d = d,
+                    .planes = planes,
+                    .pitch = r->pitch,
+                    .length = job->length > 0 ? job->length : (int64_t)planes * h * r->pitch};
     if (job->stored) {
         call.in[0] = call.out[0];
         call.in[0].mem = r->in;
@@ -172,8 +180,8 @@ static bool run_call(Run *r, PrimCall *call, void *to)
         return true;
     }
     size_t size = elem_size(job->out), row = (size_t)s.w * size;
-    return dev_read_rows(job->dev, r->out, 0, (size_t)r->pitch * size, (char *)to + first * row, row,
-                         row, rows, r->err);
+    return dev_read_rows(job->dev, r->out, 0, (size_t)r->pitch * size, (char *)to + first * row,
+                         row, row, rows, r->err);
 }
 
 /* The part behind row (or plane) `at`. */
@@ -229,7 +237,10 @@ static bool run_parts(Run *r, void *to)
     const PartsJob *job = r->job;
     bool deep = job->s.d > 1;
     int longest = job->step > 0 ? job->step : 5;
-    PrimPart part = {.cut = true, .h = job->extent > 0 ? (int)job->extent : job->s.h, .d = job->s.d, .channels = job->s.c};
+    PrimPart part = {.cut = true,
+                     .h = job->extent > 0 ? (int)job->extent : job->s.h,
+                     .d = job->s.d,
+                     .channels = job->s.c};
     part.rows = deep ? job->s.h : longest;
     part.planes = deep ? longest : 1;
     int planes = deep ? longest : 1;

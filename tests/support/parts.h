@@ -1,6 +1,6 @@
 /*
- * parts: runs a primitive over an image that is cut into parts, as the executor does, and gives back
- * what it wrote for the whole image.
+ * parts: runs a primitive over an image that is cut into parts, as the executor does, and gives
+ * back what it wrote for the whole image.
  *
  * The reader takes pixels from the whole image, and poison from beyond the part and the rows that
  * the primitive asks for, so that a result which depends on what is not there differs.
@@ -17,20 +17,20 @@ typedef struct PartsJob {
     Device *dev;
     const Primitive *primitive;
     RefShape s;
-    int step;            /* rows, or planes, of a part; 0: odd numbers of them, one behind the other */
-    bool by_channel;     /* all parts of a channel before the next one's */
-    int shape;           /* SHAPE_GPU or SHAPE_CPU */
+    int step;        /* rows, or planes, of a part; 0: odd numbers of them, one behind the other */
+    bool by_channel; /* all parts of a channel before the next one's */
+    int shape;       /* SHAPE_GPU or SHAPE_CPU */
     const void *pixels[PARTS_INPUTS]; /* dense; NULL: no such input */
     Elem elem[PARTS_INPUTS];
     const char *functions; /* more of the reader; NULL: none */
-    bool stored;         /* input 0 is an image in memory */
+    bool stored;           /* input 0 is an image in memory */
     double arg[10];
     const char *text;
-    double count;        /* of labels, in slot PARTS_OF_VALUE; NaN: none */
+    double count; /* of labels, in slot PARTS_OF_VALUE; NaN: none */
     Elem out;
-    int64_t length;      /* of the result where it is a vector */
+    int64_t length; /* of the result where it is a vector */
     PrimTable *table;
-    int64_t extent;      /* rows that the image claims to have; 0: those that it has */
+    int64_t extent; /* rows that the image claims to have; 0: those that it has */
 } PartsJob;
 
 /* The result, dense, goes to `to` (which may be NULL), and the values to `values`.  False with *err

@@ -187,11 +187,137 @@ static void test_histogram(void **state)
     check_histogram(&ODD_CUTS[2], FEW, 256, false, 0);
 }
 
+/* ---- label, label_equal ------------------------------------------------------------------ */
+
+extern const Primitive prim_label, prim_label_equal;
+
+enum { SPIRAL, COMB, SPARSE, CRITICAL, DENSE, EMPTY, MASKS };
+
+/* One path from the corner to the middle; ring after ring, one pixel apart. */
+static bool on_spiral(int x, int y, int w, int h)
+{
+    int right = w - 1 - x, bottom = h - 1 - y;
+    int ring = x < y ? x : y;
+    ring = right < ring ? right : ring;
+    ring = bottom < ring ? bottom : ring;
+    bool gap = ring % 2 == 0 && x == ring && y == ring + 1;
+    bool bridge = ring % 2 == 1 && x == ring && y == ring + 1;
+    return (ring % 2 == 0 && !gap) || bridge;
+}
+
+/* In volumes spirals stand on end, so that they cross planes. */
+static uint8_t *make_mask(RefShape s, int kind)
+{
+    uint8_t *mask = zeroed(ref_pixels(s)), *to = mask;
+    random_state = (uint32_t)(s.w * 31 + s.h * 7 + kind);
+    for (int plane = 0; plane < s.d * s.c; plane++) {
+        for (int y = 0; y < s.h; y++) {
+            for (int x = 0; x < s.w; x++) {
+                int z = plane % s.d;
+                bool deep = s.d > 1;
+                *to++ = kind == SPIRAL     ? on_spiral(x, deep ? z : y, s.w, deep ? s.d : s.h)
+                        : kind == COMB     ? x % 2 == 0 || (y == s.h - 1 && z == s.d - 1)
+                        : kind == SPARSE   ? below(100) < 12
+                        : kind == CRITICAL ? below(100) < (deep ? 30 : 58)
+                        : kind == DENSE    ? below(100) < 90
+                                           : 0;
+            }
+        }
+    }
+    return mask;
+}
+
+static void compare(const PartsJob *job, const uint32_t *want, const uint32_t *got)
+{
+    for (size_t p = 0; p < ref_pixels(job->s); p++) {
+        if (want[p] != got[p]) {
+            size_t w = (size_t)job->s.w;
+            fail_msg("%s of %dx%dx%dx%d by %d, arg %g: at %zu, %zu: %u, not %u",
+                     job->primitive->name, job->s.w, job->s.h, job->s.d, job->s.c, job->step,
+                     job->arg[0], p % w, p / w, got[p], want[p]);
+        }
+    }
+}
+
+static void run_labels(PartsJob *job, const uint32_t *want, uint32_t count)
+{
+    uint32_t *got = zeroed(ref_pixels(job->s) * 4);
+    double values[PARTS_SLOTS];
+    Err err = {0};
+    must(parts_run(job, got, values, &err), &err);
+    compare(job, want, got);
+    assert_true(values[PARTS_VALUE] == count);
+    free(got);
+}
+
+static void check_label(const Cut *cut, int kind, int connectivity, int shape)
+{
+    uint8_t *mask = make_mask(cut->s, kind);
+    uint32_t *want = zeroed(ref_pixels(cut->s) * 4);
+    uint32_t count = ref_label(mask, cut->s, connectivity, want);
+    PartsJob job = job_of(cut, &prim_label, shape);
+    job.pixels[0] = mask;
+    job.elem[0] = ELEM_U8;
+    job.arg[0] = connectivity;
+    run_labels(&job, want, count);
+    free(mask);
+    free(want);
+}
+
+/* Few values, so that equal and different ones meet across seams. */
+static void check_label_equal(const Cut *cut, int kind, int connectivity, int shape)
+{
+    uint8_t *mask = make_mask(cut->s, kind);
+    size_t n = ref_pixels(cut->s);
+    float *pixels = zeroed(n * sizeof *pixels);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = below(40);
+        pixels[i] = !mask[i] ? 0.0F : v == 0 ? NAN : v < 10 ? 2.5F : -1.0F;
+    }
+    uint32_t *want = zeroed(n * 4);
+    uint32_t count = ref_label_equal(pixels, cut->s, connectivity, want);
+    PartsJob job = job_of(cut, &prim_label_equal, shape);
+    job.pixels[0] = pixels;
+    job.elem[0] = ELEM_F32;
+    job.stored = true;
+    job.arg[0] = connectivity;
+    run_labels(&job, want, count);
+    free(mask);
+    free(pixels);
+    free(want);
+}
+
+static void each_mask(void (*check)(const Cut *cut, int kind, int connectivity, int shape))
+{
+    for (int i = 0; i < N_CUTS + N_ODD; i++) {
+        const Cut *cut = i < N_CUTS ? &CUTS[i] : &ODD_CUTS[i - N_CUTS];
+        for (int kind = 0; kind < MASKS; kind++) {
+            int most = cut->s.d > 1 ? 3 : 2;
+            check(cut, kind, 1 + (kind + i) % most, kind % 2 ? SHAPE_GPU : SHAPE_CPU);
+            check(cut, kind, 1 + (kind + i + 1) % most, kind % 2 ? SHAPE_GPU : SHAPE_CPU);
+        }
+    }
+}
+
+static void test_label(void **state)
+{
+    (void)state;
+    each_mask(check_label);
+}
+
+static void test_label_equal(void **state)
+{
+    (void)state;
+    each_mask(check_label_equal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_label),
+        cmocka_unit_test(test_label_equal),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
