@@ -42,6 +42,30 @@ const Primitive *prim_find(const char *name)
     return NULL;
 }
 
+PrimPart prim_part(const PrimCall *call)
+{
+    if (call->part.cut) {
+        return call->part;
+    }
+    return (PrimPart){.h = call->h,
+                      .d = call->d,
+                      .channels = call->planes / call->d,
+                      .rows = call->h,
+                      .planes = call->planes,
+                      .first = true,
+                      .last = true};
+}
+
+PrimCall prim_longest(const PrimCall *call)
+{
+    PrimCall longest = *call;
+    if (call->part.cut) {
+        longest.h = call->part.rows;
+        longest.d = longest.planes = call->part.planes;
+    }
+    return longest;
+}
+
 void prim_table_free(PrimTable *table)
 {
     if (table) {

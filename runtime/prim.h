@@ -24,9 +24,11 @@
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
  * part, and the reader counts rows and planes from the part's first; `part` says where that is.
+ * Strips of rows begin at multiples of PRIM_PART_ROWS rows.
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
- * writes are wanted in the last pass.  The values are wanted after the last call.  The results are
- * those of the run in one piece, bit for bit.  A run in one piece is one call.
+ * writes have room in every pass and are wanted in the last one.  The values are wanted after the
+ * last call.  The results are those of the run in one piece, bit for bit.  A run in one piece is one
+ * call.
  *
  * Determinism: results must not depend on the device, group size, scheduling or tiling.  No
  * floating-point atomics; integer atomics are fine.  Sums of floats follow a fixed tree or are
@@ -47,6 +49,9 @@ typedef struct PrimImage {
 } PrimImage;
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
+
+/* Sums of floats follow a tree of blocks of as many rows (prim_reduce.c). */
+enum { PRIM_PART_ROWS = 64 };
 
 /* The part of the image that a call is about. */
 typedef struct PrimPart {
@@ -76,12 +81,18 @@ typedef struct PrimCall {
     PrimPart part;
     double labels;           /* in parts: the value at of_value, where the host knows it; else NaN */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
+    bool done;               /* set with a pass's last part: the passes that are left have nothing
+                                to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
     Err *err;
 } PrimCall;
+/* The part that a call is about; where the image is not cut, all of it as one part. */
+PrimPart prim_part(const PrimCall *call);
+/* The same call about the longest part, which scratch is for. */
+PrimCall prim_longest(const PrimCall *call);
 
 /* A finished table: columns of doubles, one row for each present label. */
 typedef struct PrimTable {

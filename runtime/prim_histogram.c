@@ -4,10 +4,14 @@
  *
  * The vector of counts is as long as the host can tell beforehand; integers use as many bins as the
  * range on the device has values.  See kernels/histogram.cl and kernels/threshold.cl.
+ *
+ * The parts of an image add to the same counts.  Where a bin of all the image could hold more than 32
+ * bits count, the host adds up what each part has counted.
  */
 #include "prim_visit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     LOCAL_WORDS = 8192, /* 32 copies of 256 bins */
@@ -22,6 +26,49 @@ extern const char kernel_text_threshold[];
 /* In the order of ir/nodes.def. */
 static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum", "li"};
 enum { N_METHODS = sizeof METHODS / sizeof METHODS[0] };
+
+static bool clear_counts(const PrimCall *call, DevProgram *program, int bins)
+{
+    const DevArg args[] = {dev_mem(call->out[0].mem)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "histogram_clear",
+                                             .groups = (size_t)(bins / CLEARED_A_GROUP + 1),
+                                             .group = visit_group(call),
+                                             .args = args,
+                                             .n_args = 1});
+}
+
+/* True when the image has so many pixels that their counts are added up on the host. */
+static bool is_huge(const PrimCall *call)
+{
+    PrimPart part = prim_part(call);
+    return (double)call->w * part.h * part.d * part.channels > UINT32_MAX;
+}
+
+/* Adds a part's counts to those before; with the last part all of them go to the vector. */
+static bool add_up(PrimCall *call, int bins)
+{
+    size_t n = (size_t)bins;
+    uint64_t *totals = *call->state = *call->state != NULL ? *call->state : calloc(n, sizeof *totals);
+    uint32_t *counts = malloc(n * sizeof *counts);
+    bool ok = totals != NULL && counts != NULL;
+    if (!ok) {
+        err_set(call->err, CODE_MEMORY, "%s: no memory for %d bins", call->name, bins);
+    }
+    ok = ok && dev_read(call->dev, call->out[0].mem, 0, counts, n * sizeof *counts, call->err);
+    for (size_t i = 0; ok && i < n; i++) {
+        totals[i] += counts[i];
+        counts[i] = (uint32_t)totals[i];
+        if (totals[i] > UINT32_MAX) {
+            ok = err_set(call->err, CODE_MEMORY, "%s: more than %u pixels are in the same bin",
+                         call->name, UINT32_MAX);
+        }
+    }
+    ok = ok && (!call->part.last || dev_write(call->dev, call->out[0].mem, 0, counts,
+                                              n * sizeof *counts, call->err));
+    free(counts);
+    return ok;
+}
 
 static bool run_histogram(PrimCall *call)
 {
@@ -43,26 +90,27 @@ static bool run_histogram(PrimCall *call)
     DevProgram *program = NULL;
     TRY(visit_program(call, defines, texts, &program));
 
-    DevMem *counts = call->out[0].mem;
-    const DevArg clear_args[] = {dev_mem(counts)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = program,
-                                          .kernel = "histogram_clear",
-                                          .groups = (size_t)(bins / CLEARED_A_GROUP + 1),
-                                          .group = visit_group(call),
-                                          .args = clear_args,
-                                          .n_args = 1}));
+    TRY(!(is_huge(call) || prim_part(call).first) || clear_counts(call, program, bins));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
-                           dev_mem(counts)};
-    return visit_launch(call, &(VisitLaunch){.program = program,
-                                             .kernel = "histogram_count",
-                                             .reads = true,
-                                             .groups = visit_groups(call, false),
-                                             .group = visit_group(call),
-                                             .args = args,
-                                             .n_args = 4});
+                           dev_mem(call->out[0].mem)};
+    TRY(visit_launch(call, &(VisitLaunch){.program = program,
+                                          .kernel = "histogram_count",
+                                          .reads = true,
+                                          .groups = visit_groups(call, false),
+                                          .group = visit_group(call),
+                                          .args = args,
+                                          .n_args = 4}));
+    return !is_huge(call) || add_up(call, bins);
 }
 
-const Primitive prim_histogram = {.name = "histogram", .run = run_histogram};
+static int histogram_passes(const PrimCall *call)
+{
+    (void)call;
+    return 1;
+}
+
+const Primitive prim_histogram = {
+    .name = "histogram", .run = run_histogram, .passes = histogram_passes, .forget = free};
 
 static size_t threshold_scratch(const PrimCall *call)
 {

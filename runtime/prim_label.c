@@ -13,8 +13,11 @@
  *   label_seams  0.3 of mask words at tile borders, which lie in sectors of their own, and parents
  *   label_rank   0.25 roots
  *   label_write  0.25 mask and roots, 0.2 (1) parents, 4 out
+ *
+ * The parts of an image are labelled each for itself, twice: label_parts.c has what comes between.
  */
 #include "prim_label.h"
+#include "label_parts.h"
 #include "prim_visit.h"
 
 #include <assert.h>
@@ -70,10 +73,17 @@ static size_t count_words(const PrimCall *call)
     return divided_up((size_t)call->w, 32) * (size_t)call->h * (size_t)call->planes;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static size_t label_scratch(const PrimCall *call)
 {
-    size_t words = count_words(call);
-    return (2 * words + divided_up(words, BLOCK_WORDS)) * sizeof(uint32_t);
+    PrimCall longest = prim_longest(call);
+    size_t words = count_words(&longest), most = words * 16; /* objects */
+    size_t bytes = (2 * words + divided_up(words, BLOCK_WORDS)) * sizeof(uint32_t);
+    return call->part.cut ? larger(bytes, most * sizeof(uint32_t)) : bytes;
 }
 
 /* In planes, neighbours at squared distance 3 are none. */
@@ -187,10 +197,22 @@ bool prim_label_run(PrimCall *call, int node_bits)
 
 static bool label_run(PrimCall *call)
 {
-    return prim_label_run(call, label_node_bits(call));
+    PrimCall own = label_parts_call(call);
+    TRY(prim_label_run(&own, label_node_bits(call)));
+    return !call->part.cut || label_parts_run(call, NULL);
 }
 
-const Primitive prim_label = {.name = "label", .scratch_bytes = label_scratch, .run = label_run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return LABEL_PARTS_PASSES;
+}
+
+const Primitive prim_label = {.name = "label",
+                              .scratch_bytes = label_scratch,
+                              .run = label_run,
+                              .passes = passes,
+                              .forget = label_parts_forget};
 
 /* ---- label_equal ----------------------------------------------------------------------------- */
 
@@ -213,7 +235,9 @@ size_t prim_label_equal_scratch(const PrimCall *call, int node_bits)
 
 static size_t equal_scratch(const PrimCall *call)
 {
-    return prim_label_equal_scratch(call, equal_node_bits(call));
+    PrimCall longest = prim_longest(call);
+    size_t bytes = prim_label_equal_scratch(&longest, equal_node_bits(&longest));
+    return call->part.cut ? larger(bytes, count_numbers(&longest) * sizeof(uint32_t)) : bytes;
 }
 
 typedef struct Equal {
@@ -286,7 +310,13 @@ bool prim_label_equal_run(PrimCall *call, int node_bits)
 
 static bool equal_run(PrimCall *call)
 {
-    return prim_label_equal_run(call, equal_node_bits(call));
+    PrimCall own = label_parts_call(call);
+    TRY(prim_label_equal_run(&own, equal_node_bits(call)));
+    return !call->part.cut || label_parts_run(call, &call->in[0]);
 }
 
-const Primitive prim_label_equal = {.name = "label_equal", .scratch_bytes = equal_scratch, .run = equal_run};
+const Primitive prim_label_equal = {.name = "label_equal",
+                                    .scratch_bytes = equal_scratch,
+                                    .run = equal_run,
+                                    .passes = passes,
+                                    .forget = label_parts_forget};

@@ -5,26 +5,43 @@
  * The first kernel reduces blocks of 256 x 64 pixels to partial results in scratch, the second one
  * adds those up; the order of all additions is fixed by pixel position (ir/ref_reduce.c has it in
  * plain C), so the sums are the same on every device.  What nobody wants is neither computed nor
- * written.
+ * written.  The partial results of an image in parts wait in scratch for the last part.
  */
 #include "prim_visit.h"
 
+#include <assert.h>
 #include <stdio.h>
 
-enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = 64, QUANTITIES = 5 }; /* as in kernels/reduce.cl */
+/* As in kernels/reduce.cl. */
+enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = PRIM_PART_ROWS, QUANTITIES = 5 };
 
 extern const char kernel_text_reduce[];
 
-static size_t count_blocks(const PrimCall *call)
+static size_t count_blocks(const PrimCall *call, int h, int planes)
 {
     size_t across = ((size_t)call->w + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
-    size_t down = ((size_t)call->h + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    return across * down * (size_t)call->planes;
+    size_t down = ((size_t)h + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    return across * down * (size_t)planes;
+}
+
+/* Of the whole image. */
+static size_t count_all(const PrimCall *call)
+{
+    PrimPart part = prim_part(call);
+    return count_blocks(call, part.h, part.d * part.channels);
+}
+
+/* Those before the part: of the planes before, and above it in its own. */
+static size_t count_before(const PrimCall *call)
+{
+    PrimPart part = prim_part(call);
+    assert(part.y % BLOCK_ROWS == 0);
+    return count_blocks(call, part.h, part.c * part.d + part.z) + count_blocks(call, part.y, 1);
 }
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return QUANTITIES * count_blocks(call) * sizeof(double);
+    return QUANTITIES * count_all(call) * sizeof(double);
 }
 
 static bool run(PrimCall *call)
@@ -35,16 +52,19 @@ static bool run(PrimCall *call)
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
     TRY(visit_program(call, defines, texts, &program));
 
-    size_t blocks = count_blocks(call);
+    size_t blocks = count_all(call);
     const DevArg block_args[] = {dev_int(call->w), dev_int(call->h), dev_uint(blocks),
-                                 dev_mem(call->scratch)};
+                                 dev_uint(count_before(call)), dev_mem(call->scratch)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "reduce_blocks",
                                           .reads = true,
-                                          .groups = blocks,
+                                          .groups = count_blocks(call, call->h, call->planes),
                                           .group = visit_group(call),
                                           .args = block_args,
-                                          .n_args = 4}));
+                                          .n_args = 5}));
+    if (!prim_part(call).last) {
+        return true;
+    }
     const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(blocks), dev_mem(call->values),
                                   dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
@@ -55,4 +75,11 @@ static bool run(PrimCall *call)
                                              .n_args = 4});
 }
 
-const Primitive prim_reduce = {.name = "reduce", .scratch_bytes = scratch_bytes, .run = run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return 1;
+}
+
+const Primitive prim_reduce = {
+    .name = "reduce", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};

@@ -143,8 +143,9 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
 
 #endif
 
-/* Group g takes block g; partial[quantity * blocks + block]. */
-VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks,
+/* Group g takes block g of the part, which is block own_first + g of all own_blocks;
+ * partial[quantity * blocks + block]. */
+VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks, uint own_first,
                                 global double *own_partial)
 {
     local double own_lanes[REDUCE_QUANTITIES][REDUCE_LANES];
@@ -169,7 +170,7 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     }
     for (int own_q = own_item; own_q < REDUCE_QUANTITIES; own_q += VISIT_GROUP) {
         if (reduce_is_wanted(own_q)) {
-            own_partial[(size_t)own_q * own_blocks + own_block] = own_lanes[own_q][0];
+            own_partial[(size_t)own_q * own_blocks + own_first + own_block] = own_lanes[own_q][0];
         }
     }
 }

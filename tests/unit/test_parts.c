@@ -1,0 +1,323 @@
+/*
+ * test_parts: primitives that work over the parts of an image, against the plain C of ir/ref.h over
+ * all of it, bit for bit: strips of 64 rows, odd cuts where any are allowed, slabs of planes.
+ */
+#include "parts.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Device *device;
+
+static void must(bool ok, const Err *err)
+{
+    if (!ok) {
+        fail_msg("%s", err->text);
+    }
+}
+
+static void *zeroed(size_t bytes)
+{
+    void *at = calloc(bytes + 1, 1);
+    assert_non_null(at);
+    return at;
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {0};
+    if (!dev_open(&options, &device, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_close(device);
+    return 0;
+}
+
+/* ---- images ------------------------------------------------------------------------------ */
+
+static uint32_t random_state;
+
+static uint32_t below(uint32_t n)
+{
+    random_state = random_state * 1664525U + 1013904223U;
+    return (random_state >> 16) % n;
+}
+
+enum { NOISE, FEW, WITH_NAN, FILLS };
+
+static float *make_pixels(RefShape s, int kind)
+{
+    size_t n = ref_pixels(s);
+    float *pixels = zeroed(n * sizeof *pixels);
+    random_state = (uint32_t)(s.w * 31 + s.h * 7 + kind);
+    for (size_t i = 0; i < n; i++) {
+        float v = (float)below(65536) + (float)below(65536) / 65536.0F - 20000.0F;
+        pixels[i] = kind == FEW ? (float)below(200) : kind == WITH_NAN && below(3) == 0 ? NAN : v;
+    }
+    return pixels;
+}
+
+static uint8_t *make_where(RefShape s, uint32_t percent)
+{
+    size_t n = ref_pixels(s);
+    uint8_t *where = zeroed(n);
+    for (size_t i = 0; i < n; i++) {
+        where[i] = below(100) < percent;
+    }
+    return where;
+}
+
+/* Shapes with the steps to cut them by; step 0, odd cuts, only where `odd`. */
+typedef struct Cut {
+    RefShape s;
+    int step;
+    bool by_channel;
+} Cut;
+
+static const Cut CUTS[] = {
+    {{300, 200, 1, 1}, 64, false}, {{70, 130, 1, 3}, 64, false}, {{70, 130, 1, 2}, 128, true},
+    {{40, 64, 1, 1}, 64, false},   {{33, 21, 7, 2}, 1, false},   {{30, 70, 9, 1}, 0, false},
+    {{50, 17, 6, 1}, 4, false},    {{1, 129, 1, 1}, 64, false},
+};
+static const Cut ODD_CUTS[] = {
+    {{45, 37, 1, 1}, 0, false}, {{33, 40, 1, 2}, 1, true}, {{100, 29, 1, 3}, 0, false}};
+enum { N_CUTS = sizeof CUTS / sizeof CUTS[0], N_ODD = sizeof ODD_CUTS / sizeof ODD_CUTS[0] };
+
+static PartsJob job_of(const Cut *cut, const Primitive *primitive, int shape)
+{
+    return (PartsJob){.dev = device,
+                      .primitive = primitive,
+                      .s = cut->s,
+                      .step = cut->step,
+                      .by_channel = cut->by_channel,
+                      .shape = shape,
+                      .count = NAN,
+                      .out = ELEM_U32};
+}
+
+/* ---- reduce, histogram ------------------------------------------------------------------- */
+
+extern const Primitive prim_reduce, prim_histogram;
+
+static void check_reduce(const Cut *cut, int kind, bool masked)
+{
+    float *pixels = make_pixels(cut->s, kind);
+    uint8_t *where = make_where(cut->s, 70);
+    double want[5], got[PARTS_SLOTS];
+    Err err = {0};
+    ref_reduce(pixels, masked ? where : NULL, cut->s, want);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PartsJob job = job_of(cut, &prim_reduce, shape);
+        job.pixels[0] = pixels;
+        job.elem[0] = ELEM_F32;
+        job.pixels[1] = masked ? where : NULL;
+        job.elem[1] = ELEM_U8;
+        job.arg[0] = 7;
+        must(parts_run(&job, NULL, got, &err), &err);
+        if (memcmp(want, got + PARTS_VALUE, sizeof want) != 0) {
+            fail_msg("%dx%dx%dx%d, fill %d: sum %.17g, not %.17g", cut->s.w, cut->s.h, cut->s.d,
+                     cut->s.c, kind, got[PARTS_VALUE], want[0]);
+        }
+    }
+    free(pixels);
+    free(where);
+}
+
+static void test_reduce(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_CUTS; i++) {
+        check_reduce(&CUTS[i], i % FILLS, i % 2 != 0);
+    }
+}
+
+/* `extent`: as if the image had so many rows that bins need more than 32 bits. */
+static void check_histogram(const Cut *cut, int kind, int bins, bool integer, int64_t extent)
+{
+    float *pixels = make_pixels(cut->s, kind);
+    uint32_t *want = zeroed((size_t)bins * 4), *got = zeroed((size_t)bins * 4);
+    double ignored[PARTS_SLOTS];
+    Err err = {0};
+    ref_histogram(pixels, NULL, cut->s, 0, 1000, bins, integer, want);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PartsJob job = job_of(cut, &prim_histogram, shape);
+        job.pixels[0] = pixels;
+        job.elem[0] = ELEM_F32;
+        job.functions =
+            "static double read_2(READ_PARAMS, int x, int y, int plane) { return 0; }\n"
+            "static double read_3(READ_PARAMS, int x, int y, int plane) { return 1000; }\n";
+        job.arg[0] = bins;
+        job.arg[1] = integer;
+        job.length = bins;
+        job.extent = extent;
+        must(parts_run(&job, got, ignored, &err), &err);
+        for (int i = 0; i < bins; i++) {
+            assert_int_equal(got[i], want[i]);
+        }
+    }
+    free(pixels);
+    free(want);
+    free(got);
+}
+
+static void test_histogram(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_CUTS; i++) {
+        check_histogram(&CUTS[i], i % FILLS, 256, false, 0);
+    }
+    check_histogram(&CUTS[0], NOISE, 20000, true, 0);
+    check_histogram(&CUTS[0], FEW, 256, false, 1 << 25);
+    check_histogram(&ODD_CUTS[2], FEW, 256, false, 0);
+}
+
+/* ---- label, label_equal ------------------------------------------------------------------ */
+
+extern const Primitive prim_label, prim_label_equal;
+
+enum { SPIRAL, COMB, SPARSE, CRITICAL, DENSE, EMPTY, MASKS };
+
+/* One path from the corner to the middle; ring after ring, one pixel apart. */
+static bool on_spiral(int x, int y, int w, int h)
+{
+    int right = w - 1 - x, bottom = h - 1 - y;
+    int ring = x < y ? x : y;
+    ring = right < ring ? right : ring;
+    ring = bottom < ring ? bottom : ring;
+    bool gap = ring % 2 == 0 && x == ring && y == ring + 1;
+    bool bridge = ring % 2 == 1 && x == ring && y == ring + 1;
+    return (ring % 2 == 0 && !gap) || bridge;
+}
+
+/* In volumes spirals stand on end, so that they cross planes. */
+static uint8_t *make_mask(RefShape s, int kind)
+{
+    uint8_t *mask = zeroed(ref_pixels(s)), *to = mask;
+    random_state = (uint32_t)(s.w * 31 + s.h * 7 + kind);
+    for (int plane = 0; plane < s.d * s.c; plane++) {
+        for (int y = 0; y < s.h; y++) {
+            for (int x = 0; x < s.w; x++) {
+                int z = plane % s.d;
+                bool deep = s.d > 1;
+                *to++ = kind == SPIRAL     ? on_spiral(x, deep ? z : y, s.w, deep ? s.d : s.h)
+                        : kind == COMB     ? x % 2 == 0 || (y == s.h - 1 && z == s.d - 1)
+                        : kind == SPARSE   ? below(100) < 12
+                        : kind == CRITICAL ? below(100) < (deep ? 30 : 58)
+                        : kind == DENSE    ? below(100) < 90
+                                           : 0;
+            }
+        }
+    }
+    return mask;
+}
+
+static void compare(const PartsJob *job, const uint32_t *want, const uint32_t *got)
+{
+    for (size_t p = 0; p < ref_pixels(job->s); p++) {
+        if (want[p] != got[p]) {
+            size_t w = (size_t)job->s.w;
+            fail_msg("%s of %dx%dx%dx%d by %d, arg %g: at %zu, %zu: %u, not %u",
+                     job->primitive->name, job->s.w, job->s.h, job->s.d, job->s.c, job->step,
+                     job->arg[0], p % w, p / w, got[p], want[p]);
+        }
+    }
+}
+
+static void run_labels(PartsJob *job, const uint32_t *want, uint32_t count)
+{
+    uint32_t *got = zeroed(ref_pixels(job->s) * 4);
+    double values[PARTS_SLOTS];
+    Err err = {0};
+    must(parts_run(job, got, values, &err), &err);
+    compare(job, want, got);
+    assert_true(values[PARTS_VALUE] == count);
+    free(got);
+}
+
+static void check_label(const Cut *cut, int kind, int connectivity, int shape)
+{
+    uint8_t *mask = make_mask(cut->s, kind);
+    uint32_t *want = zeroed(ref_pixels(cut->s) * 4);
+    uint32_t count = ref_label(mask, cut->s, connectivity, want);
+    PartsJob job = job_of(cut, &prim_label, shape);
+    job.pixels[0] = mask;
+    job.elem[0] = ELEM_U8;
+    job.arg[0] = connectivity;
+    run_labels(&job, want, count);
+    free(mask);
+    free(want);
+}
+
+/* Few values, so that equal and different ones meet across seams. */
+static void check_label_equal(const Cut *cut, int kind, int connectivity, int shape)
+{
+    uint8_t *mask = make_mask(cut->s, kind);
+    size_t n = ref_pixels(cut->s);
+    float *pixels = zeroed(n * sizeof *pixels);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = below(40);
+        pixels[i] = !mask[i] ? 0.0F : v == 0 ? NAN : v < 10 ? 2.5F : -1.0F;
+    }
+    uint32_t *want = zeroed(n * 4);
+    uint32_t count = ref_label_equal(pixels, cut->s, connectivity, want);
+    PartsJob job = job_of(cut, &prim_label_equal, shape);
+    job.pixels[0] = pixels;
+    job.elem[0] = ELEM_F32;
+    job.stored = true;
+    job.arg[0] = connectivity;
+    run_labels(&job, want, count);
+    free(mask);
+    free(pixels);
+    free(want);
+}
+
+static void each_mask(void (*check)(const Cut *cut, int kind, int connectivity, int shape))
+{
+    for (int i = 0; i < N_CUTS + N_ODD; i++) {
+        const Cut *cut = i < N_CUTS ? &CUTS[i] : &ODD_CUTS[i - N_CUTS];
+        for (int kind = 0; kind < MASKS; kind++) {
+            int most = cut->s.d > 1 ? 3 : 2;
+            check(cut, kind, 1 + (kind + i) % most, kind % 2 ? SHAPE_GPU : SHAPE_CPU);
+            check(cut, kind, 1 + (kind + i + 1) % most, kind % 2 ? SHAPE_GPU : SHAPE_CPU);
+        }
+    }
+}
+
+static void test_label(void **state)
+{
+    (void)state;
+    each_mask(check_label);
+}
+
+static void test_label_equal(void **state)
+{
+    (void)state;
+    each_mask(check_label_equal);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reduce),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_label),
+        cmocka_unit_test(test_label_equal),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
