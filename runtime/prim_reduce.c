@@ -82,4 +82,8 @@ static int passes(const PrimCall *call)
 }
 
 const Primitive prim_reduce = {
-    .name = "reduce", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};
+    .name = "reduce",
+    .scratch_bytes = scratch_bytes,
+    .run = run,
+    .passes = passes,
+    .grain = BLOCK_ROWS};
