@@ -244,8 +244,8 @@ static void examples_of_operators_read_back(void **state)
 static void operators_read_back(void **state)
 {
     (void)state;
-    Arena all = arena;
     const char *text = load(TEST_DATA "/operators.txt");
+    Arena all = arena;
     int n = 0;
     for (const char *p = text; (p = strstr(p, "\ncase ")) != NULL; n++) {
         char name[64];
@@ -432,14 +432,14 @@ static void mutate(char *text, size_t size, unsigned *state)
     }
 }
 
-/* What is still read prints a text that reads back; nothing else is promised, and nothing crashes,
- * which the sanitizers see to. */
+/* What is still read prints a text that reads back and can be compiled; nothing crashes, which the
+ * sanitizers see to. */
 static void mutated_text_never_crashes(void **state)
 {
     (void)state;
-    Arena all = arena;
     const char *text = print(elaborate("every-part.pipe", SHOWS_EVERYTHING));
     size_t size = strlen(text) + 2000;
+    Arena all = arena;
     unsigned seed = 1;
     int refused = 0;
     for (int i = 0; i < 4000; i++) {
@@ -453,6 +453,7 @@ static void mutated_text_never_crashes(void **state)
         Err err = {0};
         if (parse(copy, &g, &err)) {
             read_back(g, "a mutation");
+            kernels(g, "a mutation", false);
         } else {
             assert_int_equal(strncmp(err.text, "graph.ir:", 9), 0);
             refused++;
