@@ -408,8 +408,12 @@ static const char *read_text(CgContext *cx, IrExpr e)
     str_init(&s, k->arena);
     str_addf(&s, "%s[k", array);
     if (strcmp(child, own) != 0) {
-        str_addf(&s, strcmp(child, "0") != 0 ? " + %s" : "", child);
-        str_addf(&s, strcmp(own, "0") != 0 ? " - %s" : "", own);
+        if (strcmp(child, "0") != 0) {
+            str_addf(&s, " + %s", child);
+        }
+        if (strcmp(own, "0") != 0) {
+            str_addf(&s, " - %s", own);
+        }
     }
     if (n.a != 0) {
         const char *offset = cg_int_text(cx, n.a, arena_printf(k->arena, "%s_DX",
