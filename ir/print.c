@@ -518,10 +518,15 @@ static void print_loop(Printer *p, int k)
     }
 }
 
-static bool is_alive(const IrGraph *g, const IrLoop *loop)
+/* True when a node is in the loop, or in one inside it. */
+static bool is_alive(const IrGraph *g, int loop)
 {
-    for (int i = 0; i < loop->carries.n; i++) {
-        if (!ir_node(g, loop->carries.at[i].carry)->dead) {
+    for (int i = 1; i < g->nodes.n; i++) {
+        int at = g->nodes.at[i].dead ? 0 : g->nodes.at[i].loop;
+        while (at > loop) {
+            at = g->loops.at[at].parent;
+        }
+        if (at == loop) {
             return true;
         }
     }
@@ -594,7 +599,7 @@ void ir_print(const IrGraph *g, Str *out)
         print_grid(&p, i);
     }
     for (int i = 1; i < g->loops.n; i++) {
-        if (is_alive(g, &g->loops.at[i])) {
+        if (is_alive(g, i)) {
             print_loop(&p, i);
         }
     }

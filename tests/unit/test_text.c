@@ -5,11 +5,10 @@
  */
 #include "base/file.h"
 #include "codegen/codegen.h"
-#include "frontend/elaborate.h"
 #include "frontend/ops.h"
 #include "ir/eval.h"
-#include "ir/text.h"
 #include "tests/support/both.h"
+#include "tests/support/pipelines.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -41,46 +40,23 @@ static int teardown(void **state)
 
 static IrGraph *elaborate(const char *path, const char *text)
 {
-    Source *source = arena_new(&arena, Source);
-    *source = (Source){path, arena_strdup(&arena, text)};
-    Diags diags;
-    diags_init(&diags, &arena);
-    IrGraph *g = fe_elaborate(&arena, fe_parse(&arena, source, &diags), &diags);
+    const char *complaints;
+    IrGraph *g = pipeline_graph(&arena, path, text, &complaints);
     if (g == NULL) {
-        Str s;
-        str_init(&s, &arena);
-        diags_render(&diags, &s, false, 0);
-        fail_msg("%s\n%s", path, s.at);
+        fail_msg("%s\n%s", path, complaints);
     }
     return g;
-}
-
-static const char *print(const IrGraph *g)
-{
-    Str s;
-    str_init(&s, &arena);
-    ir_print(g, &s);
-    return s.at;
-}
-
-static bool parse(const char *text, IrGraph **g, Err *err)
-{
-    Source *source = arena_new(&arena, Source);
-    *source = (Source){"graph.ir", text};
-    err_clear(err);
-    return ir_parse(&arena, source, g, err);
 }
 
 /* Reads the text of a graph and demands that the graph prints the same. */
 static IrGraph *read_back(const IrGraph *g, const char *what)
 {
-    const char *text = print(g);
-    IrGraph *back;
-    Err err = {0};
-    if (!parse(text, &back, &err)) {
-        fail_msg("%s: %s\n%s", what, err.text, text);
+    const char *text = pipeline_print(g), *complaint;
+    IrGraph *back = pipeline_parse(&arena, "graph.ir", text, &complaint);
+    if (back == NULL) {
+        fail_msg("%s: %s\n%s", what, complaint, text);
     }
-    const char *again = print(back);
+    const char *again = pipeline_print(back);
     if (strcmp(again, text) != 0) {
         fail_msg("%s: the graph prints differently\n%s\nafter reading:\n%s", what, text, again);
     }
@@ -308,7 +284,7 @@ static void shared_parts_are_printed_once(void **state)
         e = ir_op2(g, IR_X_MUL, ir_op1(g, IR_X_SQRT, e), ir_op2(g, IR_X_ADD, e, ir_const(g, 1)));
     }
     ir_node(g, 2)->in[0] = e;
-    const char *text = print(g);
+    const char *text = pipeline_print(g);
     assert_true(strlen(text) < 10000);
     assert_non_null(strstr(text, "    t2 = "));
     read_back(g, "shared.pipe");
@@ -394,14 +370,13 @@ static void broken_text_is_an_error_at_its_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof BROKEN / sizeof *BROKEN; i++) {
-        IrGraph *g;
-        Err err = {0};
-        bool read = parse(BROKEN[i].text, &g, &err);
-        if (read || strstr(err.text, BROKEN[i].complaint) == NULL) {
-            fail_msg("%s\nis read with: %s\nnot with: %s", BROKEN[i].text, err.text,
+        const char *complaint;
+        const IrGraph *g = pipeline_parse(&arena, "graph.ir", BROKEN[i].text, &complaint);
+        if (g != NULL || strstr(complaint, BROKEN[i].complaint) == NULL) {
+            fail_msg("%s\nis read with: %s\nnot with: %s", BROKEN[i].text, complaint,
                      BROKEN[i].complaint);
         }
-        assert_int_equal(strncmp(err.text, "graph.ir:", 9), 0);
+        assert_int_equal(strncmp(complaint, "graph.ir:", 9), 0);
     }
 }
 
@@ -437,7 +412,7 @@ static void mutate(char *text, size_t size, unsigned *state)
 static void mutated_text_never_crashes(void **state)
 {
     (void)state;
-    const char *text = print(elaborate("every-part.pipe", SHOWS_EVERYTHING));
+    const char *text = pipeline_print(elaborate("every-part.pipe", SHOWS_EVERYTHING));
     size_t size = strlen(text) + 2000;
     Arena all = arena;
     unsigned seed = 1;
@@ -449,13 +424,13 @@ static void mutated_text_never_crashes(void **state)
         for (unsigned k = random_number(&seed, 3) + 1; k > 0 && copy[0] != '\0'; k--) {
             mutate(copy, size, &seed);
         }
-        IrGraph *g;
-        Err err = {0};
-        if (parse(copy, &g, &err)) {
+        const char *complaint;
+        IrGraph *g = pipeline_parse(&arena, "graph.ir", copy, &complaint);
+        if (g != NULL) {
             read_back(g, "a mutation");
             kernels(g, "a mutation", false);
         } else {
-            assert_int_equal(strncmp(err.text, "graph.ir:", 9), 0);
+            assert_int_equal(strncmp(complaint, "graph.ir:", 9), 0);
             refused++;
         }
         arena_free(&arena);
