@@ -32,6 +32,12 @@ void str_add(Str *s, const char *text)
     str_addn(s, text, strlen(text));
 }
 
+void str_cut(Str *s, size_t from, size_t to)
+{
+    memmove(s->at + from, s->at + to, s->n + 1 - to);
+    s->n -= to - from;
+}
+
 void str_addf(Str *s, const char *format, ...)
 {
     char line[512];

@@ -16,6 +16,8 @@ void str_init(Str *s, Arena *arena);
 void str_add(Str *s, const char *text);
 void str_addn(Str *s, const char *text, size_t n);
 void str_addf(Str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Takes out the bytes from `from` to `to`. */
+void str_cut(Str *s, size_t from, size_t to);
 /* Appends `text` as the inside of a JSON or C string literal (both escape alike here). */
 void str_add_escaped(Str *s, const char *text);
 

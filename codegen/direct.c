@@ -120,34 +120,6 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
 
 /* ---- frames of kernels ------------------------------------------------------------------- */
 
-static bool uses_z_or_c(const Str *body)
-{
-    for (const char *p = body->at; *p != '\0'; p++) {
-        bool before = p > body->at && (isalnum((unsigned char)p[-1]) || strchr("_.", p[-1]) != NULL);
-        bool after = isalnum((unsigned char)p[1]) || p[1] == '_';
-        if ((*p == 'z' || *p == 'c') && !before && !after) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Names for z and c where the body uses them. */
-static void plane_names(CgKernel *k, const Str *body, int indent, Str *out)
-{
-    if (!uses_z_or_c(body)) {
-        return;
-    }
-    const IrGrid *grid = &k->g->grids.at[k->domain];
-    if (grid->has[IR_AX_C]) {
-        const char *d = cg_param_extent(k, 0, 2);
-        str_addf(out, "%*sconst int z = plane %% %s, c = plane / %s;\n", indent, "", d, d);
-    } else {
-        str_addf(out, "%*sconst int z = plane, c = 0;\n", indent, "");
-    }
-    str_addf(out, "%*s(void)z, (void)c;\n", indent, "");
-}
-
 static void add_functions(CgKernel *k, Str *out)
 {
     for (int i = 0; i < k->functions.n; i++) {
@@ -183,7 +155,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
     Str planes;
     str_init(&planes, k->arena);
-    plane_names(k, &body, 4, &planes);
+    cg_plane_names(k, body.at, 4, &planes);
     add_functions(k, out);
     cg_signature(k, out);
     str_addf(out,
@@ -253,7 +225,7 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
         str_add(out, "    y += part_y;\n    plane += part_plane;\n");
     }
     str_addf(&body, "    return %s;\n}\n\n", value);
-    plane_names(k, &body, 4, out);
+    cg_plane_names(k, body.at, 4, out);
     str_add(out, body.at);
 }
 

@@ -4,6 +4,7 @@
 
 #include "../ir/footprint.h"
 
+#include <ctype.h>
 #include <assert.h>
 #include <string.h>
 
@@ -129,6 +130,33 @@ const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, int index[2
         def.index[i] = index[i];
     }
     return add_define(k, def, name);
+}
+
+bool cg_mentions(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = text; (p = strstr(p, name)) != NULL; p++) {
+        bool before = p > text && (isalnum((unsigned char)p[-1]) || strchr("_.", p[-1]) != NULL);
+        if (!before && !isalnum((unsigned char)p[n]) && p[n] != '_') {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out)
+{
+    bool channels = k->g->grids.at[k->domain].has[IR_AX_C];
+    bool z = cg_mentions(body, "z"), c = cg_mentions(body, "c");
+    const char *d = channels && (z || c) ? cg_param_extent(k, 0, 2) : NULL;
+    if (z) {
+        str_addf(out, "%*sconst int z = plane%s%s;\n", indent, "", channels ? " % " : "",
+                 channels ? d : "");
+    }
+    if (c) {
+        str_addf(out, "%*sconst int c = %s%s;\n", indent, "", channels ? "plane / " : "0",
+                 channels ? d : "");
+    }
 }
 
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)

@@ -51,6 +51,10 @@ const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
 const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, int index[2], int *n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* True when a text of C mentions an identifier. */
+bool cg_mentions(const char *text, const char *name);
+/* Declares z and c, where `body` mentions them. */
+void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
 /* "kernel void name(params)\n" or the two macros of a reader. */
 void cg_signature(CgKernel *k, Str *out);
 

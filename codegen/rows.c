@@ -408,8 +408,12 @@ static const char *read_text(CgContext *cx, IrExpr e)
     str_init(&s, k->arena);
     str_addf(&s, "%s[k", array);
     if (strcmp(child, own) != 0) {
-        str_addf(&s, strcmp(child, "0") != 0 ? " + %s" : "", child);
-        str_addf(&s, strcmp(own, "0") != 0 ? " - %s" : "", own);
+        if (strcmp(child, "0") != 0) {
+            str_addf(&s, " + %s", child);
+        }
+        if (strcmp(own, "0") != 0) {
+            str_addf(&s, " - %s", own);
+        }
     }
     if (n.a != 0) {
         const char *offset = cg_int_text(cx, n.a, arena_printf(k->arena, "%s_DX",
@@ -533,7 +537,9 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(n.type), done, width));
     body_line(r, arena_printf(arena, "PX_UNROLL for (int m = 0; m < %s; m++) {", rows));
     r->cx.indent++;
+    size_t before = r->body->n;
     body_line(r, arena_printf(arena, "const int j = %s - m;", hi));
+    size_t after = r->body->n;
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     body_line(r, arena_printf(arena, "%s sum = %s[m][k];", cg_type(n.type), acc));
@@ -542,6 +548,9 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     cg_fold_steps(&r->cx, e, "sum");
     r->cx.memo.n = memo;
     r->cx.loops.n = loops;
+    if (!cg_mentions(r->body->at + after, "j")) {
+        str_cut(r->body, before, after);
+    }
     body_line(r, arena_printf(arena, "if (m == 0) { %s[k] = sum; } else { %s[m - 1][k] = sum; }",
                               done, acc));
     r->cx.indent--;
@@ -638,6 +647,11 @@ static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
     if (!z) {
         cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
     }
+    Str planes;
+    str_init(&planes, k->arena);
+    if (!z) {
+        cg_plane_names(k, r->body->at, 4, &planes);
+    }
     add_functions(k, out);
     cg_signature(k, out);
     const char *march = z ? "plane" : "y";
@@ -648,9 +662,7 @@ static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
              "    const int %s(int)get_group_id(2);\n"
              "    if (x >= w) {\n        return;\n    }\n",
              z ? "y = " : "plane = plane_from + ");
-    if (!z && strstr(r->body->at, "z") != NULL) {
-        str_add(out, "    const int z = plane, c = 0;\n    (void)z, (void)c;\n");
-    }
+    str_add(out, planes.at);
     str_add(out, r->prologue->at);
     str_add(out, r->before->at);
     if (r->depth != NULL) {

@@ -13,8 +13,7 @@
 static bool find_pipeline(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        size_t n = strlen(argv[i]);
-        if (n > 5 && strcmp(argv[i] + n - 5, ".pipe") == 0) {
+        if (is_pipeline(argv[i])) {
             char *pipeline = argv[i];
             memmove(argv + 2, argv + 1, (size_t)(i - 1) * sizeof *argv);
             argv[1] = pipeline;

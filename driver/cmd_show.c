@@ -1,7 +1,7 @@
 /* show: every stage of the compilation as text. */
 #include "driver.h"
 
-#include "../ir/print.h"
+#include "../ir/text.h"
 
 #include <stdio.h>
 #include <string.h>

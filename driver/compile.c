@@ -3,7 +3,7 @@
 
 #include "../base/file.h"
 #include "../frontend/elaborate.h"
-#include "../ir/print.h"
+#include "../ir/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,34 @@ static const char *hash_of(Compilation *c)
                         (unsigned long long)h[1]);
 }
 
-static bool compile_stages(Compilation *c, Stage stage)
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && strcmp(path + n - m, suffix) == 0;
+}
+
+bool is_pipeline(const char *path)
+{
+    return has_suffix(path, ".pipe") || has_suffix(path, ".ir");
+}
+
+/* A printed graph, as `pipec show --ir` makes it. */
+static bool read_graph(Compilation *c, Stage stage)
+{
+    Err err = {0};
+    if (stage == STAGE_PARSE) {
+        usage_error("%s is a graph, not the text of a pipeline", c->source.path);
+        return false;
+    }
+    if (!ir_parse(&c->arena, &c->source, &c->graph, &err)) {
+        complain(&err);
+        return false;
+    }
+    return true;
+}
+
+/* The text of a pipeline to its graph, or only to its tree. */
+static bool read_pipeline(Compilation *c, Stage stage)
 {
     c->file = fe_parse(&c->arena, &c->source, &c->diags);
     if (stage == STAGE_PARSE) {
@@ -71,7 +98,13 @@ static bool compile_stages(Compilation *c, Stage stage)
         return false;
     }
     c->graph->name = stem_of(&c->arena, c->source.path);
-    if (stage == STAGE_GRAPH) {
+    return true;
+}
+
+static bool compile_stages(Compilation *c, Stage stage)
+{
+    TRY(has_suffix(c->source.path, ".ir") ? read_graph(c, stage) : read_pipeline(c, stage));
+    if (stage <= STAGE_GRAPH) {
         return true;
     }
     PassContext cx = {.fuse = c->options.fuse,

@@ -43,6 +43,8 @@ typedef enum Stage { STAGE_PARSE, STAGE_GRAPH, STAGE_SCHEDULE, STAGE_PROGRAM } S
  * (with --json to stdout); returns false after errors.  compile_free always. */
 bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage);
 void compile_free(Compilation *c);
+/* True for the names of pipelines (.pipe) and of printed graphs (.ir), which compile() reads too. */
+bool is_pipeline(const char *path);
 
 /* Takes the options of CompileOptions out of argv[1..]; the rest stays, argc is reduced.  False
  * with a message on stderr when a value makes no sense. */

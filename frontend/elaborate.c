@@ -163,8 +163,7 @@ static void check_option_name(Elab *el, const AstStmt *s)
 
 static void param(Elab *el, const AstStmt *s)
 {
-    IrParam p = {.name = s->name, .help = s->text, .lo = -INFINITY, .hi = INFINITY,
-                 .span = s->span};
+    IrParam p = {.name = s->name, .help = s->text, .lo = -INFINITY, .hi = INFINITY};
     check_option_name(el, s);
     bool fine = constant_of(el, s->a, &p.value);
     fine = (s->lo == NULL || constant_of(el, s->lo, &p.lo)) && fine;

@@ -217,7 +217,7 @@ static void body(Elab *el, const AstStmt *s, int id, const CarriedList *list)
 void el_loop(Elab *el, const AstStmt *s)
 {
     CarriedList list = {0};
-    IrLoop loop = {.parent = el->loop, .span = el_place(el, s->span)};
+    IrLoop loop = {.parent = el->loop};
     bool fine = read_count(el, s, &loop);
     collect(el, s->body, &list);
     for (int i = 0; i < list.n; i++) {

@@ -461,11 +461,10 @@ static IrFnExpr *compile(Compiler *c, const AstExpr *e)
 
 static IrFnStmt *compile_block(Compiler *c, const AstStmt *s);
 
-static IrFnStmt *new_stmt(Compiler *c, IrFnStmtKind kind, const AstStmt *s)
+static IrFnStmt *new_stmt(Compiler *c, IrFnStmtKind kind)
 {
     IrFnStmt *st = arena_new(c->el->arena, IrFnStmt);
     st->kind = kind;
-    st->span = s->span;
     return st;
 }
 
@@ -509,7 +508,7 @@ static IrFnStmt *compile_assign(Compiler *c, const AstStmt *s)
         el_error(el, LOCAL_CHANGES, s->name_span, s->name);
         c->bad = true;
     }
-    IrFnStmt *st = new_stmt(c, IR_FN_SET, s);
+    IrFnStmt *st = new_stmt(c, IR_FN_SET);
     st->var = l->var;
     st->a = ir_fn_cast(el->g, v, have);
     return st;
@@ -544,7 +543,7 @@ static IrFnExpr *compile_bound(Compiler *c, const AstExpr *e, bool upper)
 
 static IrFnStmt *compile_for(Compiler *c, const AstStmt *s)
 {
-    IrFnStmt *st = new_stmt(c, IR_FN_FOR, s);
+    IrFnStmt *st = new_stmt(c, IR_FN_FOR);
     st->a = compile_bound(c, s->lo, false);
     st->b = compile_bound(c, s->hi, true);
     Local *before = c->locals;
@@ -571,14 +570,14 @@ static IrFnStmt *compile_return(Compiler *c, const AstStmt *s)
                  elem_name(v->type));
         c->bad = true;
     }
-    IrFnStmt *st = new_stmt(c, IR_FN_RETURN, s);
+    IrFnStmt *st = new_stmt(c, IR_FN_RETURN);
     st->a = ir_fn_cast(c->el->g, v, c->result);
     return st;
 }
 
 static IrFnStmt *compile_control(Compiler *c, const AstStmt *s)
 {
-    IrFnStmt *st = new_stmt(c, s->kind == AST_IF ? IR_FN_IF : IR_FN_WHILE, s);
+    IrFnStmt *st = new_stmt(c, s->kind == AST_IF ? IR_FN_IF : IR_FN_WHILE);
     st->a = compile(c, s->a);
     want_truth(c, st->a, true, s->a->span);
     st->body = compile_block(c, s->body);
@@ -642,7 +641,6 @@ static void compile_once(Compiler *c, const Elem *types, int n_types)
     Elab *el = c->el;
     int i = 0;
     c->f = arena_new(el->arena, IrFunction);
-    c->f->span = c->fn->name_span;
     c->locals = NULL;
     c->changed = false;
     c->next_local = 0;
@@ -854,5 +852,5 @@ Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, con
     if (grid < 0) {
         return call_on_constants(el, f, exprs, n, span);
     }
-    return el_image(el, ir_call(el->g, function_index(el, f), exprs, n, f->type), grid);
+    return el_image(el, ir_call(el->g, function_index(el, f), exprs, n), grid);
 }

@@ -7,6 +7,7 @@
  */
 #include "ir.h"
 #include "apply.h"
+#include "function.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,6 +19,7 @@ const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror",
 const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "rank"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
                                              "value", "vector", "table"};
+const char *const IR_RANK_NAMES[IR_RANKS] = {"const", "host", "index", "uniform", "pixel"};
 
 IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)
 {
@@ -135,12 +137,126 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
     return (IrExpr)(g->exprs.n - 1);
 }
 
+/* ---- types and ranks ------------------------------------------------------------------- */
+
+static bool depends_on(const IrGraph *g, IrExpr e, int index)
+{
+    if (e == 0) {
+        return false;
+    }
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_INDEX) {
+        return (int)n->num == index;
+    }
+    if (n->op == IR_X_FOLD && (int)n->num == index) {
+        return depends_on(g, n->b, index) || depends_on(g, n->c, index); /* bound inside */
+    }
+    return depends_on(g, n->a, index) || depends_on(g, n->b, index) || depends_on(g, n->c, index) ||
+           depends_on(g, n->where, index) || depends_on(g, n->channel, index);
+}
+
+/* A fold over host things alone has the rank of what is left when its index is bound. */
+static IrRank fold_rank(const IrGraph *g, const IrExprNode *n)
+{
+    IrRank rank = ir_expr(g, n->a)->rank;
+    if (rank > IR_INDEX) {
+        return rank;
+    }
+    rank = IR_HOST;
+    const IrExpr part[4] = {n->b, n->c, n->where, n->a};
+    for (int i = 0; i < 4; i++) {
+        for (int other = 0; part[i] != 0 && other < g->next_index; other++) {
+            if (other != (int)n->num && depends_on(g, part[i], other)) {
+                /* The indices of folds inside are bound there. */
+                rank = ir_expr(g, part[i])->rank == IR_INDEX ? IR_INDEX : rank;
+            }
+        }
+    }
+    return rank;
+}
+
+static IrRank operand_rank(const IrGraph *g, const IrExprNode *n)
+{
+    const IrExpr operand[3] = {n->a, n->b, n->c};
+    IrRank rank = IR_CONST;
+    for (int i = 0; i < 3; i++) {
+        IrRank own = operand[i] != 0 ? ir_expr(g, operand[i])->rank : IR_CONST;
+        rank = own > rank ? own : rank;
+    }
+    return rank;
+}
+
+static bool gives_truth(IrExprOp op)
+{
+    IrRule rule = ir_op_rule(op);
+    return rule == IR_RULE_COMPARE || rule == IR_RULE_LOGIC || rule == IR_RULE_TEST;
+}
+
+static void set(IrExprNode *n, Elem type, IrRank rank)
+{
+    n->type = type;
+    n->rank = rank;
+}
+
+void ir_derive(const IrGraph *g, IrExprNode *n)
+{
+    switch (n->op) {
+    case IR_X_CONST:
+        n->rank = IR_CONST;
+        break;
+    case IR_X_PARAM:
+    case IR_X_EXTENT:
+    case IR_X_PIXELSIZE:
+    case IR_X_ISINT:
+        set(n, ELEM_F64, IR_HOST);
+        break;
+    case IR_X_INDEX:
+        set(n, ELEM_F64, IR_INDEX);
+        break;
+    case IR_X_VALUE:
+        set(n, ELEM_F64, IR_UNIFORM);
+        break;
+    case IR_X_COORD:
+        set(n, ELEM_I32, IR_PIXEL);
+        break;
+    case IR_X_READ:
+    case IR_X_READAT:
+        set(n, ir_read_type(g, n->node), IR_PIXEL);
+        break;
+    case IR_X_LOOKUP:
+        set(n, ir_node(g, n->node)->elem == ELEM_U32 ? ELEM_U32 : ELEM_F32, IR_PIXEL);
+        break;
+    case IR_X_CAST:
+        n->rank = ir_expr(g, n->a)->rank;
+        break;
+    case IR_X_FOLD:
+        set(n, ir_expr(g, n->a)->type, fold_rank(g, n));
+        break;
+    case IR_X_CALL:
+        set(n, g->functions.at[(int)n->num]->type, IR_PIXEL);
+        break;
+    case IR_X_ARG:
+        set(n, ir_expr(g, n->a)->type, ir_expr(g, n->a)->rank);
+        break;
+    default: {
+        IrExpr first = n->op == IR_X_SELECT ? n->b : n->a;
+        set(n, gives_truth(n->op) ? ELEM_BOOL : ir_expr(g, first)->type, operand_rank(g, n));
+    }
+    }
+}
+
+static IrExpr make(IrGraph *g, IrExprNode n)
+{
+    ir_derive(g, &n);
+    return ir_intern(g, n);
+}
+
 /* ---- leaves ---------------------------------------------------------------------------- */
 
 IrExpr ir_const_typed(IrGraph *g, double value, Elem type)
 {
     value = ir_convert(value, type);
-    return ir_intern(g, (IrExprNode){.op = IR_X_CONST, .type = type, .rank = IR_CONST, .num = value});
+    return make(g, (IrExprNode){.op = IR_X_CONST, .type = type, .num = value});
 }
 
 IrExpr ir_const(IrGraph *g, double value)
@@ -148,15 +264,9 @@ IrExpr ir_const(IrGraph *g, double value)
     return ir_const_typed(g, value, ELEM_F64);
 }
 
-static IrExpr host_leaf(IrGraph *g, IrExprOp op, IrId node, double num, IrRank rank)
-{
-    return ir_intern(
-        g, (IrExprNode){.op = op, .type = ELEM_F64, .rank = rank, .node = node, .num = num});
-}
-
 IrExpr ir_param(IrGraph *g, int param)
 {
-    return host_leaf(g, IR_X_PARAM, 0, param, IR_HOST);
+    return make(g, (IrExprNode){.op = IR_X_PARAM, .num = param});
 }
 
 IrExpr ir_extent(IrGraph *g, IrId node, int axis)
@@ -166,33 +276,32 @@ IrExpr ir_extent(IrGraph *g, IrId node, int axis)
         IrExpr extent = g->grids.at[n->grid].extent[axis];
         return extent != 0 ? extent : ir_const(g, 1);
     }
-    return host_leaf(g, IR_X_EXTENT, node, axis, IR_HOST);
+    return make(g, (IrExprNode){.op = IR_X_EXTENT, .node = node, .num = axis});
 }
 
 IrExpr ir_pixelsize(IrGraph *g, int axis)
 {
-    return host_leaf(g, IR_X_PIXELSIZE, 0, axis, IR_HOST);
+    return make(g, (IrExprNode){.op = IR_X_PIXELSIZE, .num = axis});
 }
 
 IrExpr ir_isint(IrGraph *g, IrId node)
 {
-    return host_leaf(g, IR_X_ISINT, node, 0, IR_HOST);
+    return make(g, (IrExprNode){.op = IR_X_ISINT, .node = node});
 }
 
 IrExpr ir_index(IrGraph *g, int index)
 {
-    return host_leaf(g, IR_X_INDEX, 0, index, IR_INDEX);
+    return make(g, (IrExprNode){.op = IR_X_INDEX, .num = index});
 }
 
 IrExpr ir_coord(IrGraph *g, int axis)
 {
-    return ir_intern(
-        g, (IrExprNode){.op = IR_X_COORD, .type = ELEM_I32, .rank = IR_PIXEL, .num = axis});
+    return make(g, (IrExprNode){.op = IR_X_COORD, .num = axis});
 }
 
 IrExpr ir_value(IrGraph *g, IrId node, int which)
 {
-    return host_leaf(g, IR_X_VALUE, node, which, IR_UNIFORM);
+    return make(g, (IrExprNode){.op = IR_X_VALUE, .node = node, .num = which});
 }
 
 Elem ir_read_type(const IrGraph *g, IrId node)
@@ -222,16 +331,14 @@ IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr chan
         at[i] = offset[i] != 0 && ir_is_const(g, offset[i], &zero) && zero == 0 ? 0 : offset[i];
     }
     bool plain = at[0] == 0 && at[1] == 0 && at[2] == 0;
-    return ir_intern(g, (IrExprNode){.op = IR_X_READ,
-                                     .type = ir_read_type(g, node),
-                                     .rank = IR_PIXEL,
-                                     .node = node,
-                                     .a = at[0],
-                                     .b = at[1],
-                                     .c = at[2],
-                                     .channel = channel,
-                                     .border = plain ? IR_NEAREST : border,
-                                     .outside = plain || border != IR_CONSTANT ? 0 : outside});
+    return make(g, (IrExprNode){.op = IR_X_READ,
+                                .node = node,
+                                .a = at[0],
+                                .b = at[1],
+                                .c = at[2],
+                                .channel = channel,
+                                .border = plain ? IR_NEAREST : border,
+                                .outside = plain || border != IR_CONSTANT ? 0 : outside});
 }
 
 IrExpr ir_read(IrGraph *g, IrId node)
@@ -243,26 +350,20 @@ IrExpr ir_read(IrGraph *g, IrId node)
 IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border,
                   IrExpr outside)
 {
-    return ir_intern(g, (IrExprNode){.op = IR_X_READAT,
-                                     .type = ir_read_type(g, node),
-                                     .rank = IR_PIXEL,
-                                     .node = node,
-                                     .a = position[0],
-                                     .b = position[1],
-                                     .c = position[2],
-                                     .channel = channel,
-                                     .border = border,
-                                     .outside = border == IR_CONSTANT ? outside : 0});
+    return make(g, (IrExprNode){.op = IR_X_READAT,
+                                .node = node,
+                                .a = position[0],
+                                .b = position[1],
+                                .c = position[2],
+                                .channel = channel,
+                                .border = border,
+                                .outside = border == IR_CONSTANT ? outside : 0});
 }
 
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index)
 {
-    Elem type = ir_node(g, vector)->elem == ELEM_U32 ? ELEM_U32 : ELEM_F32;
-    return ir_intern(g, (IrExprNode){.op = IR_X_LOOKUP,
-                                     .type = type,
-                                     .rank = IR_PIXEL,
-                                     .node = vector,
-                                     .a = ir_cast(g, index, ELEM_U32)});
+    return make(
+        g, (IrExprNode){.op = IR_X_LOOKUP, .node = vector, .a = ir_cast(g, index, ELEM_U32)});
 }
 
 bool ir_is_const(const IrGraph *g, IrExpr e, double *value)
@@ -285,8 +386,7 @@ IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type)
     if (n->op == IR_X_CONST) {
         return ir_const_typed(g, n->num, type);
     }
-    return ir_intern(
-        g, (IrExprNode){.op = IR_X_CAST, .type = type, .rank = n->rank, .a = e});
+    return make(g, (IrExprNode){.op = IR_X_CAST, .type = type, .a = e});
 }
 
 IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
@@ -296,9 +396,7 @@ IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
     if (n->op == IR_X_CONST) {
         return ir_const_typed(g, ir_saturate_value(n->num, storage), type);
     }
-    return ir_intern(
-        g, (IrExprNode){
-               .op = IR_X_CAST, .type = type, .rank = n->rank, .a = e, .num = (double)storage});
+    return make(g, (IrExprNode){.op = IR_X_CAST, .type = type, .a = e, .num = (double)storage});
 }
 
 /* True when a host expression can only be a whole number. */
@@ -362,24 +460,16 @@ static IrExpr to_bool(IrGraph *g, IrExpr e)
     return ir_cast(g, e, ELEM_BOOL);
 }
 
-static IrExpr make_op(IrGraph *g, IrExprOp op, Elem operands, Elem result, IrExpr a, IrExpr b,
-                      IrExpr c)
+/* `type` is the operands'. */
+static IrExpr make_op(IrGraph *g, IrExprOp op, Elem type, IrExpr a, IrExpr b, IrExpr c)
 {
-    const IrExpr child[3] = {a, b, c};
-    IrRank rank = IR_CONST;
-    double num[3] = {0, 0, 0};
-    for (int i = 0; i < 3; i++) {
-        if (child[i] != 0) {
-            const IrExprNode *n = ir_expr(g, child[i]);
-            rank = n->rank > rank ? n->rank : rank;
-            num[i] = n->num;
-        }
+    IrExprNode n = {.op = op, .a = a, .b = b, .c = c};
+    ir_derive(g, &n);
+    if (n.rank == IR_CONST) {
+        double value = ir_apply(op, type, ir_expr(g, a)->num, ir_expr(g, b)->num, ir_expr(g, c)->num);
+        return ir_const_typed(g, value, n.type);
     }
-    if (rank == IR_CONST) {
-        return ir_const_typed(g, ir_apply(op, operands, num[0], num[1], num[2]), result);
-    }
-    return ir_intern(
-        g, (IrExprNode){.op = op, .type = result, .rank = rank, .a = a, .b = b, .c = c});
+    return ir_intern(g, n);
 }
 
 /* The operands' type by the operator's rule. */
@@ -394,18 +484,11 @@ static Elem operand_type(const IrGraph *g, IrExprOp op, const IrExpr *operand, i
     return floats && type != ELEM_F64 ? ELEM_F32 : type;
 }
 
-static Elem result_type(IrExprOp op, Elem operands)
-{
-    IrRule rule = ir_op_rule(op);
-    bool truth = rule == IR_RULE_COMPARE || rule == IR_RULE_LOGIC || rule == IR_RULE_TEST;
-    return truth ? ELEM_BOOL : operands;
-}
-
 IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a)
 {
     Elem type = operand_type(g, op, &a, 1);
     a = type == ELEM_BOOL ? to_bool(g, a) : ir_cast(g, a, type);
-    return make_op(g, op, type, result_type(op, type), a, 0, 0);
+    return make_op(g, op, type, a, 0, 0);
 }
 
 IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
@@ -414,7 +497,7 @@ IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
     Elem type = operand_type(g, op, operand, 2);
     a = ir_cast(g, a, type);
     b = ir_cast(g, b, type);
-    return make_op(g, op, type, result_type(op, type), a, b, 0);
+    return make_op(g, op, type, a, b, 0);
 }
 
 IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
@@ -428,91 +511,41 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
             ir_expr(g, c)->rank != IR_PIXEL) {
             type = is_integral(g, b) && is_integral(g, c) ? ELEM_I32 : ELEM_F32;
         }
-        return make_op(g, op, type, type, to_bool(g, a), ir_cast(g, b, type), ir_cast(g, c, type));
+        return make_op(g, op, type, to_bool(g, a), ir_cast(g, b, type), ir_cast(g, c, type));
     }
     const IrExpr operand[3] = {a, b, c};
     Elem type = operand_type(g, op, operand, 3);
-    return make_op(g, op, type, type, ir_cast(g, a, type), ir_cast(g, b, type),
+    return make_op(g, op, type, ir_cast(g, a, type), ir_cast(g, b, type),
                    ir_cast(g, c, type));
 }
 
 /* ---- folds and calls ------------------------------------------------------------------- */
 
-static bool depends_on(const IrGraph *g, IrExpr e, int index)
-{
-    if (e == 0) {
-        return false;
-    }
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_INDEX) {
-        return (int)n->num == index;
-    }
-    if (n->op == IR_X_FOLD && (int)n->num == index) {
-        return depends_on(g, n->b, index) || depends_on(g, n->c, index); /* bound inside */
-    }
-    return depends_on(g, n->a, index) || depends_on(g, n->b, index) || depends_on(g, n->c, index) ||
-           depends_on(g, n->where, index) || depends_on(g, n->channel, index);
-}
-
-/* A fold over host things alone has the rank of what is left when its index is bound. */
-static IrRank fold_rank(const IrGraph *g, int index, IrExpr lo, IrExpr hi, IrExpr where,
-                        IrExpr body)
-{
-    IrRank rank = ir_expr(g, body)->rank;
-    if (rank > IR_INDEX) {
-        return rank;
-    }
-    rank = IR_HOST;
-    const IrExpr part[4] = {lo, hi, where, body};
-    for (int i = 0; i < 4; i++) {
-        for (int other = 0; part[i] != 0 && other < g->next_index; other++) {
-            if (other != index && depends_on(g, part[i], other)) {
-                /* The indices of folds inside are bound there. */
-                rank = ir_expr(g, part[i])->rank == IR_INDEX ? IR_INDEX : rank;
-            }
-        }
-    }
-    return rank;
-}
-
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
                IrExpr body)
 {
-    Elem type = ir_expr(g, body)->type;
     if (fold == IR_FOLD_ANY || fold == IR_FOLD_ALL) {
         body = to_bool(g, body);
-        type = ELEM_BOOL;
-    } else if (type == ELEM_BOOL) {
+    } else if (ir_expr(g, body)->type == ELEM_BOOL) {
         body = ir_cast(g, body, ELEM_I32);
-        type = ELEM_I32;
     }
-    return ir_intern(g, (IrExprNode){.op = IR_X_FOLD,
-                                     .type = type,
-                                     .rank = fold_rank(g, index, lo, hi, where, body),
-                                     .num = index,
-                                     .a = body,
-                                     .b = lo,
-                                     .c = hi,
-                                     .where = where,
-                                     .nth = nth,
-                                     .fold = fold});
+    return make(g, (IrExprNode){.op = IR_X_FOLD,
+                                .num = index,
+                                .a = body,
+                                .b = lo,
+                                .c = hi,
+                                .where = where,
+                                .nth = nth,
+                                .fold = fold});
 }
 
-IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n, Elem type)
+IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n)
 {
     IrExpr list = 0;
-    IrRank rank = IR_CONST;
     for (int i = n - 1; i >= 0; i--) {
-        rank = ir_expr(g, args[i])->rank > rank ? ir_expr(g, args[i])->rank : rank;
-        list = ir_intern(g, (IrExprNode){.op = IR_X_ARG,
-                                         .type = ir_expr(g, args[i])->type,
-                                         .rank = ir_expr(g, args[i])->rank,
-                                         .a = args[i],
-                                         .b = list});
+        list = make(g, (IrExprNode){.op = IR_X_ARG, .a = args[i], .b = list});
     }
-    rank = rank < IR_PIXEL ? IR_PIXEL : rank;
-    return ir_intern(g, (IrExprNode){
-                            .op = IR_X_CALL, .type = type, .rank = rank, .num = function, .a = list});
+    return make(g, (IrExprNode){.op = IR_X_CALL, .num = function, .a = list});
 }
 
 /* ---- walking and rewriting ------------------------------------------------------------- */

@@ -51,7 +51,6 @@ struct IrFnStmt {
     IrFnExpr *a, *b;
     IrFnStmt *body, *other;
     IrFnStmt *next;
-    Span span;
 };
 
 typedef struct IrFnVar {
@@ -67,7 +66,6 @@ struct IrFunction {
     int n_params;     /* the first of vars */
     Vec(IrFnVar) vars;
     IrFnStmt *body;   /* every path ends in a return */
-    Span span;
 };
 
 IrFnExpr *ir_fn_const(IrGraph *g, double value, Elem type);

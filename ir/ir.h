@@ -48,7 +48,7 @@ typedef enum IrBorder {
     IR_BORDERS
 } IrBorder;
 
-typedef enum IrRank { IR_CONST, IR_HOST, IR_INDEX, IR_UNIFORM, IR_PIXEL } IrRank;
+typedef enum IrRank { IR_CONST, IR_HOST, IR_INDEX, IR_UNIFORM, IR_PIXEL, IR_RANKS } IrRank;
 
 typedef enum IrExprOp {
     IR_X_NONE,
@@ -152,7 +152,6 @@ typedef struct IrParam {
     const char *name, *help;
     double value, lo, hi; /* the default and its range, infinite where not given */
     bool integer;
-    Span span;
 } IrParam;
 
 /*
@@ -171,7 +170,6 @@ typedef struct IrLoop {
     IrExpr until;   /* uniform expression */
     IrExpr at_most; /* host expression */
     Vec(IrCarry) carries;
-    Span span;
 } IrLoop;
 
 typedef struct IrOutput {
@@ -228,6 +226,9 @@ int ir_add_grid(IrGraph *g, IrGrid grid);
 /* A fresh index variable for a fold. */
 int ir_new_index(IrGraph *g);
 
+/* Sets the type and the rank that follow from an expression's operator and operands; the type of
+ * constants and casts is given. */
+void ir_derive(const IrGraph *g, IrExprNode *n);
 /* Interns an expression as given; type and rank must be set.  The functions below set them. */
 IrExpr ir_intern(IrGraph *g, IrExprNode e);
 
@@ -258,7 +259,7 @@ IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b);
 IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c);
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
                IrExpr body);
-IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n, Elem type);
+IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n);
 
 /* The arithmetic type in which a node's pixels are read: f32 for ELEM_FILE, u8, u16 and i16 too
  * unless the input was declared with that type (then i32); u32 for labels; bool for masks. */
@@ -276,6 +277,7 @@ void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr 
 extern const char *const IR_BORDER_NAMES[IR_BORDERS];
 extern const char *const IR_FOLD_NAMES[IR_FOLDS];
 extern const char *const IR_KIND_NAMES[IR_KINDS]; /* "image", "mask", "labels", "value" ... */
+extern const char *const IR_RANK_NAMES[IR_RANKS]; /* "const", "host" ... */
 const char *ir_expr_op_name(IrExprOp op);
 int ir_expr_op_arity(IrExprOp op); /* of the operators in exprs.def; 0 for all others */
 IrExprOp ir_expr_op_from_name(const char *name);

@@ -1,11 +1,37 @@
-/* print: see print.h for the format. */
-#include "print.h"
+/*
+ * print: the graph as text that reads back (read.c); text.h describes it.
+ *
+ * Expressions share parts, and a tree that repeats them could be exponentially long.  So what is
+ * used more than once in a node, and what is nested deeply, gets a line and a name of its own
+ * (t1, t2 ...) in front of the node's expressions.
+ */
+#include "text.h"
 #include "footprint.h"
 #include "function.h"
 
+#include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { DEEP = 40 }; /* levels of brackets in one line */
+
+typedef struct Lines {
+    const Source *source;
+    bool *quoted; /* by line, from 1 */
+    int n;
+} Lines;
+
+typedef struct Printer {
+    const IrGraph *g;
+    Str *out;
+    Vec(Lines) sources;
+    /* By expression, for the node being printed. */
+    int *uses, *depth, *name;
+    Vec(IrExpr) met;
+    int names;
+} Printer;
 
 static const char *const AXIS[IR_AXES] = {"x", "y", "z", "c"};
 
@@ -20,7 +46,8 @@ static void number(double v, Str *out)
         str_add(out, "nan");
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
+    bool whole = v == floor(v) && fabs(v) < 1e15;
+    for (int digits = whole ? 15 : 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         double back;
         if (sscanf(text, "%lf", &back) == 1 && back == v) {
@@ -30,250 +57,559 @@ static void number(double v, Str *out)
     str_add(out, text);
 }
 
-static void print_read(const IrGraph *g, const IrExprNode *n, Str *out)
+static void quoted(const char *text, Str *out)
 {
-    str_addf(out, "%%%u", n->node);
-    const IrExpr at[3] = {n->a, n->b, n->c};
-    const char *lead = n->op == IR_X_READAT ? "@[" : "[";
-    for (int ax = 0; ax < 3; ax++) {
+    str_add(out, "\"");
+    str_add_escaped(out, text);
+    str_add(out, "\"");
+}
+
+/* A name as it is, or in quotes where it is not a word. */
+static void word(const char *name, Str *out)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)name[n]) || name[n] == '_') {
+        n++;
+    }
+    if (n > 0 && name[n] == '\0' && !isdigit((unsigned char)name[0])) {
+        str_add(out, name);
+    } else {
+        quoted(name, out);
+    }
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+static void expression(const Printer *p, IrExpr e);
+
+static void labelled(const Printer *p, const char *lead, const char *label, IrExpr e)
+{
+    str_addf(p->out, "%s%s = ", lead, label);
+    expression(p, e);
+}
+
+static void print_read(const Printer *p, const IrExprNode *n)
+{
+    str_addf(p->out, "%%%u", n->node);
+    const IrExpr at[IR_AXES] = {n->a, n->b, n->c, n->channel};
+    const char *open = n->op == IR_X_READAT ? "@[" : "[", *lead = open;
+    for (int ax = 0; ax < IR_AXES; ax++) {
         if (at[ax] != 0) {
-            str_addf(out, "%s%s = ", lead, AXIS[ax]);
-            ir_print_expr(g, at[ax], out);
+            labelled(p, lead, AXIS[ax], at[ax]);
             lead = ", ";
         }
     }
-    if (n->channel != 0) {
-        str_addf(out, "%sc = ", lead);
-        ir_print_expr(g, n->channel, out);
-        lead = ", ";
-    }
     if (n->border != IR_NEAREST) {
-        str_addf(out, "%sborder = %s", lead, IR_BORDER_NAMES[n->border]);
+        str_addf(p->out, "%sborder = %s", lead, IR_BORDER_NAMES[n->border]);
         lead = ", ";
     }
     if (n->outside != 0) {
-        str_addf(out, "%soutside = ", lead);
-        ir_print_expr(g, n->outside, out);
+        labelled(p, lead, "outside", n->outside);
         lead = ", ";
     }
-    if (strcmp(lead, ", ") == 0) {
-        str_add(out, "]");
+    if (lead != open) {
+        str_add(p->out, "]");
     } else if (n->op == IR_X_READAT) {
-        str_add(out, "@[]");
+        str_add(p->out, "@[]");
     }
 }
 
-static void print_fold(const IrGraph *g, const IrExprNode *n, Str *out)
+static void print_fold(const Printer *p, const IrExprNode *n)
 {
-    str_addf(out, "%s(#%d in ", IR_FOLD_NAMES[n->fold], (int)n->num);
-    ir_print_expr(g, n->b, out);
-    str_add(out, " .. ");
-    ir_print_expr(g, n->c, out);
+    str_addf(p->out, "%s(#%d in ", IR_FOLD_NAMES[n->fold], (int)n->num);
+    expression(p, n->b);
+    str_add(p->out, " .. ");
+    expression(p, n->c);
     if (n->where != 0) {
-        str_add(out, " where ");
-        ir_print_expr(g, n->where, out);
+        str_add(p->out, " where ");
+        expression(p, n->where);
     }
     if (n->nth != 0) {
-        str_add(out, " nth ");
-        ir_print_expr(g, n->nth, out);
+        str_add(p->out, " nth ");
+        expression(p, n->nth);
     }
-    str_add(out, ": ");
-    ir_print_expr(g, n->a, out);
-    str_add(out, ")");
+    str_add(p->out, ", ");
+    expression(p, n->a);
+    str_add(p->out, ")");
 }
 
-static void print_operands(const IrGraph *g, const IrExprNode *n, Str *out)
+static void print_operands(const Printer *p, const IrExprNode *n)
 {
     const IrExpr child[3] = {n->a, n->b, n->c};
-    str_add(out, "(");
+    str_add(p->out, "(");
     for (int i = 0; i < ir_expr_op_arity(n->op); i++) {
-        str_add(out, i ? ", " : "");
-        ir_print_expr(g, child[i], out);
+        str_add(p->out, i ? ", " : "");
+        expression(p, child[i]);
     }
-    str_add(out, ")");
+    str_add(p->out, ")");
 }
 
-static void print_call(const IrGraph *g, const IrExprNode *n, Str *out)
+static void print_call(const Printer *p, const IrExprNode *n)
 {
-    str_addf(out, "call %d %s(", (int)n->num, elem_name(n->type));
-    for (IrExpr a = n->a; a != 0; a = ir_expr(g, a)->b) {
-        str_add(out, a == n->a ? "" : ", ");
-        ir_print_expr(g, ir_expr(g, a)->a, out);
+    str_add(p->out, "@");
+    word(p->g->functions.at[(int)n->num]->name, p->out);
+    str_add(p->out, "(");
+    for (IrExpr a = n->a; a != 0; a = ir_expr(p->g, a)->b) {
+        str_add(p->out, a == n->a ? "" : ", ");
+        expression(p, ir_expr(p->g, a)->a);
     }
-    str_add(out, ")");
+    str_add(p->out, ")");
 }
 
-static void print_cast(const IrGraph *g, const IrExprNode *n, Str *out)
+static void print_cast(const Printer *p, const IrExprNode *n)
 {
-    str_addf(out, "%s%s(", n->num != 0 ? "sat_" : "",
+    str_addf(p->out, "%s%s(", n->num != 0 ? "sat_" : "",
              elem_name(n->num != 0 ? (Elem)n->num : n->type));
-    ir_print_expr(g, n->a, out);
-    str_add(out, ")");
+    expression(p, n->a);
+    str_add(p->out, ")");
+}
+
+static void print_plain(const Printer *p, const IrExprNode *n)
+{
+    switch (n->op) {
+    case IR_X_CONST:
+        number(n->num, p->out);
+        if (n->type != ELEM_F64) {
+            str_addf(p->out, ":%s", elem_name(n->type));
+        }
+        break;
+    case IR_X_PARAM:
+        str_addf(p->out, "$%s", p->g->params.at[(int)n->num].name);
+        break;
+    case IR_X_EXTENT:
+        str_addf(p->out, "extent(%%%u, %s)", n->node, AXIS[(int)n->num]);
+        break;
+    case IR_X_PIXELSIZE:
+        str_addf(p->out, "pixelsize(%s)", AXIS[(int)n->num]);
+        break;
+    case IR_X_ISINT:
+        str_addf(p->out, "isint(%%%u)", n->node);
+        break;
+    case IR_X_INDEX:
+        str_addf(p->out, "#%d", (int)n->num);
+        break;
+    case IR_X_COORD:
+        str_addf(p->out, "coord(%s)", AXIS[(int)n->num]);
+        break;
+    case IR_X_VALUE:
+        str_addf(p->out, "%%%u.%d", n->node, (int)n->num);
+        break;
+    case IR_X_READ:
+    case IR_X_READAT:
+        print_read(p, n);
+        break;
+    case IR_X_LOOKUP:
+        str_addf(p->out, "%%%u{", n->node);
+        expression(p, n->a);
+        str_add(p->out, "}");
+        break;
+    case IR_X_CAST:
+        print_cast(p, n);
+        break;
+    case IR_X_FOLD:
+        print_fold(p, n);
+        break;
+    case IR_X_CALL:
+        print_call(p, n);
+        break;
+    default:
+        str_add(p->out, ir_expr_op_name(n->op));
+        print_operands(p, n);
+    }
+}
+
+/* What passes have put together may have a higher rank than its operands ask for. */
+static void expression(const Printer *p, IrExpr e)
+{
+    if (p->name != NULL && p->name[e] != 0) {
+        str_addf(p->out, "t%d", p->name[e]);
+        return;
+    }
+    const IrExprNode *n = ir_expr(p->g, e);
+    IrExprNode usual = *n;
+    ir_derive(p->g, &usual);
+    assert(usual.type == n->type);
+    print_plain(p, n);
+    if (usual.rank != n->rank) {
+        str_addf(p->out, "!%s", IR_RANK_NAMES[n->rank]);
+    }
 }
 
 void ir_print_expr(const IrGraph *g, IrExpr e, Str *out)
 {
-    const IrExprNode *n = ir_expr(g, e);
-    switch (n->op) {
-    case IR_X_CONST:
-        number(n->num, out);
-        if (n->type != ELEM_F64) {
-            str_addf(out, ":%s", elem_name(n->type));
-        }
-        break;
-    case IR_X_PARAM:
-        str_addf(out, "$%s", g->params.at[(int)n->num].name);
-        break;
-    case IR_X_EXTENT:
-        str_addf(out, "extent(%%%u, %s)", n->node, AXIS[(int)n->num]);
-        break;
-    case IR_X_PIXELSIZE:
-        str_addf(out, "pixelsize(%s)", AXIS[(int)n->num]);
-        break;
-    case IR_X_ISINT:
-        str_addf(out, "isint(%%%u)", n->node);
-        break;
-    case IR_X_INDEX:
-        str_addf(out, "#%d", (int)n->num);
-        break;
-    case IR_X_COORD:
-        str_addf(out, "coord(%s)", AXIS[(int)n->num]);
-        break;
-    case IR_X_VALUE:
-        str_addf(out, "%%%u.%d", n->node, (int)n->num);
-        break;
-    case IR_X_READ:
-    case IR_X_READAT:
-        print_read(g, n, out);
-        break;
-    case IR_X_LOOKUP:
-        str_addf(out, "%%%u{", n->node);
-        ir_print_expr(g, n->a, out);
-        str_add(out, "}");
-        break;
-    case IR_X_CAST:
-        print_cast(g, n, out);
-        break;
-    case IR_X_FOLD:
-        print_fold(g, n, out);
-        break;
-    case IR_X_CALL:
-        print_call(g, n, out);
-        break;
-    default:
-        str_add(out, ir_expr_op_name(n->op));
-        print_operands(g, n, out);
+    Printer p = {.g = g, .out = out};
+    expression(&p, e);
+}
+
+/* ---- what gets a line of its own ------------------------------------------------------------ */
+
+static void count_uses(Printer *p, IrExpr e)
+{
+    if (e == 0 || p->uses[e]++ > 0) {
+        return;
+    }
+    vec_push(p->g->arena, &p->met, e);
+    const IrExprNode *n = ir_expr(p->g, e);
+    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        count_uses(p, child[i]);
     }
 }
 
-static void print_grid(const IrGraph *g, int k, Str *out)
+/* Prints the lines that `e` needs in front of it, innermost first. */
+static void name_parts(Printer *p, IrExpr e)
 {
-    const IrGrid *grid = &g->grids.at[k];
-    str_addf(out, "grid %d [", k);
+    if (e == 0 || p->depth[e] != 0) {
+        return;
+    }
+    const IrExprNode *n = ir_expr(p->g, e);
+    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+    int depth = 0;
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        name_parts(p, child[i]);
+        depth = p->depth[child[i]] > depth ? p->depth[child[i]] : depth;
+    }
+    p->depth[e] = depth + 1;
+    bool shared = p->uses[e] > 1 && depth > 1;
+    if (n->op != IR_X_ARG && (shared || depth >= DEEP)) {
+        str_addf(p->out, "    t%d = ", p->names + 1);
+        expression(p, e);
+        str_add(p->out, "\n");
+        p->name[e] = ++p->names;
+        p->depth[e] = 1;
+    }
+}
+
+typedef struct Line {
+    char label[16];
+    IrExpr e; /* 0: no line */
+} Line;
+
+static void print_lines(Printer *p, const Line *line, int n)
+{
+    for (int i = 0; i < n; i++) {
+        count_uses(p, line[i].e);
+    }
+    for (int i = 0; i < n; i++) {
+        name_parts(p, line[i].e);
+    }
+    for (int i = 0; i < n; i++) {
+        if (line[i].e != 0) {
+            str_addf(p->out, "    %s ", line[i].label);
+            expression(p, line[i].e);
+            str_add(p->out, "\n");
+        }
+    }
+    for (int i = 0; i < p->met.n; i++) {
+        IrExpr e = p->met.at[i];
+        p->uses[e] = p->depth[e] = p->name[e] = 0;
+    }
+    p->met.n = 0;
+    p->names = 0;
+}
+
+/* ---- places in the source ------------------------------------------------------------------- */
+
+static int line_of(const Source *source, int at)
+{
+    int line, column;
+    span_line_column((Span){source, at, at}, &line, &column);
+    return line;
+}
+
+static Lines *lines_of(Printer *p, const Source *source)
+{
+    for (int i = 0; i < p->sources.n; i++) {
+        if (p->sources.at[i].source == source) {
+            return &p->sources.at[i];
+        }
+    }
+    int n = line_of(source, (int)strlen(source->text));
+    Lines lines = {source, arena_array(p->g->arena, bool, n + 1), n};
+    vec_push(p->g->arena, &p->sources, lines);
+    return &p->sources.at[p->sources.n - 1];
+}
+
+static void quote(Printer *p, Span span)
+{
+    if (span.source == NULL) {
+        return;
+    }
+    Lines *lines = lines_of(p, span.source);
+    int last = line_of(span.source, span.end);
+    for (int i = line_of(span.source, span.begin); i <= last; i++) {
+        lines->quoted[i] = true;
+    }
+}
+
+/* The lines of the user's text that anything came from. */
+static void print_sources(Printer *p)
+{
+    for (int i = 1; i < p->g->nodes.n; i++) {
+        if (!p->g->nodes.at[i].dead) {
+            quote(p, p->g->nodes.at[i].span);
+        }
+    }
+    for (int i = 0; i < p->g->outputs.n; i++) {
+        quote(p, p->g->outputs.at[i].span);
+    }
+    for (int i = 0; i < p->sources.n; i++) {
+        const Lines *lines = &p->sources.at[i];
+        str_addf(p->out, "source %d ", i);
+        quoted(lines->source->path, p->out);
+        str_add(p->out, "\n");
+        for (int k = 1; k <= lines->n; k++) {
+            int length;
+            const char *text = source_line(lines->source, k, &length);
+            if (lines->quoted[k]) {
+                str_addf(p->out, "    %d ", k);
+                quoted(arena_strndup(p->g->arena, text, (size_t)length), p->out);
+                str_add(p->out, "\n");
+            }
+        }
+    }
+}
+
+static void print_place(Printer *p, Span span)
+{
+    if (span.source != NULL) {
+        int line, column;
+        span_line_column(span, &line, &column);
+        str_addf(p->out, " at %d:%d:%d+%d", (int)(lines_of(p, span.source) - p->sources.at), line,
+                 column, span.end - span.begin);
+    }
+    str_add(p->out, "\n");
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static void fn_expression(const IrFunction *f, const IrFnExpr *e, Str *out)
+{
+    const IrFnExpr *operand[3] = {e->a, e->b, e->c};
+    switch (e->kind) {
+    case IR_FN_CONST:
+        number(e->num, out);
+        str_addf(out, ":%s", elem_name(e->type));
+        return;
+    case IR_FN_VAR:
+        word(f->vars.at[e->var].name, out);
+        return;
+    case IR_FN_CAST:
+        str_addf(out, "%s(", elem_name(e->type));
+        break;
+    case IR_FN_OP:
+        str_addf(out, "%s(", ir_expr_op_name(e->op));
+        break;
+    case IR_FN_CALL:
+        str_add(out, "@");
+        word(e->callee->name, out);
+        str_add(out, "(");
+    }
+    int n = e->kind == IR_FN_CALL ? e->callee->n_params
+            : e->kind == IR_FN_OP ? ir_expr_op_arity(e->op)
+                                  : 1;
+    for (int i = 0; i < n; i++) {
+        str_add(out, i > 0 ? ", " : "");
+        fn_expression(f, e->kind == IR_FN_CALL ? e->args[i] : operand[i], out);
+    }
+    str_add(out, ")");
+}
+
+static void fn_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out);
+
+static void fn_body(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    fn_block(f, s->body, depth + 1, out);
+    if (s->other != NULL) {
+        str_addf(out, "%*selse\n", 4 * depth, "");
+        fn_block(f, s->other, depth + 1, out);
+    }
+    str_addf(out, "%*send\n", 4 * depth, "");
+}
+
+static void fn_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+{
+    static const char *const WORD[] = {[IR_FN_SET] = "set ",
+                                       [IR_FN_IF] = "if ",
+                                       [IR_FN_WHILE] = "while ",
+                                       [IR_FN_FOR] = "for ",
+                                       [IR_FN_RETURN] = "return "};
+    for (; s != NULL; s = s->next) {
+        str_addf(out, "%*s%s", 4 * depth, "", WORD[s->kind]);
+        if (s->kind == IR_FN_SET || s->kind == IR_FN_FOR) {
+            word(f->vars.at[s->var].name, out);
+            str_add(out, s->kind == IR_FN_SET ? " = " : " in ");
+        }
+        fn_expression(f, s->a, out);
+        if (s->kind == IR_FN_FOR) {
+            str_add(out, " .. ");
+            fn_expression(f, s->b, out);
+        }
+        str_add(out, "\n");
+        if (s->kind == IR_FN_IF || s->kind == IR_FN_WHILE || s->kind == IR_FN_FOR) {
+            fn_body(f, s, depth, out);
+        }
+    }
+}
+
+static void print_function(const IrFunction *f, Str *out)
+{
+    str_add(out, "function ");
+    word(f->name, out);
+    str_addf(out, " : %s\n", elem_name(f->type));
+    for (int i = 0; i < f->vars.n; i++) {
+        str_addf(out, "    %s ", i < f->n_params ? "param" : "var");
+        word(f->vars.at[i].name, out);
+        str_addf(out, " : %s\n", elem_name(f->vars.at[i].type));
+    }
+    fn_block(f, f->body, 1, out);
+}
+
+/* ---- the graph ------------------------------------------------------------------------------ */
+
+static void print_param(const IrParam *param, Str *out)
+{
+    str_add(out, "param ");
+    word(param->name, out);
+    str_add(out, " = ");
+    number(param->value, out);
+    str_add(out, " in ");
+    number(param->lo, out);
+    str_add(out, " .. ");
+    number(param->hi, out);
+    str_add(out, param->integer ? " integer" : "");
+    if (param->help != NULL) {
+        str_add(out, " ");
+        quoted(param->help, out);
+    }
+    str_add(out, "\n");
+}
+
+/* An axis that only the compiler sees has a question mark; one without an extent has extent 1. */
+static void print_grid(const Printer *p, int k)
+{
+    const IrGrid *grid = &p->g->grids.at[k];
+    str_addf(p->out, "grid %d [", k);
     const char *lead = "";
     for (int ax = 0; ax < IR_AXES; ax++) {
-        if (grid->has[ax] || grid->extent[ax] != 0) {
-            str_addf(out, "%s%s%s = ", lead, AXIS[ax], grid->has[ax] ? "" : "?");
-            ir_print_expr(g, grid->extent[ax] != 0 ? grid->extent[ax] : 0, out);
-            lead = ", ";
+        if (!grid->has[ax] && grid->extent[ax] == 0) {
+            continue;
         }
+        str_addf(p->out, "%s%s%s", lead, AXIS[ax], grid->has[ax] ? "" : "?");
+        if (grid->extent[ax] != 0) {
+            str_add(p->out, " = ");
+            expression(p, grid->extent[ax]);
+        }
+        lead = ", ";
     }
-    str_add(out, "]\n");
+    str_add(p->out, "]\n");
 }
 
-static void print_node(const IrGraph *g, IrId id, Str *out)
+static void print_loop(Printer *p, int k)
 {
-    const IrNode *n = ir_node(g, id);
-    str_addf(out, "%%%u %s = %s", id, n->name, ir_op_info(n->op)->name);
-    if (n->text != NULL) {
-        str_add(out, " \"");
-        str_add_escaped(out, n->text);
-        str_add(out, "\"");
-    }
-    str_addf(out, " : %s %s", IR_KIND_NAMES[n->kind], elem_name(n->elem));
-    if (n->grid >= 0) {
-        str_addf(out, " grid %d", n->grid);
-    }
-    if (n->of != 0) {
-        str_addf(out, " of %%%u", n->of);
-    }
-    if (n->loop != 0) {
-        str_addf(out, " loop %d", n->loop);
-    }
-    if (n->span.source != NULL) {
-        int line, column;
-        span_line_column(n->span, &line, &column);
-        str_addf(out, "    ; %s:%d:%d", n->span.source->path, line, column);
-    }
-    str_add(out, "\n");
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        if (n->in[i] != 0) {
-            str_addf(out, "    in %d ", i);
-            ir_print_expr(g, n->in[i], out);
-            str_add(out, "\n");
-        }
-    }
-    for (int i = 0; i < IR_MAX_ARG && n->arg[i] != 0; i++) {
-        str_add(out, "    arg ");
-        ir_print_expr(g, n->arg[i], out);
-        str_add(out, "\n");
-    }
-}
-
-static void print_loop(const IrGraph *g, int k, Str *out)
-{
-    const IrLoop *loop = &g->loops.at[k];
-    str_addf(out, "loop %d in %d", k, loop->parent);
-    const struct {
-        const char *word;
-        IrExpr e;
-    } part[] = {{"count", loop->count}, {"until", loop->until}, {"at_most", loop->at_most}};
-    for (int i = 0; i < 3; i++) {
-        if (part[i].e != 0) {
-            str_addf(out, " %s ", part[i].word);
-            ir_print_expr(g, part[i].e, out);
-        }
-    }
-    str_add(out, "\n");
+    const IrLoop *loop = &p->g->loops.at[k];
+    str_addf(p->out, "loop %d in %d\n", k, loop->parent);
+    const Line lines[] = {
+        {"count", loop->count}, {"until", loop->until}, {"at_most", loop->at_most}};
+    print_lines(p, lines, 3);
     for (int i = 0; i < loop->carries.n; i++) {
         const IrCarry *c = &loop->carries.at[i];
-        str_addf(out, "    carry %%%u from %%%u next %%%u\n", c->carry, c->first, c->next);
+        str_addf(p->out, "    carry %%%u from %%%u next %%%u\n", c->carry, c->first, c->next);
     }
+}
+
+/* True when a node is in the loop, or in one inside it. */
+static bool is_alive(const IrGraph *g, int loop)
+{
+    for (int i = 1; i < g->nodes.n; i++) {
+        int at = g->nodes.at[i].dead ? 0 : g->nodes.at[i].loop;
+        while (at > loop) {
+            at = g->loops.at[at].parent;
+        }
+        if (at == loop) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_node(Printer *p, IrId id)
+{
+    const IrNode *n = ir_node(p->g, id);
+    str_addf(p->out, "%%%u ", id);
+    word(n->name, p->out);
+    str_addf(p->out, " = %s", ir_op_info(n->op)->name);
+    if (n->text != NULL) {
+        str_add(p->out, " ");
+        quoted(n->text, p->out);
+    }
+    str_addf(p->out, " : %s %s", IR_KIND_NAMES[n->kind], elem_name(n->elem));
+    if (n->grid >= 0) {
+        str_addf(p->out, " grid %d", n->grid);
+    }
+    if (n->of != 0) {
+        str_addf(p->out, " of %%%u", n->of);
+    }
+    if (n->loop != 0) {
+        str_addf(p->out, " loop %d", n->loop);
+    }
+    print_place(p, n->span);
+    Line lines[IR_MAX_IN + IR_MAX_ARG];
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        lines[i].e = n->in[i];
+        snprintf(lines[i].label, sizeof lines[i].label, "in %d", i);
+    }
+    for (int i = 0; i < IR_MAX_ARG; i++) {
+        lines[IR_MAX_IN + i].e = n->arg[i];
+        snprintf(lines[IR_MAX_IN + i].label, sizeof lines[i].label, "arg %d", i);
+    }
+    print_lines(p, lines, IR_MAX_IN + IR_MAX_ARG);
+}
+
+static void print_output(Printer *p, const IrOutput *o)
+{
+    str_add(p->out, "output ");
+    word(o->name, p->out);
+    if (o->node != 0) {
+        str_addf(p->out, " = %%%u", o->node);
+    }
+    str_addf(p->out, " as %s", o->format);
+    print_place(p, o->span);
+    print_lines(p, &(Line){"value", o->value}, 1);
 }
 
 void ir_print(const IrGraph *g, Str *out)
 {
-    str_addf(out, "graph %s\n", g->name);
+    Printer p = {.g = g,
+                 .out = out,
+                 .uses = arena_array(g->arena, int, g->exprs.n),
+                 .depth = arena_array(g->arena, int, g->exprs.n),
+                 .name = arena_array(g->arena, int, g->exprs.n)};
+    str_add(out, "graph ");
+    word(g->name, out);
+    str_add(out, "\n");
+    print_sources(&p);
     for (int i = 0; i < g->params.n; i++) {
-        const IrParam *p = &g->params.at[i];
-        str_addf(out, "param %s = ", p->name);
-        number(p->value, out);
-        str_add(out, " in ");
-        number(p->lo, out);
-        str_add(out, " .. ");
-        number(p->hi, out);
-        str_add(out, p->integer ? " integer\n" : "\n");
+        print_param(&g->params.at[i], out);
+    }
+    for (int i = 0; i < g->functions.n; i++) {
+        print_function(g->functions.at[i], out);
     }
     for (int i = 0; i < g->grids.n; i++) {
-        print_grid(g, i, out);
+        print_grid(&p, i);
     }
     for (int i = 1; i < g->loops.n; i++) {
-        print_loop(g, i, out);
+        if (is_alive(g, i)) {
+            print_loop(&p, i);
+        }
     }
     for (IrId i = 1; i < (IrId)g->nodes.n; i++) {
         if (!ir_node(g, i)->dead) {
-            print_node(g, i, out);
+            print_node(&p, i);
         }
     }
     for (int i = 0; i < g->outputs.n; i++) {
-        const IrOutput *o = &g->outputs.at[i];
-        str_addf(out, "output %s = ", o->name);
-        if (o->node != 0) {
-            str_addf(out, "%%%u", o->node);
-        } else {
-            ir_print_expr(g, o->value, out);
-        }
-        str_addf(out, " as %s\n", o->format);
+        print_output(&p, &g->outputs.at[i]);
     }
 }
 

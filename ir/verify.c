@@ -1,101 +1,389 @@
-/* verify: many small checks that all run, then one report. */
+/*
+ * verify: many small checks that all run, then one report.
+ *
+ * A graph may also come from a text that somebody wrote (read.c), so nothing is taken for granted
+ * here but what the reader and the types of C see to: words are of their lists, and an expression
+ * reads nodes that are there.
+ */
 #include "verify.h"
-#include "print.h"
+#include "apply.h"
+#include "function.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The indices that an expression uses and does not bind. */
+typedef struct Free {
+    bool known;
+    int n, *at;
+} Free;
 
 typedef struct Check {
     const IrGraph *g;
-    IrId node;
+    const char *subject; /* "%3 blurred", "loop 1": what is looked at */
+    IrId node;           /* reads come before this one */
+    Free *free;          /* by expression */
     Str *out;
 } Check;
 
 static void find(Check *c, const char *what)
 {
-    str_addf(c->out, "%%%u %s: %s\n", c->node, ir_node(c->g, c->node)->name, what);
+    str_addf(c->out, "%s: %s\n", c->subject, what);
+}
+
+static void require(Check *c, bool fine, const char *what)
+{
+    if (!fine) {
+        find(c, what);
+    }
+}
+
+/* ---- indices of folds ---------------------------------------------------------------------- */
+
+static bool has_index(const Free *f, int index)
+{
+    for (int i = 0; i < f->n; i++) {
+        if (f->at[i] == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `to` also uses what `from` uses, without `bound`. */
+static void unite(const IrGraph *g, Free *to, const Free *from, int bound)
+{
+    int *at = arena_array(g->arena, int, to->n + from->n + 1);
+    if (to->n > 0) {
+        memcpy(at, to->at, sizeof *at * (size_t)to->n);
+    }
+    to->at = at;
+    for (int i = 0; i < from->n; i++) {
+        if (from->at[i] != bound && !has_index(to, from->at[i])) {
+            at[to->n++] = from->at[i];
+        }
+    }
+}
+
+enum { NO_INDEX = -2, COUNT_INDEX = -1 };
+
+static const Free *free_indices(Check *c, IrExpr e)
+{
+    Free *f = &c->free[e];
+    if (e == 0 || f->known) {
+        return f;
+    }
+    f->known = true;
+    const IrExprNode *n = ir_expr(c->g, e);
+    bool folds = n->op == IR_X_FOLD;
+    int own = folds ? (int)n->num : NO_INDEX;
+    const struct {
+        IrExpr e;
+        int bound;
+    } child[] = {{n->a, own},          {n->b, NO_INDEX},  {n->c, NO_INDEX},
+                 {n->channel, own},    {n->outside, own}, {n->where, own},
+                 {n->nth, COUNT_INDEX}};
+    Free sum = {.known = true};
+    if (n->op == IR_X_INDEX) {
+        unite(c->g, &sum, &(Free){.n = 1, .at = (int[]){(int)n->num}}, NO_INDEX);
+    }
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        const Free *inner = free_indices(c, child[i].e);
+        if (inner->n > 0) {
+            unite(c->g, &sum, inner, child[i].bound);
+        }
+    }
+    *f = sum;
+    return f;
+}
+
+/* ---- expressions --------------------------------------------------------------------------- */
+
+static IrRank rank_of(const Check *c, IrExpr e)
+{
+    return e != 0 ? ir_expr(c->g, e)->rank : IR_CONST;
+}
+
+static Elem type_of(const Check *c, IrExpr e)
+{
+    return ir_expr(c->g, e)->type;
+}
+
+static void check_read(Check *c, const IrExprNode *n)
+{
+    bool carried = ir_node(c->g, n->node)->op == IR_CARRY;
+    bool pixels = n->op == IR_X_READ || n->op == IR_X_READAT;
+    IrKind kind = ir_node(c->g, n->node)->kind;
+    require(c, !ir_node(c->g, n->node)->dead, "reads a dead node");
+    require(c, n->node < c->node || carried, "reads a node that comes later");
+    require(c, !pixels || kind <= IR_K_LABELS, "reads pixels of something that is not an image");
+    require(c, n->op != IR_X_VALUE || kind == IR_K_VALUE || kind == IR_K_LABELS,
+            "takes a value of something that has none");
+    require(c, n->op != IR_X_LOOKUP || kind == IR_K_VECTOR,
+            "looks up in something that is not a vector");
+    require(c, n->op != IR_X_LOOKUP || type_of(c, n->a) == ELEM_U32,
+            "looks up with an index that is not u32");
+    const IrExpr offset[3] = {n->a, n->b, n->c};
+    for (int i = 0; n->op == IR_X_READ && i < 3; i++) {
+        require(c, rank_of(c, offset[i]) <= IR_INDEX, "has an offset that the host cannot compute");
+    }
+    require(c, rank_of(c, n->channel) <= IR_INDEX, "has a channel that the host cannot compute");
+    require(c, rank_of(c, n->outside) <= IR_INDEX, "has a border that the host cannot compute");
+    require(c, (n->border == IR_CONSTANT) == (n->outside != 0) || !pixels,
+            "has a value outside without the border `constant`, or the other way round");
+}
+
+static void check_fold(Check *c, const IrExprNode *n)
+{
+    require(c, rank_of(c, n->b) <= IR_INDEX && rank_of(c, n->c) <= IR_INDEX &&
+                   rank_of(c, n->where) <= IR_INDEX && rank_of(c, n->nth) <= IR_INDEX,
+            "has a fold with bounds that the host cannot compute");
+    bool truth = n->fold == IR_FOLD_ANY || n->fold == IR_FOLD_ALL;
+    require(c, truth == (type_of(c, n->a) == ELEM_BOOL),
+            truth ? "folds any or all over numbers" : "folds numbers over truth values");
+}
+
+static void check_call(Check *c, const IrExprNode *n)
+{
+    const IrFunction *f = c->g->functions.at[(int)n->num];
+    int k = 0;
+    for (IrExpr a = n->a; a != 0; a = ir_expr(c->g, a)->b, k++) {
+        require(c, k >= f->n_params || type_of(c, a) == f->vars.at[k].type,
+                "calls a function with an argument of another type");
+    }
+    require(c, k == f->n_params, "calls a function with another number of arguments");
+}
+
+/* Operands have met in one type, which the operator takes. */
+static void check_operands(Check *c, const IrExprNode *n)
+{
+    IrRule rule = ir_op_rule(n->op);
+    bool select = rule == IR_RULE_SELECT;
+    const IrExpr operand[3] = {n->a, n->b, n->c};
+    Elem type = type_of(c, operand[select]);
+    bool floats = type == ELEM_F32 || type == ELEM_F64;
+    for (int i = select; i < ir_expr_op_arity(n->op); i++) {
+        require(c, type_of(c, operand[i]) == type, "has operands of different types");
+    }
+    require(c, !select || type_of(c, n->a) == ELEM_BOOL, "selects by a number");
+    require(c, rule != IR_RULE_LOGIC || type == ELEM_BOOL, "combines numbers as truth values");
+    require(c, (rule != IR_RULE_FLOAT && rule != IR_RULE_TEST) || floats,
+            "applies an operator of floats to integers");
+    require(c, (rule != IR_RULE_ARITH && rule != IR_RULE_COMPARE) || type != ELEM_BOOL,
+            "does arithmetic on truth values");
 }
 
 static void check_expr(const IrGraph *g, IrExpr e, void *ctx)
 {
     Check *c = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    bool names = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_VALUE ||
-                 n->op == IR_X_LOOKUP;
-    if (names && (n->node == 0 || n->node >= (IrId)g->nodes.n)) {
-        find(c, "reads a node that does not exist");
-        return;
+    IrExprNode usual = *n;
+    ir_derive(g, &usual);
+    require(c, n->type == usual.type, "has an expression of another type than its operands give");
+    require(c, n->rank >= usual.rank, "has an expression of a lower rank than its operands");
+    switch (n->op) {
+    case IR_X_READ:
+    case IR_X_READAT:
+    case IR_X_VALUE:
+    case IR_X_LOOKUP:
+        check_read(c, n);
+        break;
+    case IR_X_EXTENT:
+    case IR_X_ISINT:
+        require(c, ir_node(g, n->node)->op == IR_INPUT, "asks for the extent of what is no input");
+        break;
+    case IR_X_FOLD:
+        check_fold(c, n);
+        break;
+    case IR_X_CALL:
+        check_call(c, n);
+        break;
+    default:
+        if (ir_expr_op_arity(n->op) > 0) {
+            check_operands(c, n);
+        }
     }
-    if (names && ir_node(g, n->node)->dead) {
-        find(c, "reads a dead node");
+}
+
+static void check_tree(Check *c, IrExpr e, IrRank most)
+{
+    if (e != 0) {
+        ir_walk(c->g, e, check_expr, c);
+        require(c, rank_of(c, e) <= most, "has an expression that cannot be computed there");
+        require(c, free_indices(c, e)->n == 0, "uses a fold's index outside the fold");
     }
-    if (names && n->node >= c->node && ir_node(g, n->node)->op != IR_CARRY) {
-        find(c, "reads a node that comes later");
+}
+
+/* ---- nodes --------------------------------------------------------------------------------- */
+
+/* The inputs and arguments that nodes.def asks for are there, and no others. */
+static void check_presence(Check *c, const IrNode *n)
+{
+    const IrOpInfo *info = ir_op_info(n->op);
+    int k = 0;
+    bool more = false;
+    for (const char *p = info->inputs; *p != '\0'; k++) {
+        size_t length = strcspn(p, " ");
+        bool may = memchr(p, '?', length) != NULL;
+        more = more || memchr(p, '.', length) != NULL;
+        require(c, may || n->in[k] != 0, "lacks an input");
+        p += length + (p[length] == ' ');
     }
-    bool image = n->op == IR_X_READ || n->op == IR_X_READAT;
-    if (image && !ir_has_pixels(g, n->node)) {
-        find(c, "reads pixels of something that is not an image");
+    for (; k < IR_MAX_IN; k++) {
+        require(c, n->in[k] == 0 || more, "has an input that its operation does not take");
     }
-    if (image && n->type != ir_read_type(g, n->node)) {
-        find(c, "reads pixels as another type than they have");
+    k = 0;
+    for (const char *p = info->arguments; *p != '\0'; k++) {
+        require(c, n->arg[k] != 0, "lacks an argument");
+        p += strcspn(p, " ");
+        p += *p == ' ';
     }
-    if (n->op == IR_X_VALUE && ir_node(g, n->node)->kind != IR_K_VALUE &&
-        ir_node(g, n->node)->kind != IR_K_LABELS) {
-        find(c, "takes a value of something that has none");
+    for (; k < IR_MAX_ARG; k++) {
+        require(c, n->arg[k] == 0, "has an argument that its operation does not take");
     }
-    if (n->op == IR_X_LOOKUP && ir_node(g, n->node)->kind != IR_K_VECTOR) {
-        find(c, "looks up in something that is not a vector");
+}
+
+/* Kind and type of pixels follow from the operation. */
+static void check_kind(Check *c, const IrNode *n)
+{
+    bool any = n->op == IR_INPUT || n->op == IR_MAP || n->op == IR_CARRY;
+    bool image = n->kind <= IR_K_LABELS, vector = n->kind == IR_K_VECTOR;
+    require(c, any || (int)n->kind == ir_op_info(n->op)->kind, "is of another kind than its operation gives");
+    require(c, n->op == IR_CARRY || !any || image, "is no image");
+    require(c, n->kind != IR_K_MASK || n->elem == ELEM_BOOL, "is a mask whose pixels are not bool");
+    require(c, n->kind != IR_K_LABELS || n->elem == ELEM_U32, "are labels that are not u32");
+    require(c, n->kind == IR_K_IMAGE || n->elem != ELEM_FILE, "has no type");
+    require(c, n->elem != ELEM_FILE || n->op == IR_INPUT, "has a type that only inputs have");
+    require(c, (n->kind != IR_K_VALUE && n->kind != IR_K_TABLE) || n->elem == ELEM_F64,
+            "holds values that are not f64");
+    require(c, !vector || n->elem == ELEM_U32 || n->elem == ELEM_F32, "is a vector of another type");
+    require(c, n->elem != ELEM_NONE, "has no type");
+    require(c, !image || (n->grid >= 0 && n->grid < c->g->grids.n), "is an image without a grid");
+}
+
+/* What a node belongs to. */
+static void check_owner(Check *c, const IrNode *n)
+{
+    static const struct {
+        IrOp op;
+        IrKind of;
+    } OWNERS[] = {{IR_THRESHOLD, IR_K_VECTOR},
+                  {IR_PERLABEL, IR_K_LABELS},
+                  {IR_MEASURE, IR_K_LABELS},
+                  {IR_COLUMN, IR_K_TABLE}};
+    for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
+        require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),
+                "does not belong to what its operation works on");
     }
-    if (n->op >= IR_X_ARG && n->rank < IR_UNIFORM && n->type == ELEM_NONE) {
-        find(c, "has an expression without a type");
-    }
+    require(c, n->of == 0 || !ir_node(c->g, n->of)->dead, "belongs to a dead node");
+    require(c, n->of < c->node || ir_node(c->g, n->of)->op == IR_CARRY,
+            "belongs to a node that comes later");
+    require(c, n->loop == 0 || n->loop < c->g->loops.n, "is in a loop that does not exist");
+    bool text = n->op == IR_INPUT || n->op == IR_MEASURE;
+    require(c, text == (n->text != NULL), text ? "lacks its text" : "has a text");
 }
 
 static void check_node(Check *c)
 {
     const IrNode *n = ir_node(c->g, c->node);
-    bool image = n->kind == IR_K_IMAGE || n->kind == IR_K_MASK || n->kind == IR_K_LABELS;
-    if (image && (n->grid < 0 || n->grid >= c->g->grids.n)) {
-        find(c, "is an image without a grid");
-    }
-    if ((n->op == IR_MAP || n->op == IR_SCALAR) && n->in[0] == 0) {
-        find(c, "computes nothing");
-    }
-    if (n->of != 0 && ir_node(c->g, n->of)->dead) {
-        find(c, "belongs to a dead node");
-    }
-    if (n->kind == IR_K_MASK && n->elem != ELEM_BOOL) {
-        find(c, "is a mask whose pixels are not bool");
-    }
+    check_kind(c, n);
+    check_presence(c, n);
+    check_owner(c, n);
     for (int i = 0; i < IR_MAX_IN; i++) {
         if (n->in[i] == 0) {
             continue;
         }
-        ir_walk(c->g, n->in[i], check_expr, c);
-        if (ir_op_input_is_stored(n->op, i) && ir_expr(c->g, n->in[i])->op != IR_X_READ) {
-            find(c, "has an input that must be a plain read and is not");
+        check_tree(c, n->in[i], IR_PIXEL);
+        require(c, !ir_op_input_is_stored(n->op, i) || ir_expr(c->g, n->in[i])->op == IR_X_READ,
+                "has an input that must be a plain read and is not");
+    }
+    for (int i = 0; i < IR_MAX_ARG; i++) {
+        check_tree(c, n->arg[i], IR_HOST);
+    }
+}
+
+/* ---- the rest ------------------------------------------------------------------------------ */
+
+static void check_carry(Check *c, int loop, const IrCarry *carry)
+{
+    const IrNode *to = ir_node(c->g, carry->carry), *first = ir_node(c->g, carry->first),
+                 *next = ir_node(c->g, carry->next);
+    if (to->dead) {
+        return; /* the loop is no longer needed */
+    }
+    require(c, to->op == IR_CARRY && to->loop == loop, "carries a node that is not its own");
+    require(c, !first->dead && !next->dead, "carries a dead node");
+    require(c, first->kind == to->kind && next->kind == to->kind && first->grid == to->grid &&
+                   next->grid == to->grid,
+            "carries things of different kinds");
+}
+
+static void check_loop(Check *c, int k)
+{
+    const IrLoop *loop = &c->g->loops.at[k];
+    require(c, loop->parent < k, "is inside a later loop");
+    require(c, loop->carries.n == 0 || loop->count != 0 || (loop->until != 0 && loop->at_most != 0),
+            "has no end");
+    check_tree(c, loop->count, IR_HOST);
+    check_tree(c, loop->until, IR_UNIFORM);
+    check_tree(c, loop->at_most, IR_HOST);
+    for (int i = 0; i < loop->carries.n; i++) {
+        check_carry(c, k, &loop->carries.at[i]);
+    }
+}
+
+static void check_output(Check *c, const IrOutput *o)
+{
+    static const char *const FORMATS[] = {"tif", "png", "fits", "csv"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        known = known || strcmp(FORMATS[i], o->format) == 0;
+    }
+    require(c, known, "has an unknown format");
+    require(c, !ir_node(c->g, o->node)->dead || o->node == 0, "is a dead node");
+    IrKind kind = ir_node(c->g, o->node)->kind;
+    require(c, o->node == 0 || kind <= IR_K_LABELS || kind == IR_K_TABLE, "has no pixels and no rows");
+    check_tree(c, o->value, IR_UNIFORM);
+}
+
+static bool has_carry(const IrGraph *g, IrId node)
+{
+    const IrLoop *loop = &g->loops.at[ir_node(g, node)->loop];
+    for (int i = 0; i < loop->carries.n; i++) {
+        if (loop->carries.at[i].carry == node) {
+            return true;
         }
     }
-    for (int i = 0; i < IR_MAX_ARG && n->arg[i] != 0; i++) {
-        if (ir_expr(c->g, n->arg[i])->rank > IR_HOST) {
-            find(c, "has an argument that the host cannot compute");
-        }
-    }
+    return false;
 }
 
 void ir_verify_report(const IrGraph *g, Str *out)
 {
-    Check c = {.g = g, .out = out};
+    Check c = {.g = g, .out = out, .free = arena_array(g->arena, Free, g->exprs.n)};
     for (c.node = 1; c.node < (IrId)g->nodes.n; c.node++) {
         if (!ir_node(g, c.node)->dead) {
+            c.subject = arena_printf(g->arena, "%%%u %s", c.node, ir_node(g, c.node)->name);
             check_node(&c);
+            require(&c, ir_node(g, c.node)->op != IR_CARRY || ir_node(g, c.node)->loop >= g->loops.n ||
+                            has_carry(g, c.node),
+                    "is carried by no loop");
         }
     }
-    for (int i = 0; i < g->outputs.n; i++) {
-        const IrOutput *o = &g->outputs.at[i];
-        if (o->node != 0 && ir_node(g, o->node)->dead) {
-            str_addf(out, "output %s is a dead node\n", o->name);
+    for (int i = 0; i < g->grids.n; i++) {
+        c.subject = arena_printf(g->arena, "grid %d", i);
+        for (int ax = 0; ax < IR_AXES; ax++) {
+            check_tree(&c, g->grids.at[i].extent[ax], IR_HOST);
         }
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        c.subject = arena_printf(g->arena, "loop %d", i);
+        check_loop(&c, i);
+    }
+    for (int i = 0; i < g->outputs.n; i++) {
+        c.subject = arena_printf(g->arena, "output %s", g->outputs.at[i].name);
+        check_output(&c, &g->outputs.at[i]);
     }
 }
 

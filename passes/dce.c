@@ -1,53 +1,102 @@
 /*
  * dce: what no output needs is removed.
  *
- * Users are counted from the outputs backwards until nothing changes.  Inputs stay: they are the
- * program's interface.
+ * What is needed is marked from the outputs backwards.  A node in a loop needs what ends the loop;
+ * a carry needs what it starts from and what it becomes.  So a carry that only its own loop reads
+ * goes, and a loop with its last one.  Inputs stay: they are the program's interface.
  */
 #include "pass.h"
 
-#include "../ir/edit.h"
+typedef struct Mark {
+    IrGraph *g;
+    bool *needed;      /* by node */
+    Vec(IrId) waiting; /* marked, but not yet followed */
+} Mark;
 
-/* The carries of a loop keep each other alive; a loop dies when nothing outside reads them. */
-static bool kill_unread_carries(IrGraph *g, int loop, const int *users)
+static void need(Mark *m, IrId id)
 {
-    const IrLoop *l = &g->loops.at[loop];
-    for (int i = 0; i < l->carries.n; i++) {
-        IrId carry = l->carries.at[i].carry;
-        /* One mention is the carry's own row in the loop. */
-        if (!ir_node(g, carry)->dead && users[carry] > 1) {
-            return false;
+    if (!m->needed[id]) {
+        m->needed[id] = true;
+        vec_push(m->g->arena, &m->waiting, id);
+    }
+}
+
+static void need_read(const IrGraph *g, IrExpr e, void *ctx)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->node != 0) {
+        need(ctx, n->node);
+    }
+}
+
+static void need_loop(Mark *m, int loop)
+{
+    for (; loop != 0; loop = m->g->loops.at[loop].parent) {
+        ir_walk(m->g, m->g->loops.at[loop].until, need_read, m);
+    }
+}
+
+static void follow(Mark *m, IrId id)
+{
+    const IrNode *n = ir_node(m->g, id);
+    const IrLoop *loop = &m->g->loops.at[n->loop];
+    for (int k = 0; k < IR_MAX_IN; k++) {
+        ir_walk(m->g, n->in[k], need_read, m);
+    }
+    if (n->of != 0) {
+        need(m, n->of);
+    }
+    need_loop(m, n->loop);
+    for (int i = 0; n->op == IR_CARRY && i < loop->carries.n; i++) {
+        if (loop->carries.at[i].carry == id) {
+            need(m, loop->carries.at[i].first);
+            need(m, loop->carries.at[i].next);
         }
     }
-    bool changed = false;
+}
+
+static void mark_all(Mark *m)
+{
+    const IrGraph *g = m->g;
     for (int i = 1; i < g->nodes.n; i++) {
-        IrNode *n = &g->nodes.at[i];
-        if (n->loop == loop && !n->dead && n->op == IR_CARRY) {
-            n->dead = true;
-            changed = true;
+        if (!g->nodes.at[i].dead && g->nodes.at[i].op == IR_INPUT) {
+            need(m, (IrId)i);
         }
     }
-    return changed;
+    for (int i = 0; i < g->outputs.n; i++) {
+        if (g->outputs.at[i].node != 0) {
+            need(m, g->outputs.at[i].node);
+        }
+        ir_walk(g, g->outputs.at[i].value, need_read, m);
+    }
+    while (m->waiting.n > 0) {
+        follow(m, m->waiting.at[--m->waiting.n]);
+    }
+}
+
+static void drop_carries(IrLoop *loop, const bool *needed)
+{
+    int kept = 0;
+    for (int i = 0; i < loop->carries.n; i++) {
+        if (needed[loop->carries.at[i].carry]) {
+            loop->carries.at[kept++] = loop->carries.at[i];
+        }
+    }
+    loop->carries.n = kept;
 }
 
 bool pass_dce(IrGraph *g, PassContext *cx)
 {
     (void)cx;
-    bool any = false;
-    for (bool changed = true; changed;) {
-        changed = false;
-        const int *users = ir_count_users(g);
-        for (int i = g->nodes.n - 1; i > 0; i--) {
-            IrNode *n = &g->nodes.at[i];
-            if (!n->dead && n->op != IR_INPUT && n->op != IR_CARRY && users[i] == 0) {
-                n->dead = true;
-                changed = true;
-            }
-        }
-        for (int i = 1; i < g->loops.n; i++) {
-            changed = kill_unread_carries(g, i, users) || changed;
-        }
-        any = any || changed;
+    Mark m = {.g = g, .needed = arena_array(g->arena, bool, g->nodes.n)};
+    bool changed = false;
+    mark_all(&m);
+    for (int i = 1; i < g->nodes.n; i++) {
+        changed = changed || (!g->nodes.at[i].dead && !m.needed[i]);
+        g->nodes.at[i].dead = !m.needed[i];
     }
-    return any;
+    for (int i = 1; i < g->loops.n; i++) {
+        drop_carries(&g->loops.at[i], m.needed);
+    }
+    return changed;
 }

@@ -215,7 +215,7 @@ LABEL_INLINE int label_back_z(int back)
 
 LABEL_INLINE int label_reach(int back)
 {
-    return LABEL_CONNECTIVITY == 1 || (LABEL_CONNECTIVITY == 2 && back >= 2) ? 0 : 1;
+    return LABEL_CONNECTIVITY > (back >= 2 ? 2 : 1);
 }
 
 /* The pixels whose links to row `back` matter.  A pixel that is set in plane z - 1, too, is linked

@@ -72,19 +72,18 @@ VISIT_INLINE VisitBatch visit_batch(uint tile, int batch, int w, int h)
     b.x = x0 + item;
     b.y = y0 + batch;
 #endif
-    const bool inside = b.x < w && b.y < h;
 #if VISIT_MODE == VISIT_DOWN
+    b.to = b.x < w && b.y < h ? VISIT_COUNT : 0;
     b.x = min(b.x, w - 1);
     b.y = visit_moved(b.y, y0, VISIT_COUNT, 1, h, &b.from);
-    b.to = inside ? VISIT_COUNT : 0;
 #elif VISIT_MODE == VISIT_ALONG
     const int start = b.x - item;
     b.x = visit_moved(b.x, start, VISIT_COUNT * VISIT_GROUP, VISIT_GROUP, w, &b.from);
     b.to = start < w ? VISIT_COUNT : 0;
 #else
+    b.to = b.x < w && b.y < h;
     b.x = min(b.x, w - 1);
     b.y = min(b.y, h - 1);
-    b.to = inside ? 1 : 0;
 #endif
     return b;
 }

@@ -65,6 +65,22 @@ for view in --ir --graph --kernels --c; do
     check cmp once twice
 done
 
+# ---- a printed graph is as good as the pipeline --------------------------------------------
+"$PIPEC" show "$SAMPLES/blobs.pipe" --ir >blobs.ir
+"$PIPEC" show "$SAMPLES/blobs.pipe" --kernels >kernels.cl
+expect 0 '' "$PIPEC" show blobs.ir --ir
+check cmp said.out blobs.ir
+expect 0 '' "$PIPEC" show blobs.ir --kernels
+check cmp said.out kernels.cl
+expect 0 '' "$PIPEC" explain blobs.ir
+expect 2 'is a graph' "$PIPEC" show blobs.ir --ast
+sed 's/otsu_reduce = reduce/otsu_reduce = reduced/' blobs.ir > broken.ir
+expect 2 'there is no such operation' "$PIPEC" run broken.ir "$SAMPLES/blobs.tif"
+says 'broken.ir:20:22: '
+expect 0 '' "$PIPEC" run blobs.ir "$SAMPLES/blobs.tif" -o from_graph
+expect 0 '' "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o from_text
+check cmp from_graph/blobs_table.csv from_text/blobs_table.csv
+
 # ---- plan -------------------------------------------------------------------------------
 OCL_ICD_VENDORS=$WORK expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 20000x30000:u16 --memory 8GiB
 shows 'fits into 8GiB'

@@ -667,7 +667,7 @@ static void check_sees_everything(void **state)
     (void)state;
     static const int COUNTS[] = {1, 2, 3};
     Watch w = {0};
-    RtHooks hooks = {watch, &w};
+    RtHooks hooks = {.check = watch, .context = &w};
     write_spots("a.tif", COUNTS, 3);
     assert_int_equal(run_hooked(&spots, "a.tif --check", &hooks), 0);
     assert_int_equal(w.calls, 3);
@@ -686,7 +686,7 @@ static void an_interrupted_run_goes_on_later(void **state)
         write_image(path, 1);
     }
     Watch w = {.raise_at = 3, .raises = 1};
-    RtHooks hooks = {watch, &w};
+    RtHooks hooks = {.check = watch, .context = &w};
     assert_int_equal(run_hooked(&spots, "in -o out/ --check", &hooks), 130);
     assert_said("spots: interrupted; ");
     assert_said("done, --resume goes on\n");
@@ -712,7 +712,7 @@ static void a_second_signal_ends_at_once(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         Watch w = {.raise_at = 2, .raises = 2};
-        RtHooks hooks = {watch, &w};
+        RtHooks hooks = {.check = watch, .context = &w};
         run_hooked(&spots, "a.tif -o out/ --check", &hooks);
         _exit(1); /* not reached */
     }

@@ -244,7 +244,7 @@ static void same_text_is_built_once(void **state)
     (void)state;
     Device *dev = open_with((DevOptions){0});
     DevProgram *a, *b, *c;
-    DevKernel *k, *l;
+    DevKernel *k, *l = NULL;
     Err err = {0};
     assert_true(dev_program(dev, "twice", TWICE, NULL, &a, &err));
     assert_true(dev_program(dev, "again", TWICE, NULL, &b, &err));
@@ -650,7 +650,7 @@ static void fills_and_copies_reach_every_byte(void **state)
 {
     (void)state;
     Device *dev = open_with((DevOptions){0});
-    DevMem *a, *b;
+    DevMem *a, *b = NULL;
     Err err = {0};
     uint8_t bytes[16];
     assert_true(dev_alloc(dev, 16, &a, &err) && dev_alloc(dev, 16, &b, &err));

@@ -1,7 +1,7 @@
 /* Graphs made by hand, run by the evaluator and as generated kernels: the same bits. */
 #include "tests/support/both.h"
 
-#include "ir/print.h"
+#include "ir/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

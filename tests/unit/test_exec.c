@@ -184,7 +184,7 @@ static void largest_label_is_known_before_the_first_step(void **state)
     Exec *exec;
     Err err = {0};
     double gain = 1;
-    const double *values;
+    const double *values = NULL;
     static const uint16_t first[2][3] = {{0, 9, 2}, {1, 0, 70}}, second[2][3] = {{1}, {2}};
     assert_true(exec_new(&program, device(state), &exec, &err));
     assert_true(exec_bind(exec, &input, &gain, &err));

@@ -4,10 +4,9 @@
  * device against the evaluator, bit for bit.
  */
 #include "base/file.h"
-#include "frontend/diag.h"
-#include "frontend/elaborate.h"
 #include "ir/eval.h"
 #include "tests/support/both.h"
+#include "tests/support/pipelines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,16 +97,10 @@ static bool read_case(const char **p, Case *c)
 
 static IrGraph *elaborate(const Case *c)
 {
-    Source *source = arena_new(&arena, Source);
-    *source = (Source){"case.pipe", c->text.at};
-    Diags diags;
-    diags_init(&diags, &arena);
-    IrGraph *g = fe_elaborate(&arena, fe_parse(&arena, source, &diags), &diags);
+    const char *complaints;
+    IrGraph *g = pipeline_graph(&arena, "case.pipe", c->text.at, &complaints);
     if (g == NULL) {
-        Str s;
-        str_init(&s, &arena);
-        diags_render(&diags, &s, false, 0);
-        print_error("%s\n%s", c->name, s.at);
+        print_error("%s\n%s", c->name, complaints);
     }
     return g;
 }

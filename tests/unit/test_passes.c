@@ -1,0 +1,302 @@
+/*
+ * passes: what each pass does to a graph, seen in its text; and that none of them, alone or in any
+ * company, changes a bit.
+ */
+#include "ir/eval.h"
+#include "passes/pass.h"
+#include "tests/support/both.h"
+#include "tests/support/pipelines.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Arena arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static IrGraph *elaborate(const char *text)
+{
+    const char *complaints;
+    IrGraph *g = pipeline_graph(&arena, "test.pipe", text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s\n%s", text, complaints);
+    }
+    return g;
+}
+
+static IrGraph *parse(const char *text)
+{
+    const char *complaints;
+    IrGraph *g = pipeline_parse(&arena, "test.ir", text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s\n%s", text, complaints);
+    }
+    return g;
+}
+
+/* The graph's text after some passes. */
+static const char *after(IrGraph *g, const char *passes)
+{
+    PassContext cx = {.fuse = FUSE_ALL, .only = passes, .verify = true};
+    for (int i = 0; i < PASS_COUNT; i++) {
+        if (strstr(passes, PASSES[i].name) != NULL) {
+            PASSES[i].run(g, &cx);
+        }
+    }
+    return pipeline_print(g);
+}
+
+static void assert_in(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL) {
+        fail_msg("expected\n  %s\nin\n%s", words, text);
+    }
+}
+
+static void assert_not_in(const char *text, const char *words)
+{
+    if (strstr(text, words) != NULL) {
+        fail_msg("did not expect\n  %s\nin\n%s", words, text);
+    }
+}
+
+static int count_in(const char *text, const char *words)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, words)) != NULL; p++) {
+        n++;
+    }
+    return n;
+}
+
+#define HEAD                                                                                       \
+    "graph test\nparam k = 2 in 0 .. 9\ngrid 0 [x = extent(%1, x), y = extent(%1, y)]\n"           \
+    "%1 image = input \"yx\" : image file grid 0\n"
+#define MAP(number, name) "%" #number " " name " = map : image f32 grid 0\n    in 0 "
+
+/* What becomes of one expression. */
+static void assert_folds(const char *before, const char *want)
+{
+    const char *head = arena_printf(&arena, "%s%s", HEAD, MAP(2, "b"));
+    IrGraph *g = parse(arena_printf(&arena, "%s%s\noutput b = %%2 as tif\n", head, before));
+    const char *line = arena_printf(&arena, "    in 0 %s\n", want);
+    assert_in(after(g, "fold"), line);
+}
+
+static void fold_removes_what_changes_nothing(void **state)
+{
+    (void)state;
+    assert_folds("mul(%1, 1:f32)", "%1");
+    assert_folds("mul(1:f32, %1)", "%1");
+    assert_folds("div(%1, 1:f32)", "%1");
+    assert_folds("neg(neg(%1))", "%1");
+    assert_folds("f32(not(not(gt(%1, 3:f32))))", "f32(gt(%1, 3:f32))");
+    assert_folds("select(1:bool, %1, 0:f32)", "%1");
+    assert_folds("select(0:bool, %1, 0:f32)", "0:f32");
+    assert_folds("select(gt(%1, 2:f32), %1, %1)", "%1");
+    assert_folds("add(%1, f32(7))", "add(%1, 7:f32)");
+    assert_folds("add(%1, f32(mul(2, 3)))", "add(%1, 6:f32)");
+}
+
+static void fold_keeps_what_would_change_a_bit(void **state)
+{
+    (void)state;
+    assert_folds("add(%1, 0:f32)", "add(%1, 0:f32)"); /* -0 + 0 is 0 */
+    assert_folds("mul(%1, 0:f32)", "mul(%1, 0:f32)"); /* NaN and the infinities */
+    assert_folds("sub(%1, %1)", "sub(%1, %1)");
+    assert_folds("div(%1, %1)", "div(%1, %1)");
+}
+
+static void equal_nodes_become_one(void **state)
+{
+    (void)state;
+    IrGraph *g = parse(HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3, "c") "sqrt(%1)\n"
+                            MAP(4, "d") "add(%2, 1:f32)\n" MAP(5, "e") "add(%3, 1:f32)\n"
+                            MAP(6, "f") "mul(%4, %5)\n"
+                            "output f = %6 as tif\noutput e = %5 as tif\n");
+    const char *text = after(g, "cse");
+    assert_in(text, "in 0 mul(%4, %4)\n");
+    assert_in(text, "output e = %4 as tif");
+    assert_not_in(text, "%3 c");
+    assert_not_in(text, "%5 e");
+}
+
+static void nodes_that_differ_stay_apart(void **state)
+{
+    (void)state;
+    IrGraph *g = parse(HEAD MAP(2, "b") "%1\n%3 c = map : image u8 grid 0\n    in 0 sat_u8(%1)\n"
+                            "%4 r = reduce : value f64\n    in 0 %1\n    arg 0 1\n"
+                            "%5 s = reduce : value f64\n    in 0 %1\n    arg 0 2\n"
+                            "output b = %2 as tif\noutput c = %3 as tif\n"
+                            "output v as csv\n    value add(%4.0, %5.2)\n");
+    const char *before = pipeline_print(g);
+    assert_string_equal(after(g, "cse"), before);
+}
+
+/* `of`, loops and their carries are renamed, too. */
+static void merged_nodes_are_renamed_everywhere(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\na = image * 2\nb = image * 2\nk = a\nl = b\n"
+                           "repeat 3 { k = k + otsu(a)\n l = l + otsu(b) }\n"
+                           "output k\noutput l\n");
+    assert_int_equal(count_in(pipeline_print(g), " = histogram"), 2);
+    const char *text = after(g, "cse,dce");
+    assert_int_equal(count_in(text, " = histogram"), 1);
+    assert_int_equal(count_in(text, " = threshold"), 1);
+    assert_int_equal(count_in(text, "    carry %"), 2);
+    assert_not_in(text, " b = ");
+}
+
+static void what_no_output_needs_is_removed(void **state)
+{
+    (void)state;
+    IrGraph *g = parse(HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3, "unused") "sqrt(%2)\n"
+                            MAP(4, "unused_too") "sqrt(%3)\noutput b = %2 as tif\n");
+    const char *text = after(g, "dce");
+    assert_in(text, "%2 b");
+    assert_not_in(text, "unused");
+}
+
+static void loops_that_nothing_reads_are_removed(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\nk = image\nrepeat 3 { k = gaussian(k, 2) }\n"
+                           "output a = image + 1\nprobe = k\n");
+    assert_in(pipeline_print(g), "loop 1 in 0");
+    const char *text = after(g, "dce");
+    assert_not_in(text, "loop");
+    assert_not_in(text, "gaussian_x");
+    /* A carry that only itself reads goes alone. */
+    g = elaborate("input image[y, x]\nk = image\nl = image\n"
+                  "repeat 3 { k = k + 1\n l = gaussian(l, 2) }\noutput k\n");
+    text = after(g, "dce");
+    assert_int_equal(count_in(text, "    carry %"), 1);
+    assert_not_in(text, "gaussian_x");
+}
+
+static void reductions_compute_what_is_used(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\noutput a = mean(image)\noutput b = image / max(image)\n");
+    assert_in(after(g, "demand"), "arg 0 5\n"); /* sum and count, extremes */
+    g = elaborate("input image[y, x]\nlo = mean(image)\n"
+                  "repeat until std(image where image > lo) is stable, at most 5 {\n"
+                  "  lo = mean(image where image > lo)\n}\noutput a = image > lo\n");
+    assert_in(after(g, "demand"), "arg 0 3\n"); /* also the squares */
+}
+
+static void pointwise_stages_are_computed_where_they_are_read(void **state)
+{
+    (void)state;
+    IrGraph *g = parse(HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3, "c") "add(%2, %2)\noutput c = %3 as tif\n");
+    const char *text = after(g, "inline,dce");
+    assert_in(text, "in 0 add(sqrt(%1), sqrt(%1))\n");
+    assert_not_in(text, "%2 b");
+}
+
+static const char *const PROGRAM =
+    "input image[y, x]\nparam k = 2 in 1 .. 9\n"
+    "fn norm(v) = (v - mean(v)) / std(v)\n"
+    "blurred = gaussian(norm(image), k) * 1\n"
+    "edges = sobel(blurred)\nagain = sobel(blurred)\n"
+    "lo = mean(image)\nrepeat 3 { lo = mean(image where image > lo) }\n"
+    "unused = median_filter(image, disk(1))\n"
+    "labels = label(edges > otsu(again))\n"
+    "output labels\noutput level = lo\noutput sum_of = edges + again if image > lo else -(-blurred)\n"
+    "output table = measure(labels, image, area, mean)\n";
+
+static IrEval *evaluate(const IrGraph *g, const IrEvalInput *input)
+{
+    const double params[] = {2};
+    IrEval *ev;
+    Err err = {0};
+    if (!ir_eval(g, input, params, &ev, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return ev;
+}
+
+static void assert_same_outputs(const IrGraph *g, IrEval *want, const IrGraph *h, IrEval *got,
+                                const char *passes)
+{
+    for (int i = 0; i < g->outputs.n; i++) {
+        const IrOutput *o = &g->outputs.at[i], *q = &h->outputs.at[i];
+        if (o->node == 0) {
+            assert_true(ir_eval_uniform(want, o->value) == ir_eval_uniform(got, q->value));
+            continue;
+        }
+        const IrEvalNode *a = ir_eval_node(want, o->node), *b = ir_eval_node(got, q->node);
+        assert_int_equal(a->rows, b->rows);
+        size_t rows = (size_t)(a->rows * a->columns) * sizeof(double);
+        assert_true(rows == 0 || memcmp(a->table, b->table, rows) == 0);
+        size_t n = a->pixels != NULL ? (size_t)(a->extent[0] * a->extent[1]) : 0;
+        if (n > 0 && memcmp(a->pixels, b->pixels, n * sizeof(double)) != 0) {
+            fail_msg("output %s differs after the passes %s", o->name, passes);
+        }
+    }
+}
+
+static void no_choice_of_passes_changes_a_bit(void **state)
+{
+    (void)state;
+    IrEvalInput input = both_image(37, 29, 1, 1, ELEM_U8, 5, 1);
+    IrGraph *plain = elaborate(PROGRAM);
+    IrEval *want = evaluate(plain, &input);
+    for (int choice = 0; choice < 1 << PASS_COUNT; choice++) {
+        Str names;
+        str_init(&names, &arena);
+        for (int i = 0; i < PASS_COUNT; i++) {
+            if (choice >> i & 1) {
+                str_addf(&names, "%s%s", names.n > 0 ? "," : "", PASSES[i].name);
+            }
+        }
+        IrGraph *g = elaborate(PROGRAM);
+        PassContext cx = {.fuse = FUSE_ALL, .only = names.at, .verify = true};
+        assert_non_null(pass_run_all(g, &cx));
+        IrEval *got = evaluate(g, &input);
+        assert_same_outputs(plain, want, g, got, names.at);
+        ir_eval_free(got);
+    }
+    ir_eval_free(want);
+    free((void *)(uintptr_t)input.pixels);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(fold_removes_what_changes_nothing),
+        TEST(fold_keeps_what_would_change_a_bit),
+        TEST(equal_nodes_become_one),
+        TEST(nodes_that_differ_stay_apart),
+        TEST(merged_nodes_are_renamed_everywhere),
+        TEST(what_no_output_needs_is_removed),
+        TEST(loops_that_nothing_reads_are_removed),
+        TEST(reductions_compute_what_is_used),
+        TEST(pointwise_stages_are_computed_where_they_are_read),
+        TEST(no_choice_of_passes_changes_a_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
