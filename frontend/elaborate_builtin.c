@@ -40,6 +40,15 @@ Val el_constant_border(Elab *el, Call *call)
                  .expr = call->arg[0].expr};
 }
 
+Val el_squared_border(Elab *el, Call *call)
+{
+    Val border = call->arg[0];
+    if (border.border == IR_CONSTANT) {
+        border.expr = ir_op2(el->g, IR_X_MUL, border.expr, border.expr);
+    }
+    return border;
+}
+
 Val el_as_number(Elab *el, Call *call)
 {
     Val v = call->arg[0];
@@ -346,6 +355,31 @@ Val el_footprint_has(Elab *el, Call *call)
     return el_host(ir_op2(g, IR_X_LE, sum, square(el, r)));
 }
 
+Val el_is_literal(Elab *el, Call *call)
+{
+    bool literal = strcmp(call->arg[0].text, "literal") == 0;
+    return el_host(ir_const_typed(el->g, literal, ELEM_BOOL));
+}
+
+/* Round shapes and boxes are their own mirror images. */
+Val el_turned(Elab *el, Call *call)
+{
+    Val f = call->arg[0];
+    if (strcmp(f.text, "literal") != 0) {
+        return f;
+    }
+    const Val cells = *el_member(f, "cells");
+    Val turned = el_record(el, f.n), back = el_record(el, cells.n);
+    for (int i = 0; i < cells.n; i++) {
+        back.items[i] = cells.items[cells.n - 1 - i];
+    }
+    memcpy(turned.items, f.items, sizeof *f.items * (size_t)f.n);
+    turned.items[f.n - 1].val = back;
+    turned.kind = VAL_FOOTPRINT;
+    turned.text = f.text;
+    return turned;
+}
+
 /* ---- literal kernels ------------------------------------------------------------------- */
 
 static IrExpr read_cell(Elab *el, IrId node, int dx, int dy, int dz, Val border)
@@ -388,6 +422,11 @@ Val el_literal_kernel(Elab *el, Call *call)
 Val el_is_list(Elab *el, Call *call)
 {
     return el_host(ir_const_typed(el->g, call->arg[0].kind == VAL_LIST, ELEM_BOOL));
+}
+
+Val el_list_length(Elab *el, Call *call)
+{
+    return el_number(el, call->arg[0].n);
 }
 
 /* The number in a list of numbers: nested choices, so that the index may be a pixel. */
