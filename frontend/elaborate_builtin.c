@@ -3,6 +3,8 @@
  */
 #include "elab.h"
 
+#include "../base/window.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -378,6 +380,62 @@ Val el_turned(Elab *el, Call *call)
     turned.kind = VAL_FOOTPRINT;
     turned.text = f.text;
     return turned;
+}
+
+/* A footprint whose cells are known; false when radii are found at run time. */
+static bool known_window(Elab *el, Val f, Window *w)
+{
+    *w = (Window){.shape = window_shape(f.text)};
+    for (int ax = 0; ax < 3; ax++) {
+        if (!el_constant(el, f.items[ax].val, &w->radius[ax])) {
+            return false;
+        }
+    }
+    if (w->shape == WINDOW_LITERAL) {
+        const Val cells = *el_member(f, "cells");
+        char *text = arena_array(el->arena, char, cells.n + 1);
+        for (int i = 0; i < cells.n; i++) {
+            double cell = 0;
+            text[i] = el_constant(el, cells.items[i].val, &cell) && cell != 0 ? '1' : '0';
+        }
+        w->cells = text;
+    }
+    return true;
+}
+
+/* True when a window is better not sorted in registers: it is large, or may become so. */
+Val el_is_large(Elab *el, Call *call)
+{
+    enum { MOST_SORTED = 49 };
+    Window w;
+    int pixels = 0;
+    bool known = known_window(el, call->arg[1], &w);
+    if (known) {
+        window_runs(&w, NULL, 0, &pixels);
+    }
+    bool fits = ir_expr(el->g, call->arg[0].expr)->type != ELEM_F64;
+    bool large = fits && (!known || pixels > MOST_SORTED);
+    return el_host(ir_const_typed(el->g, large, ELEM_BOOL));
+}
+
+Val el_window_rank(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    const Val f = call->arg[2], border = call->arg[3];
+    Window w;
+    known_window(el, f, &w);
+    IrExpr in = ir_read(g, el_store(el, call->arg[0], "value", call->span));
+    IrExpr zero = ir_const(g, 0);
+    IrNode node = {.op = IR_WINDOW_RANK,
+                   .kind = IR_K_IMAGE,
+                   .elem = ir_expr(g, in)->type,
+                   .grid = call->arg[0].grid,
+                   .in = {in},
+                   .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr,
+                           f.items[2].val.expr, call->arg[1].expr, ir_const(g, border.border),
+                           border.border == IR_CONSTANT ? border.expr : zero},
+                   .text = w.cells};
+    return el_node(el, el_add_once(el, node, "window", call->span));
 }
 
 /* ---- literal kernels ------------------------------------------------------------------- */

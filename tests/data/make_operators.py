@@ -81,9 +81,19 @@ case('median_filter_disk', flat, 'output a = median_filter(image, disk(2), borde
      ndi.median_filter(F, footprint=morphology.disk(2), mode='reflect'), 0)
 case('median_filter_3d', deep, 'output a = median_filter(image, ball(1))',
      ndi.median_filter(D, footprint=morphology.ball(1), mode='nearest'), 0)
+holes = files.Image('special', 'f32', 9, 11)
+case('median_large', flat, 'output a = median_filter(image, 5, border = reflect)',
+     ndi.median_filter(F, 11, mode='reflect'), 0)
+case('median_large_literal', flat, 'output a = median_filter(image / 3 - 20, [[%s], [%s], [%s]])' % (
+     ', '.join('1' * 41), ', '.join('0' * 20 + '1' * 21), ', '.join('1' * 21 + '0' * 20)), ndi.median_filter(
+     (flat / 3 - 20).astype(np.float32), footprint=[[1] * 41, [0] * 20 + [1] * 21, [1] * 21 + [0] * 20], mode='nearest'))
+case('percentile_large', deep, 'param r = 3\noutput a = percentile_filter(i32(image) - 100, 30, ball(r), border = constant(-50))',
+     ndi.percentile_filter(D - 100, 30, footprint=morphology.ball(3), mode='constant', cval=-50), 0)
+case('percentile_large_special', holes, 'output a = percentile_filter(image, 70, disk(5), border = wrap)',
+     np.sort([np.pad(holes.float, 5, mode='wrap')[j:j + 9, i:i + 11] for j, i in np.argwhere(morphology.disk(5))], 0)[
+         int(81 * 0.7)], 0)
 case('percentile_filter', flat, 'output a = percentile_filter(image, 20, box(1))',
      ndi.percentile_filter(F, 20, 3, mode='nearest'), 0)
-holes = files.Image('special', 'f32', 9, 11)
 H = np.pad(holes.float, 1, mode='edge')
 H = np.sort([H[j:j + 9, i:i + 11] for j in range(3) for i in range(3)], 0)
 case('median_filter_special', holes, 'output a = median_filter(image, 1)', H[4], 0)
