@@ -563,18 +563,30 @@ static IrExpr count_expr(IrGraph *g, IrExpr e)
     return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
 }
 
+/* Adds a value to a window.  NaN is sorted as infinity and counted: as many of the last are NaN. */
+static void add_to_window(CgContext *cx, const char *list, const char *value, bool real)
+{
+    if (!real) {
+        cg_line(cx, "%s[%s_n++] = %s;", list, list, value);
+        return;
+    }
+    const char *v = name_value(cx, ELEM_F32, value);
+    cg_line(cx, "%s[%s_n++] = isnan(%s) ? INFINITY : %s + 0.0f;", list, list, v, v);
+    cg_line(cx, "%s_nan += isnan(%s);", list, v);
+}
+
 /* Sorts the window in registers and takes one of it. */
 static const char *rank_text(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, e);
     const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
-    const char *at = arena_printf(k->arena, "%s_n", list);
+    bool real = n.type == ELEM_F32;
     IrExpr count = count_expr(k->g, e);
     const char *macro = cg_macro(k->arena, k->name);
     const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
     cg_line(cx, "%s %s[%s];", cg_type(n.type), list, size);
-    cg_line(cx, "int %s = 0;", at);
+    cg_line(cx, "int %s_n = 0%s;", list, real ? arena_printf(k->arena, ", %s_nan = 0", list) : "");
     Scope scope = enter(cx);
     int depth;
     IrExprNode inner = open_loops(cx, e, &depth);
@@ -582,8 +594,7 @@ static const char *rank_text(CgContext *cx, IrExpr e)
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    const char *v = cg_expr(cx, inner.a);
-    cg_line(cx, "%s[%s++] = %s;", list, at, v);
+    add_to_window(cx, list, cg_expr(cx, inner.a), real);
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");
@@ -596,7 +607,11 @@ static const char *rank_text(CgContext *cx, IrExpr e)
                                           ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1))));
     const char *take = cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", macro));
     cg_line(cx, "PX_SORT(%s, %s, %s);", cg_type(n.type), list, size);
-    return name_value(cx, n.type, arena_printf(k->arena, "%s[%s]", list, take));
+    const char *taken = arena_printf(k->arena, "%s[%s]", list, take);
+    if (real) {
+        taken = arena_printf(k->arena, "%s < %s_n - %s_nan ? %s : NAN", take, list, list, taken);
+    }
+    return name_value(cx, n.type, taken);
 }
 
 /* ---- calls, look-ups, everything ------------------------------------------------------- */

@@ -3,6 +3,8 @@
  */
 #include "elab.h"
 
+#include "../base/window.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -38,6 +40,15 @@ Val el_constant_border(Elab *el, Call *call)
                  .grid = -1,
                  .border = IR_CONSTANT,
                  .expr = call->arg[0].expr};
+}
+
+Val el_squared_border(Elab *el, Call *call)
+{
+    Val border = call->arg[0];
+    if (border.border == IR_CONSTANT) {
+        border.expr = ir_op2(el->g, IR_X_MUL, border.expr, border.expr);
+    }
+    return border;
 }
 
 Val el_as_number(Elab *el, Call *call)
@@ -346,6 +357,87 @@ Val el_footprint_has(Elab *el, Call *call)
     return el_host(ir_op2(g, IR_X_LE, sum, square(el, r)));
 }
 
+Val el_is_literal(Elab *el, Call *call)
+{
+    bool literal = strcmp(call->arg[0].text, "literal") == 0;
+    return el_host(ir_const_typed(el->g, literal, ELEM_BOOL));
+}
+
+/* Round shapes and boxes are their own mirror images. */
+Val el_turned(Elab *el, Call *call)
+{
+    Val f = call->arg[0];
+    if (strcmp(f.text, "literal") != 0) {
+        return f;
+    }
+    const Val cells = *el_member(f, "cells");
+    Val turned = el_record(el, f.n), back = el_record(el, cells.n);
+    for (int i = 0; i < cells.n; i++) {
+        back.items[i] = cells.items[cells.n - 1 - i];
+    }
+    memcpy(turned.items, f.items, sizeof *f.items * (size_t)f.n);
+    turned.items[f.n - 1].val = back;
+    turned.kind = VAL_FOOTPRINT;
+    turned.text = f.text;
+    return turned;
+}
+
+/* A footprint whose cells are known; false when radii are found at run time. */
+static bool known_window(Elab *el, Val f, Window *w)
+{
+    *w = (Window){.shape = window_shape(f.text)};
+    for (int ax = 0; ax < 3; ax++) {
+        if (!el_constant(el, f.items[ax].val, &w->radius[ax])) {
+            return false;
+        }
+    }
+    if (w->shape == WINDOW_LITERAL) {
+        const Val cells = *el_member(f, "cells");
+        char *text = arena_array(el->arena, char, cells.n + 1);
+        for (int i = 0; i < cells.n; i++) {
+            double cell = 0;
+            text[i] = el_constant(el, cells.items[i].val, &cell) && cell != 0 ? '1' : '0';
+        }
+        w->cells = text;
+    }
+    return true;
+}
+
+/* True when a window is better not sorted in registers: it is large, or may become so. */
+Val el_is_large(Elab *el, Call *call)
+{
+    enum { MOST_SORTED = 49 };
+    Window w;
+    int pixels = 0;
+    bool known = known_window(el, call->arg[1], &w);
+    if (known) {
+        window_runs(&w, NULL, 0, &pixels);
+    }
+    bool fits = ir_expr(el->g, call->arg[0].expr)->type != ELEM_F64;
+    bool large = fits && (!known || pixels > MOST_SORTED);
+    return el_host(ir_const_typed(el->g, large, ELEM_BOOL));
+}
+
+Val el_window_rank(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    const Val f = call->arg[2], border = call->arg[3];
+    Window w;
+    known_window(el, f, &w);
+    IrExpr in = ir_read(g, el_store(el, call->arg[0], "value", call->span));
+    IrExpr zero = ir_const(g, 0);
+    IrNode node = {.op = IR_WINDOW_RANK,
+                   .kind = IR_K_IMAGE,
+                   .elem = ir_expr(g, in)->type,
+                   .grid = call->arg[0].grid,
+                   .in = {in},
+                   .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr,
+                           f.items[2].val.expr, call->arg[1].expr, ir_const(g, border.border),
+                           border.border == IR_CONSTANT ? border.expr : zero},
+                   .text = w.cells};
+    return el_node(el, el_add_once(el, node, "window", call->span));
+}
+
 /* ---- literal kernels ------------------------------------------------------------------- */
 
 static IrExpr read_cell(Elab *el, IrId node, int dx, int dy, int dz, Val border)
@@ -388,6 +480,11 @@ Val el_literal_kernel(Elab *el, Call *call)
 Val el_is_list(Elab *el, Call *call)
 {
     return el_host(ir_const_typed(el->g, call->arg[0].kind == VAL_LIST, ELEM_BOOL));
+}
+
+Val el_list_length(Elab *el, Call *call)
+{
+    return el_number(el, call->arg[0].n);
 }
 
 /* The number in a list of numbers: nested choices, so that the index may be a pixel. */

@@ -218,9 +218,68 @@ Val el_percentile(Elab *el, Call *call)
     return rank(el, call->arg[0], call->arg[1].expr, call->span);
 }
 
+/* ---- selections as images --------------------------------------------------------------- */
+
+Val el_parts(Elab *el, Call *call)
+{
+    Val v = call->arg[0], image = v, parts = el_record(el, 2);
+    image.kind = VAL_IMAGE;
+    bool selection = v.kind == VAL_SELECTION;
+    IrExpr mask = selection ? v.mask : ir_const_typed(el->g, 1, ELEM_BOOL);
+    parts.items[0] = (ValItem){"image", image};
+    parts.items[1] = (ValItem){"mask", el_image(el, mask, v.grid)};
+    return parts;
+}
+
+Val el_is_whole(Elab *el, Call *call)
+{
+    IrExpr whole = is_integer(el, call->arg[0].expr);
+    return el_host(ir_op2(el->g, IR_X_NE, whole, ir_const(el->g, 0)));
+}
+
+/* ---- histograms ------------------------------------------------------------------------- */
+
+/* A given edge, or the smallest (largest) value; where both are the same the range is 1 wide. */
+static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
+{
+    IrGraph *g = el->g;
+    if (call->given[2] && call->given[3]) {
+        edge[0] = call->arg[2].expr;
+        edge[1] = call->arg[3].expr;
+        return;
+    }
+    IrId extremes = reduction(el, p, WANT_EXTREMES, call->span);
+    IrExpr lo = call->given[2] ? call->arg[2].expr : ir_value(g, extremes, VALUE_MIN);
+    IrExpr hi = call->given[3] ? call->arg[3].expr : ir_value(g, extremes, VALUE_MAX);
+    IrExpr half = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_EQ, lo, hi), ir_const(g, 0.5),
+                         ir_const(g, 0));
+    edge[0] = ir_op2(g, IR_X_SUB, lo, half);
+    edge[1] = ir_op2(g, IR_X_ADD, hi, half);
+}
+
+/* Counts as an image [x] with a pixel for each bin. */
+Val el_histogram(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Pixels p = pixels_of(el, call->arg[0], call->span);
+    IrExpr edge[2];
+    edges(el, call, &p, edge);
+    IrExpr bins = call->arg[1].expr;
+    IrNode histogram = {.op = IR_HISTOGRAM,
+                        .kind = IR_K_VECTOR,
+                        .elem = ELEM_U32,
+                        .in = {p.value, p.where, edge[0], edge[1]},
+                        .arg = {bins, ir_const(g, 0)}};
+    IrId counts = el_add_once(el, histogram, "histogram", call->span);
+    IrGrid line = {.extent = {bins}, .has = {true}};
+    IrExpr count = ir_lookup(g, counts, ir_coord(g, IR_AX_X));
+    return el_image(el, ir_cast(g, count, ELEM_I32), ir_add_grid(g, line));
+}
+
 /* ---- thresholds ------------------------------------------------------------------------ */
 
-static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum_threshold"};
+static const char *const METHODS[] = {"otsu",    "yen",          "triangle",
+                                      "isodata", "minimum_threshold", "li_counted"};
 
 Val el_histogram_threshold(Elab *el, Call *call)
 {

@@ -125,7 +125,7 @@ static void fold_push(IrEval *ev, FoldState *st, IrExpr body)
             }
             st->list = list;
         }
-        st->list[st->n] = v;
+        st->list[st->n] = v + 0.0; /* one zero */
     }
     st->n++;
 }
@@ -149,10 +149,11 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
     ev->index[(int)n->num] = hidden;
 }
 
+/* NaN comes last. */
 static int compare_doubles(const void *p, const void *q)
 {
     double a = *(const double *)p, b = *(const double *)q;
-    return (a > b) - (a < b);
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
 }
 
 static IrExpr innermost(const IrGraph *g, IrExpr e)

@@ -3,6 +3,7 @@
  * evaluated into dense images of the reference's type, results are turned back into doubles.
  */
 #include "eval_internal.h"
+#include "apply.h"
 #include "footprint.h"
 #include "ref.h"
 
@@ -262,6 +263,21 @@ static void run_local_maxima(Prim *p)
     }
 }
 
+static void run_window_rank(Prim *p)
+{
+    const IrNode *node = p->node;
+    const RefWindowRank how = {.window = {.shape = (WindowShape)arg(p, 0),
+                                          .radius = {arg(p, 1), arg(p, 2), arg(p, 3)},
+                                          .cells = node->text},
+                               .percent = arg(p, 4),
+                               .border = (IrBorder)arg(p, 5),
+                               .outside = ir_convert(arg(p, 6), node->elem)};
+    double *v = input(p, 0), *to = v != NULL ? ir_eval_pixels(p->ev, p->id, p->n) : NULL;
+    if (to != NULL) {
+        ref_window_rank(v, p->shape, &how, to);
+    }
+}
+
 static void run_hull(Prim *p)
 {
     uint32_t *labels = uints(p, 0);
@@ -288,6 +304,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_WATERSHED] = run_watershed,
     [IR_RECONSTRUCT] = run_reconstruct,
     [IR_LOCAL_MAXIMA] = run_local_maxima,
+    [IR_WINDOW_RANK] = run_window_rank,
     [IR_HULL] = run_hull,
 };
 

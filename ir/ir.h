@@ -81,7 +81,8 @@ typedef enum IrExprOp {
  * A fold runs its index variable from lo to hi (both included, host expressions) and combines
  * `body` in that order.  A fold whose body is a fold of the same kind is one flat sequence.
  * SUM of a product is a chain of fma, starting from 0: acc = fma(p, q, acc); of anything else
- * acc = acc + body.  RANK sorts the bodies and takes number `rank` (0 = smallest).
+ * acc = acc + body.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth` (0 =
+ * smallest).
  * `where` (an index expression, 0 = always) leaves out the indices for which it is 0; it belongs
  * to the innermost fold of a flat sequence.
  */

@@ -6,6 +6,10 @@
 #ifndef IR_REF_H
 #define IR_REF_H
 
+#include "ir.h"
+
+#include "../base/window.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,6 +56,15 @@ void ref_reconstruct(const float *seed, const float *mask, RefShape s, int conne
                      bool erosion, float *out);
 void ref_local_maxima(const float *v, RefShape s, int connectivity, uint8_t *out);
 void ref_hull(const uint32_t *labels, RefShape s, uint32_t count, uint8_t *out);
+
+/* window_rank, on pixels of any type. */
+typedef struct RefWindowRank {
+    Window window;
+    double percent;
+    IrBorder border;
+    double outside;
+} RefWindowRank;
+void ref_window_rank(const double *v, RefShape s, const RefWindowRank *how, double *out);
 
 /*
  * measure.  `columns` as in nodes.def MEASURE: comma-separated column names; names with an image

@@ -453,18 +453,35 @@ static double natural_log(double x)
            ((half_square - (s * (half_square + (even + odd)) + k * 1.9082149292705877e-10)) - f);
 }
 
-/* Li's minimum cross entropy: the logarithmic mean of the two classes' means, until it rests. */
+/* The smallest distance between values that are there. */
+static int smallest_gap(const Hist *h)
+{
+    int gap = h->n, last = -h->n;
+    for (int i = 0; i < h->n && gap > 1; i++) {
+        if (h->counts[i] > 0) {
+            gap = i - last < gap ? i - last : gap;
+            last = i;
+        }
+    }
+    return gap;
+}
+
+/* Li's minimum cross entropy: the logarithmic mean of the two classes' means, until it moves by no
+ * more than half the smallest distance of two values, or nothing but the smallest value is below. */
 static double li(const Hist *h)
 {
     if (!h->integer) {
         return NAN;
     }
     double count = h->weight1[h->n - 1], all = h->sum1[h->n - 1];
-    double next = all / count, at = -1;
-    for (int round = 0; round < MOST_LI_ROUNDS && fabs(next - at) > 0.5; round++) {
+    double next = all / count, at = -INFINITY, tolerance = 0.5 * smallest_gap(h);
+    for (int round = 0; round < MOST_LI_ROUNDS && fabs(next - at) > tolerance; round++) {
         at = next;
         int i = (int)at;
         double back = h->sum1[i] / h->weight1[i];
+        if (back == 0) {
+            break;
+        }
         double fore = (all - h->sum1[i]) / (count - h->weight1[i]);
         next = (back - fore) / (natural_log(back) - natural_log(fore));
     }

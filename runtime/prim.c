@@ -19,6 +19,7 @@
     P(nearest_label)                                                                               \
     P(reconstruct)                                                                                 \
     P(local_maxima)                                                                                \
+    P(window_rank)                                                                                 \
     P(watershed)                                                                                   \
     P(hull)
 

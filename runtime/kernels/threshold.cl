@@ -322,14 +322,31 @@ THRESHOLD_INLINE double threshold_natural_log(double x)
     return x == 0 ? -(double)INFINITY : result;
 }
 
+/* The smallest distance between values that are there. */
+THRESHOLD_INLINE int threshold_smallest_gap(const ThresholdBins *h)
+{
+    int gap = h->n, last = -h->n;
+    for (int i = 0; i < h->n && gap > 1; i++) {
+        if (h->counts[i] > 0) {
+            gap = min(i - last, gap);
+            last = i;
+        }
+    }
+    return gap;
+}
+
 THRESHOLD_INLINE double threshold_li(const ThresholdBins *h)
 {
     const double count = h->weight1[h->n - 1], all = h->sum1[h->n - 1];
-    double next = all / count, at = -1;
-    for (int round = 0; round < THRESHOLD_MOST_LI_ROUNDS && fabs(next - at) > 0.5; round++) {
+    const double tolerance = 0.5 * threshold_smallest_gap(h);
+    double next = all / count, at = -INFINITY;
+    for (int round = 0; round < THRESHOLD_MOST_LI_ROUNDS && fabs(next - at) > tolerance; round++) {
         at = next;
         const int i = (int)at;
         const double back = h->sum1[i] / h->weight1[i];
+        if (back == 0) {
+            break;
+        }
         const double fore = (all - h->sum1[i]) / (count - h->weight1[i]);
         next = (back - fore) / (threshold_natural_log(back) - threshold_natural_log(fore));
     }

@@ -1,35 +1,18 @@
 #!/usr/bin/env python3
 """Writes operators.txt: small pipelines and what numpy, scipy and scikit-image give for them.
 
-Run it in this folder with numpy, scipy and scikit-image 0.19 or newer.  Each case is
-
-    case NAME TOLERANCE PIXELS...     the extents of the input: z y x, or y x
-    | a line of the pipeline          it has one input, `image`, and one output, `a`
-    = extents of the result
-    values...
-
-Pixels of the inputs come from the formula that test_operators.c repeats.
+Run it in this folder with numpy, scipy and scikit-image 0.19 or newer.  cases.py says what a case is.
+These run on a device too; make_sweeps.py has what is only evaluated: many images, borders and types.
 """
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
-from skimage import color, exposure, feature, filters, measure, morphology, segmentation, transform
+from skimage import color, filters, measure, morphology, segmentation, transform
 
+import cases as files
 
-def pixels(*shape):
-    """Whole numbers 0 .. 255 with some structure: blobs and noise, all from integers."""
-    n = int(np.prod(shape))
-    state, out = 12345, np.empty(n)
-    for i in range(n):
-        state = (state * 1103515245 + 12345) % 2**31
-        out[i] = state // 65536 % 64
-    out = out.reshape(shape)
-    for axis, index in enumerate(np.indices(shape)):
-        out += (index * (axis + 3) // 4 % 5) * 16
-    return out.astype(np.float32)
-
-
-flat, deep = pixels(13, 17), pixels(5, 7, 9)
+planar, solid = files.Image('plain', 'u8', 13, 17), files.Image('plain', 'u8', 5, 7, 9)
+flat, deep = planar.array.astype(np.float32), solid.array.astype(np.float32)
 mask2, mask3 = flat > 70, deep > 70
 four = ndi.generate_binary_structure(2, 1)
 eight = ndi.generate_binary_structure(2, 2)
@@ -39,7 +22,8 @@ cases = []
 
 
 def case(name, source, pipe, want, tolerance=1e-5):
-    cases.append((name, source, pipe, np.asarray(want), tolerance))
+    image = source if isinstance(source, files.Image) else files.Image('plain', 'u8', *source.shape)
+    cases.append((name, image, pipe, want, tolerance))
 
 
 def renumber(labels):
@@ -97,8 +81,23 @@ case('median_filter_disk', flat, 'output a = median_filter(image, disk(2), borde
      ndi.median_filter(F, footprint=morphology.disk(2), mode='reflect'), 0)
 case('median_filter_3d', deep, 'output a = median_filter(image, ball(1))',
      ndi.median_filter(D, footprint=morphology.ball(1), mode='nearest'), 0)
+holes = files.Image('special', 'f32', 9, 11)
+case('median_large', flat, 'output a = median_filter(image, 5, border = reflect)',
+     ndi.median_filter(F, 11, mode='reflect'), 0)
+case('median_large_literal', flat, 'output a = median_filter(image / 3 - 20, [[%s], [%s], [%s]])' % (
+     ', '.join('1' * 41), ', '.join('0' * 20 + '1' * 21), ', '.join('1' * 21 + '0' * 20)), ndi.median_filter(
+     (flat / 3 - 20).astype(np.float32), footprint=[[1] * 41, [0] * 20 + [1] * 21, [1] * 21 + [0] * 20], mode='nearest'))
+case('percentile_large', deep, 'param r = 3\noutput a = percentile_filter(i32(image) - 100, 30, ball(r), border = constant(-50))',
+     ndi.percentile_filter(D - 100, 30, footprint=morphology.ball(3), mode='constant', cval=-50), 0)
+case('percentile_large_special', holes, 'output a = percentile_filter(image, 70, disk(5), border = wrap)',
+     np.sort([np.pad(holes.float, 5, mode='wrap')[j:j + 9, i:i + 11] for j, i in np.argwhere(morphology.disk(5))], 0)[
+         int(81 * 0.7)], 0)
 case('percentile_filter', flat, 'output a = percentile_filter(image, 20, box(1))',
      ndi.percentile_filter(F, 20, 3, mode='nearest'), 0)
+H = np.pad(holes.float, 1, mode='edge')
+H = np.sort([H[j:j + 9, i:i + 11] for j in range(3) for i in range(3)], 0)
+case('median_filter_special', holes, 'output a = median_filter(image, 1)', H[4], 0)
+case('percentile_filter_special', holes, 'output a = percentile_filter(image, 80, 1)', H[7], 0)
 case('min_filter', flat, 'output a = min_filter(image, 2)', ndi.minimum_filter(F, 5, mode='nearest'), 0)
 case('max_filter_diamond', flat, 'output a = max_filter(image, diamond(2), border = mirror)',
      ndi.maximum_filter(F, footprint=morphology.diamond(2), mode='mirror'), 0)
@@ -108,6 +107,10 @@ case('variance_filter', flat, 'output a = variance_filter(image, 1)',
      ndi.generic_filter(F, np.var, 3, mode='nearest'), 1e-4)
 case('erode', flat, M + 'output a = erode(mask, disk(2))', morphology.binary_erosion(mask2, morphology.disk(2)), 0)
 case('dilate', flat, M + 'output a = dilate(mask)', morphology.binary_dilation(mask2), 0)
+case('dilate_literal', flat, M + 'output a = dilate(mask, [[1, 1, 0], [0, 1, 0], [0, 0, 0]])',
+     ndi.binary_dilation(mask2, [[1, 1, 0], [0, 1, 0], [0, 0, 0]]), 0)
+case('erode_constant', flat, M + 'output a = erode(mask, disk(2), border = constant(0))',
+     ndi.binary_erosion(mask2, morphology.disk(2)), 0)
 case('opening', flat, M + 'output a = opening(mask, 1)', morphology.binary_opening(mask2, np.ones((3, 3))), 0)
 case('closing_3d', deep, M + 'output a = closing(mask, ball(1))',
      morphology.binary_closing(mask3, morphology.ball(1)), 0)
@@ -154,7 +157,9 @@ case('otsu_floats', flat, S + 'otsu(image / 3)', [filters.threshold_otsu((flat /
 case('yen', flat, S + 'yen(image / 3)', [filters.threshold_yen((flat / 3).astype(np.float32))])
 case('triangle', flat, S + 'triangle(image / 3)', [filters.threshold_triangle((flat / 3).astype(np.float32))])
 case('isodata', flat, S + 'isodata(image / 3)', [filters.threshold_isodata((flat / 3).astype(np.float32))])
-case('li', flat, S + 'li(image)', [filters.threshold_li(F, tolerance=1e-9)], 1e-4)
+case('li', flat, S + 'li(image / 3)', [filters.threshold_li(F / 3, tolerance=1e-9)], 1e-4)
+case('li_integers', flat, S + 'li(image)', [filters.threshold_li(flat.astype(np.uint8))])
+case('histogram', flat, 'output a = histogram(image where image > 20, 9)', np.histogram(F[F > 20], 9)[0], 0)
 case('niblack', flat, 'output a = niblack(image, 2, 0.3)', filters.threshold_niblack(
     np.pad(F, 2, mode='edge'), 5, 0.3)[2:-2, 2:-2], 1e-4)
 case('sauvola', flat, 'output a = sauvola(image, 2)', filters.threshold_sauvola(
@@ -250,6 +255,8 @@ case('pad_wrap', flat, 'output a = pad(image, 3, wrap)', np.pad(F, 3, mode='wrap
 case('flip_x', flat, 'output a = flip(image)', F[:, ::-1], 0)
 case('flip_z', deep, 'output a = flip(image, z)', D[::-1], 0)
 case('transpose', flat, 'output a = transpose(image)', F.T, 0)
+case('transpose_3d', deep, 'output a = transpose(image, x, z)', np.swapaxes(D, 0, 2), 0)
+case('concatenate', deep, 'output a = concatenate(image, image * 2, y)', np.concatenate((D, D * 2), 1), 0)
 case('roll', flat, 'output a = roll(image, 3, -2)', np.roll(F, (-2, 3), (0, 1)), 0)
 case('translate', flat, 'output a = translate(image, 1.25, -0.5)',
      ndi.shift(np.pad(F, 9), (-0.5, 1.25), order=1, mode='constant')[9:-9, 9:-9], 1e-4)
@@ -261,11 +268,13 @@ case('resize', flat, 'output a = resize(image, 23, 9)',
      transform.resize(F, (9, 23), order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
 case('scale', flat, 'output a = scale(image, 2)',
      transform.rescale(F, 2, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
-even = pixels(12, 16)
+even = files.pixels(12, 16)
 case('downscale', even, 'output a = downscale(image, [3, 2])',
      transform.downscale_local_mean(even.astype(float), (3, 2)))
 case('affine', flat, 'output a = affine(image, [[1, 0.25, 0.5], [0.125, 1, -1]], border = nearest)',
      ndi.affine_transform(F, [[1, 0.125], [0.25, 1]], (-1, 0.5), order=1, mode='nearest'), 1e-4)
+case('affine_3d', deep, 'output a = affine(image, [[1, 0.25, 0, 0.5], [0, 1, 0.5, -1], [0.125, 0, 1, 0]])',
+     ndi.affine_transform(D, [[1, 0, 0.125], [0.5, 1, 0], [0, 0.25, 1]], (0, -1, 0.5), order=1, mode='grid-constant'), 1e-4)
 
 # Colour.
 palette = np.array([[255, 0, 0], [0, 0, 255], [255, 255, 0], [255, 0, 255], [0, 128, 0], [75, 0, 130],
@@ -329,10 +338,4 @@ case('rounds', flat, 'param n = 4\na = image\nb = 1\nrepeat n {\n  a = a / 2 + b
 case('nested_rounds', flat,
      'a = image\nrepeat 2 {\n  b = a\n  repeat 3 { b = b + 1 }\n  a = a + b\n}\noutput a', 4 * F + 9)
 
-with open('operators.txt', 'w') as out:
-    for name, source, pipe, want, tolerance in cases:
-        print('case', name, tolerance, *source.shape, file=out)
-        for line in pipe.split('\n'):
-            print('|', line, file=out)
-        print('=', *want.shape, file=out)
-        print(*(np.format_float_positional(np.float32(v), trim='-') for v in want.ravel()), file=out)
+files.write('operators.txt', cases)

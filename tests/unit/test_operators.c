@@ -1,7 +1,7 @@
 /*
  * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
- * (tests/data/operators.txt, made by make_operators.py beside it); and the same programs on a
- * device against the evaluator, bit for bit.
+ * (tests/data/operators.txt and sweeps.txt, made by the scripts beside them); and the programs of
+ * operators.txt on a device against the evaluator, bit for bit.
  */
 #include "base/file.h"
 #include "ir/eval.h"
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 typedef struct Case {
-    char name[64];
+    char name[80], pattern[16], type[8];
     double tolerance;
     int extent[3], ndim; /* z, y, x */
     Str text;
@@ -30,10 +30,17 @@ typedef struct Case {
 
 static Arena arena;
 
-/* The same whole numbers as in make_operators.py. */
+/* The pixel of a type that stands for p of u8, as in cases.py. */
+static double level(const Case *c, double p)
+{
+    return strcmp(c->type, "u8") == 0 ? p : strcmp(c->type, "u16") == 0 ? p * 200 + 7 : p / 8 - 5;
+}
+
+/* The same pixels as in cases.py. */
 static double *pixels(const Case *c)
 {
     int n = c->extent[0] * c->extent[1] * c->extent[2];
+    bool even = strcmp(c->pattern, "even") == 0, special = strcmp(c->pattern, "special") == 0;
     double *out = arena_array(&arena, double, n);
     int64_t state = 12345;
     for (int i = 0; i < n; i++) {
@@ -43,6 +50,13 @@ static double *pixels(const Case *c)
         out[i] = (double)(state / 65536 % 64);
         for (int axis = 0; axis < c->ndim; axis++) {
             out[i] += at[3 - c->ndim + axis] * (axis + 3) / 4 % 5 * 16;
+        }
+        out[i] = level(c, even ? 42 : out[i]);
+        if (special) {
+            out[i] = i % 17 == 7   ? -INFINITY
+                     : i % 13 == 5 ? INFINITY
+                     : i % 11 == 3 ? NAN
+                                   : out[i];
         }
     }
     return out;
@@ -58,7 +72,9 @@ static const char *line_end(const char *p)
 static void read_head(const char *line, Case *c)
 {
     int extent[3], used = 0;
-    assert_int_equal(sscanf(line, "case %63s %lf %n", c->name, &c->tolerance, &used), 2);
+    assert_int_equal(sscanf(line, "case %79s %lf %15s %7s %n", c->name, &c->tolerance, c->pattern,
+                            c->type, &used),
+                     4);
     c->ndim = sscanf(line + used, "%d %d %d", &extent[0], &extent[1], &extent[2]);
     for (int i = 0; i < 3; i++) {
         c->extent[i] = i < 3 - c->ndim ? 1 : extent[i - (3 - c->ndim)];
@@ -108,10 +124,7 @@ static IrGraph *elaborate(const Case *c)
 static bool agrees(const Case *c, const IrEvalNode *got)
 {
     const int *e = got->extent;
-    int n = e[0] * e[1] * e[2] * e[3], largest = 1;
-    for (int i = 0; i < c->shape_n; i++) {
-        largest = c->shape[i] > largest ? c->shape[i] : largest;
-    }
+    int n = e[0] * e[1] * e[2] * e[3];
     if (n != c->n || e[0] != c->shape[c->shape_n - 1]) {
         print_error("%s has %d x %d x %d x %d pixels, not %d\n", c->name, e[0], e[1], e[2], e[3],
                     c->n);
@@ -119,7 +132,8 @@ static bool agrees(const Case *c, const IrEvalNode *got)
     }
     for (int i = 0; i < n; i++) {
         double apart = fabs(got->pixels[i] - c->want[i]);
-        if (!(apart <= c->tolerance * (1 + fabs(c->want[i])))) {
+        bool same = got->pixels[i] == c->want[i] || (isnan(got->pixels[i]) && isnan(c->want[i]));
+        if (!same && !(apart <= c->tolerance * (1 + fabs(c->want[i])))) {
             print_error("%s at %d: %.9g, not %.9g\n", c->name, i, got->pixels[i], c->want[i]);
             return false;
         }
@@ -135,7 +149,7 @@ static bool check(const Case *c)
     }
     const IrEvalInput input = {
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
-        .elem = ELEM_U8,
+        .elem = elem_from_name(c->type),
         .pixelsize = {1, 1, 1},
         .pixels = pixels(c),
     };
@@ -168,7 +182,7 @@ static bool check_on_device(const Case *c)
     BothCase in = {.n_inputs = 1, .part_rows = part_rows};
     in.inputs[0] = (IrEvalInput){
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
-        .elem = ELEM_U8,
+        .elem = elem_from_name(c->type),
         .pixelsize = {1, 1, 1},
         .pixels = pixels(c),
     };
@@ -184,12 +198,12 @@ static bool check_on_device(const Case *c)
     return fine;
 }
 
-static void check_all(bool (*one)(const Case *))
+static void check_all(const char *path, bool (*one)(const Case *))
 {
     char *text;
     size_t size;
     Err err = {0};
-    assert_true(file_read(TEST_DATA "/operators.txt", &text, &size, &err));
+    assert_true(file_read(path, &text, &size, &err));
     const char *only = getenv("PIPEC_TEST_CASE");
     int wrong = 0, n = 0;
     for (const char *p = text; *p != '\0'; n++) {
@@ -207,7 +221,13 @@ static void check_all(bool (*one)(const Case *))
 static void operators_agree_with_scipy_and_scikit_image(void **state)
 {
     (void)state;
-    check_all(check);
+    check_all(TEST_DATA "/operators.txt", check);
+}
+
+static void all_images_borders_and_types_agree(void **state)
+{
+    (void)state;
+    check_all(TEST_DATA "/sweeps.txt", check);
 }
 
 static void devices_agree_with_the_evaluator(void **state)
@@ -217,7 +237,7 @@ static void devices_agree_with_the_evaluator(void **state)
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
     DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .cache = ""};
     assert_true(dev_open(&options, &dev, &err));
-    check_all(check_on_device);
+    check_all(TEST_DATA "/operators.txt", check_on_device);
     dev_close(dev);
 }
 
@@ -231,8 +251,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
+        cmocka_unit_test(all_images_borders_and_types_agree),
         cmocka_unit_test(devices_agree_with_the_evaluator),
         cmocka_unit_test(so_do_devices_that_see_a_part_at_a_time),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

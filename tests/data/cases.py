@@ -1,0 +1,62 @@
+"""What make_operators.py and make_sweeps.py share: images, and the file of cases.
+
+A case is
+
+    case NAME TOLERANCE PATTERN TYPE PIXELS...   the extents of the input: z y x, or y x
+    | a line of the pipeline                     it has one input, `image`, and one output, `a`
+    = extents of the result
+    values...
+
+PATTERN and TYPE give the input's pixels by formulas that test_operators.c repeats.
+"""
+import numpy as np
+
+TYPES = {'u8': np.uint8, 'u16': np.uint16, 'f32': np.float32}
+
+
+def pixels(*shape):
+    """Whole numbers 0 .. 255 with some structure: steps and noise, all from integers."""
+    n = int(np.prod(shape))
+    state, out = 12345, np.empty(n)
+    for i in range(n):
+        state = (state * 1103515245 + 12345) % 2**31
+        out[i] = state // 65536 % 64
+    out = out.reshape(shape)
+    for axis, index in enumerate(np.indices(shape)):
+        out += (index * (axis + 3) // 4 % 5) * 16
+    return out.astype(np.float32)
+
+
+def level(p, kind):
+    """The pixel of a type that stands for p of u8."""
+    return p if kind == 'u8' else p * 200 + 7 if kind == 'u16' else p / 8 - 5
+
+
+class Image:
+    """An input: its pattern (plain, even, special), type and pixels."""
+
+    def __init__(self, pattern, kind, *shape):
+        self.pattern, self.kind, self.shape, self.ndim = pattern, kind, shape, len(shape)
+        p = np.full(shape, 42.0) if pattern == 'even' else pixels(*shape).astype(float)
+        v = level(p, kind).ravel()
+        if pattern == 'special':
+            at = np.arange(v.size)
+            v[at % 11 == 3], v[at % 13 == 5], v[at % 17 == 7] = np.nan, np.inf, -np.inf
+        self.array = v.reshape(shape).astype(TYPES[kind])
+        self.float = self.array.astype(float)
+
+
+def number(v):
+    return 'nan' if np.isnan(v) else str(v) if np.isinf(v) else np.format_float_positional(np.float32(v), trim='-')
+
+
+def write(path, cases):
+    """cases: name, image, pipeline, wanted pixels, tolerance."""
+    with open(path, 'w') as out:
+        for name, image, pipe, want, tolerance in cases:
+            want = np.asarray(want)
+            print('case', name, tolerance, image.pattern, image.kind, *image.shape, file=out)
+            for line in pipe.split('\n'):
+                print('|', line, file=out)
+            print('=', *want.shape, file=out)
+            print(*(number(v) for v in want.ravel()), file=out)
