@@ -6,12 +6,18 @@
  * device and on to the job's list of results; a job with results stands in the queue of the
  * writers, once, so that the frames of one file are written in order by one thread at a time.
  * Whoever drops the last user of a job finishes it: commits its files, or discards them.
+ *
+ * A frame that is too large to be held goes through the device as a stream: its reader hands over
+ * no pixels, and the device's thread sends rows from the job's files to its sink (stream.h).  All
+ * frames of a job are alike, so nobody else is at its files then; the sink is free once the frames
+ * before are written.
  */
 #include "engine.h"
 
 #include "reader.h"
 #include "signals.h"
 #include "sink.h"
+#include "stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,13 +27,15 @@
 
 enum { MAX_JOBS = 64, DEFAULT_JOBS = 4 };
 
+static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows, read ahead or to be written */
+
 typedef struct Job Job;
 
 typedef struct Frame {
     struct Frame *next;
     Job *job;
     int64_t number;
-    Volume **volumes; /* by input */
+    Volume **volumes; /* by input; NULL: a stream */
     Results *results;
     size_t bytes; /* counted in Engine.bytes */
 } Frame;
@@ -45,7 +53,9 @@ struct Job {
     FrameQueue results;
     bool queued; /* in the queue, or with a writer */
     int users;   /* the reader thread and the frames under way */
+    bool streams;
     int64_t frames, written;
+    double shown; /* what the progress has seen of it, 0 .. 1 */
     Err err;
     double begin;
 };
@@ -64,6 +74,7 @@ typedef struct Engine {
     Job *write_first, *write_last;
     int frames, max_frames; /* under way */
     size_t bytes, max_bytes;
+    size_t whole, stream; /* bytes of pixels above which frames are streams; for rows of a stream */
     pthread_mutex_t journal_lock;
     /* of the device's thread */
     Exec *exec;
@@ -126,6 +137,18 @@ static void job_fail(Engine *e, Job *job, const Err *err)
     }
 }
 
+/* The job has come to `part` (0 .. 1) of its work. */
+static void show(Engine *e, Job *job, double part)
+{
+    pthread_mutex_lock(&e->lock);
+    double more = part - job->shown;
+    job->shown = more > 0 ? part : job->shown;
+    pthread_mutex_unlock(&e->lock);
+    if (more > 0) {
+        progress_part(e->setup->progress, more);
+    }
+}
+
 static bool record(Engine *e, const Job *job, Err *err)
 {
     const EngineSetup *s = e->setup;
@@ -166,8 +189,7 @@ static void job_finish(Engine *e, Job *job)
         snprintf(detail, sizeof detail, "failed");
     }
     if (fate->state != IMAGE_WAITING) {
-        double rest = job->frames > 0 ? (double)job->written / (double)job->frames : 0;
-        progress_part(e->setup->progress, 1 - rest);
+        show(e, job, 1);
         progress_image(e->setup->progress, job->item->name, detail);
     }
     pthread_mutex_lock(&e->lock);
@@ -263,12 +285,12 @@ static Frame *frame_new(const Engine *e, Job *job, int64_t number, size_t bytes)
 
 static void read_frames(Engine *e, Job *job)
 {
-    size_t bytes = reader_frame_bytes(job->reader);
+    size_t bytes = job->streams ? 2 * e->stream : reader_frame_bytes(job->reader);
     for (int64_t k = 0; k < job->frames && take_room(e, job, bytes); k++) {
         Err err = {0};
         Frame *frame = frame_new(e, job, k, bytes);
         bool ok = frame != NULL || err_set(&err, CODE_MEMORY, "out of host memory for a frame");
-        ok = ok && reader_frame(job->reader, k, frame->volumes, &err);
+        ok = ok && (job->streams || reader_frame(job->reader, k, frame->volumes, &err));
         pthread_mutex_lock(&e->lock);
         if (ok) {
             job->users++;
@@ -286,11 +308,27 @@ static void read_frames(Engine *e, Job *job)
     }
 }
 
+/* Only the device works on streams. */
+static bool choose_stream(const Engine *e, Job *job, Err *err)
+{
+    size_t bytes = reader_frame_bytes(job->reader);
+    job->streams = bytes > e->whole;
+    if (job->streams && (e->setup->dev == NULL || e->setup->options->check)) {
+        return err_set(err, CODE_MEMORY,
+                       "%s holds whole images in host memory; this one has %.4g MiB, and "
+                       "--host-memory is %.4g MiB",
+                       e->setup->dev == NULL ? "--device reference" : "--check",
+                       (double)bytes / 0x1p20, (double)e->whole / 0x1p20);
+    }
+    return true;
+}
+
 static bool job_open(Engine *e, Job *job, Err *err)
 {
     const EngineSetup *s = e->setup;
     TRY(reader_open(e->program, job->item, s->options->params, s->options->check, &e->cache,
                     &job->reader, err));
+    TRY(choose_stream(e, job, err));
     SinkSource source = {.item = job->item,
                          .frames = reader_frames(job->reader),
                          .like = reader_info(job->reader),
@@ -346,8 +384,11 @@ static void write_frame(Engine *e, Frame *frame)
     bool wanted = job->err.code == CODE_OK && !stopped(e);
     pthread_mutex_unlock(&e->lock);
     if (wanted && sink_frame(job->sink, frame->number, frame->results, &err)) {
+        show(e, job, (double)(frame->number + 1) / (double)job->frames);
+        pthread_mutex_lock(&e->lock);
         job->written++;
-        progress_part(e->setup->progress, 1 / (double)job->frames);
+        pthread_cond_broadcast(&e->changed);
+        pthread_mutex_unlock(&e->lock);
     }
     if (err.code != CODE_OK) {
         pthread_mutex_lock(&e->lock);
@@ -484,6 +525,59 @@ static bool run_reference(const Engine *e, Frame *frame, Err *err)
     return e->setup->hooks->reference(e->setup->hooks->context, &view, frame->results, err);
 }
 
+static bool run_whole(Engine *e, Frame *frame, Err *err)
+{
+    for (int i = 0; i < e->program->n_inputs; i++) {
+        TRY(upload(e, i, frame->volumes[i], err));
+    }
+    TRY(results_begin(e->exec, e->program, true, &frame->results, err));
+    TRY(exec_run(e->exec, err));
+    return results_download(e->exec, frame->results, err) &&
+           results_finish(e->exec, frame->results, err);
+}
+
+/* Waits until the frames before this one are written; false: it is not wanted any more. */
+static bool wait_for_sink(Engine *e, const Frame *frame)
+{
+    const Job *job = frame->job;
+    pthread_mutex_lock(&e->lock);
+    while (!stopped(e) && job->err.code == CODE_OK && job->written < frame->number) {
+        pthread_cond_wait(&e->changed, &e->lock);
+    }
+    bool wanted = !stopped(e) && job->err.code == CODE_OK;
+    pthread_mutex_unlock(&e->lock);
+    return wanted;
+}
+
+typedef struct Shown {
+    Engine *engine;
+    Frame *frame;
+} Shown;
+
+static void show_stream(void *context, double part)
+{
+    const Shown *shown = context;
+    Job *job = shown->frame->job;
+    show(shown->engine, job, ((double)shown->frame->number + part) / (double)job->frames);
+}
+
+static bool run_stream(Engine *e, Frame *frame, bool collect, Err *err)
+{
+    Shown shown = {e, frame};
+    StreamSetup setup = {.program = e->program,
+                         .exec = e->exec,
+                         .reader = frame->job->reader,
+                         .frame = frame->number,
+                         .volumes = frame->volumes,
+                         .sink = frame->job->sink,
+                         .bytes = e->stream,
+                         .progress = show_stream,
+                         .context = &shown};
+    forget_uploads(e);
+    TRY(results_begin(e->exec, e->program, collect, &frame->results, err));
+    return (collect || wait_for_sink(e, frame)) && stream_run(&setup, frame->results, err);
+}
+
 static bool run_frame(Engine *e, Frame *frame, Err *err)
 {
     const EngineSetup *s = e->setup;
@@ -491,11 +585,10 @@ static bool run_frame(Engine *e, Frame *frame, Err *err)
         return run_reference(e, frame, err);
     }
     TRY(bind(e, frame, err));
-    for (int i = 0; i < e->program->n_inputs; i++) {
-        TRY(upload(e, i, frame->volumes[i], err));
-    }
-    TRY(exec_run(e->exec, err));
-    TRY(results_take(e->exec, e->program, &frame->results, err));
+    bool collect =
+        s->options->check || results_image_bytes(e->exec, e->program) <= e->whole;
+    bool stream = frame->job->streams || !collect || exec_in_parts(e->exec);
+    TRY(stream ? run_stream(e, frame, collect, err) : run_whole(e, frame, err));
     TRY(s->profile == NULL ||
         profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));
     return check(e, frame, err);
@@ -581,11 +674,28 @@ static int choose_jobs(const Options *options, int images)
     return jobs > 0 ? jobs : 1;
 }
 
-static size_t choose_bytes(void)
+/* For the pixels of all frames under way: a quarter of the memory, unless --host-memory says. */
+static size_t choose_bytes(const Options *options)
 {
+    if (options->host > 0) {
+        return (size_t)options->host;
+    }
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     size_t memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)4 << 30;
     return memory / 4;
+}
+
+/*
+ * A frame that the device cannot hold goes through it in parts anyway, so its pixels need not be in
+ * host memory either; unless something else than the device wants to see them.
+ */
+static size_t choose_whole(const EngineSetup *s, size_t max_bytes)
+{
+    if (s->dev == NULL || s->options->check) {
+        return max_bytes;
+    }
+    uint64_t device = s->options->memory > 0 ? s->options->memory : dev_info(s->dev)->memory;
+    return device < max_bytes ? (size_t)device : max_bytes;
 }
 
 static bool start(pthread_t *threads, int n, void *(*body)(void *), Engine *e, int *started,
@@ -632,7 +742,9 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
                 .program = program,
                 .fates = fates,
                 .max_frames = 2 * jobs + 2,
-                .max_bytes = choose_bytes()};
+                .max_bytes = choose_bytes(setup->options)};
+    e.whole = choose_whole(setup, e.max_bytes);
+    e.stream = e.max_bytes / 4 < STREAM_MAX ? e.max_bytes / 4 : STREAM_MAX;
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.journal_lock, NULL);
     pthread_cond_init(&e.changed, NULL);

@@ -5,7 +5,8 @@
  * that a stack of any length can be read in any order.  Uncompressed pixels that lie in one piece
  * are read where they lie, which also covers ImageJ's stacks above 4 GB (one directory, all
  * planes behind it).  Everything else is decoded by libtiff, a row of strips or tiles (a band) at
- * a time; bands are kept as the file packs them, so that all samples of a pixel share one.
+ * a time; bands are kept as the file packs them, so that all samples of a pixel share one.  Strips
+ * too large to be held are decoded row by row, from their beginning on.
  */
 #include "image_format.h"
 #include "image_meta.h"
@@ -20,6 +21,7 @@
 
 static const uint64_t BAND_MAX = (uint64_t)4 << 30;   /* bytes of one decoded band */
 static const uint64_t CACHE_MAX = (uint64_t)256 << 20; /* bytes of bands kept for other samples */
+static const uint64_t SCAN_MIN = (uint64_t)64 << 20;  /* bytes of a strip decoded row by row */
 static const uint64_t CHUNK = (uint64_t)1 << 20;      /* bytes read at once and then unpacked */
 
 typedef struct TiffFile {
@@ -39,6 +41,8 @@ typedef struct TiffFile {
     uint8_t **band;          /* decoded bands, [sample][band]; NULL: not there */
     uint64_t bands, held;    /* how many there can be, how many there are */
     uint64_t low, high;      /* those that are there lie between these, both included */
+    uint64_t scanned;        /* row after the one in scratch, of a strip decoded by rows; 0: none */
+    uint64_t scanned_sample;
     uint8_t *scratch;        /* tile, or rows as the file packs them */
     uint64_t scratch_size;
 
@@ -200,6 +204,7 @@ static bool make_band_table(TiffFile *file, Err *err)
 {
     drop_bands(file);
     free(file->band);
+    file->scanned = 0;
     file->bands = file->now.bands * (file->now.planar ? file->now.samples : 1);
     file->band = calloc((size_t)file->bands, sizeof *file->band);
     return file->band != NULL || err_set(err, CODE_FILES, "out of memory");
@@ -356,17 +361,55 @@ static bool get_band(TiffFile *file, uint64_t band, uint64_t sample, const uint8
     return true;
 }
 
+static bool is_scanned(const TiffLayout *now)
+{
+    return !now->tiled && now->band_rows * tiff_row_bytes(now) > SCAN_MIN;
+}
+
+/* A row of a large strip: rows follow one another, going back begins the strip again. */
+static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_t **out, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t first = row / now->band_rows * now->band_rows;
+    TRY(need_scratch(file, tiff_row_bytes(now), err));
+    if (file->scanned_sample != sample || file->scanned < first || file->scanned > row + 1) {
+        file->scanned = first;
+        file->scanned_sample = sample;
+    }
+    for (; file->scanned <= row; file->scanned++) {
+        file->message[0] = '\0';
+        if (TIFFReadScanline(file->tif, file->scratch, (uint32_t)file->scanned,
+                             (uint16_t)sample) != 1) {
+            file->scanned = 0;
+            return decode_error(file, "strip", sample * now->bands + row / now->band_rows, err);
+        }
+    }
+    *out = file->scratch;
+    return true;
+}
+
+/* One row as the file packs it; valid until the next call. */
+static bool packed_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_t **out, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    if (is_scanned(now)) {
+        return scan_row(file, row, sample, out, err);
+    }
+    TRY(get_band(file, row / now->band_rows, sample, out, err));
+    *out += row % now->band_rows * band_row_bytes(file);
+    return true;
+}
+
 static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *to, size_t pitch,
                          Err *err)
 {
     const TiffLayout *now = &file->now;
-    uint64_t plane = now->planar ? (uint64_t)sample : 0, row_bytes = band_row_bytes(file);
     for (int64_t i = 0; i < at->rows; i++) {
-        const uint8_t *band = NULL;
-        uint64_t row = (uint64_t)(at->row + i);
-        TRY(get_band(file, row / now->band_rows, plane, &band, err));
-        pixels_row(&file->form, band + row % now->band_rows * row_bytes, now->planar ? 0 : sample,
-                   (size_t)now->x, (char *)to + (size_t)i * pitch);
+        const uint8_t *row = NULL;
+        TRY(packed_row(file, (uint64_t)(at->row + i), now->planar ? (uint64_t)sample : 0, &row,
+                       err));
+        pixels_row(&file->form, row, now->planar ? 0 : sample, (size_t)now->x,
+                   (char *)to + (size_t)i * pitch);
     }
     return true;
 }

@@ -23,6 +23,8 @@ const OptionRow OPTION_ROWS[] = {
      "part of a device's name, its number as '#k', or 'cpu'"},
     {"memory", 0, "SIZE", OPTION_SIZE, AT(memory),
      "device memory to stay within: 2GiB, 512MiB, or bytes"},
+    {"host-memory", 0, "SIZE", OPTION_SIZE, AT(host),
+     "memory for pixels on the host; larger images go through in rows (default: a quarter)"},
     {"jobs", 'j', "N", OPTION_COUNT, AT(jobs), "threads that read files, and as many that write"},
     {"shard", 0, "i/n", OPTION_SHARD, AT(shard), "only the i-th of n parts of the images"},
     {"resume", 0, NULL, OPTION_FLAG, AT(resume), "skip what an earlier run has finished"},

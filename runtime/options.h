@@ -19,6 +19,7 @@ typedef struct Options {
     const char *output; /* -o: folder or template; NULL: the current folder */
     const char *device;
     uint64_t memory;   /* bytes; 0: what the device has */
+    uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
     int jobs;          /* 0: chosen by the machine */
     int shard, shards; /* shard 1 .. shards */
     bool resume, dry_run, quiet, check, profile, help, version, describe, json;

@@ -62,12 +62,16 @@ void volume_cache_free(VolumeCache *cache)
     pthread_mutex_destroy(&cache->lock);
 }
 
+static int64_t channels_of(const ReaderInput *in)
+{
+    return in->channel >= 0 ? 1 : in->frames.volume.extent[3];
+}
+
 static size_t volume_bytes(const ReaderInput *in)
 {
     const ExecInput *like = &in->frames.volume;
-    size_t channels = in->channel >= 0 ? 1 : (size_t)like->extent[3];
-    return (size_t)like->extent[0] * (size_t)like->extent[1] * (size_t)like->extent[2] * channels *
-           elem_size(like->elem);
+    return (size_t)like->extent[0] * (size_t)like->extent[1] * (size_t)like->extent[2] *
+           (size_t)channels_of(in) * elem_size(like->elem);
 }
 
 static Volume *volume_new(const ReaderInput *in, Err *err)
@@ -92,31 +96,38 @@ static Volume *volume_new(const ReaderInput *in, Err *err)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* `at`: the place of the frame on the looped axes. */
-static bool read_volume(const ReaderInput *in, const int64_t at[LOOPS], Volume *v, Err *err)
+static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, int64_t rows,
+                      char *to, size_t apart, Err *err)
+{
+    const ExecInput *like = &in->frames.volume;
+    size_t line = (size_t)like->extent[0] * elem_size(like->elem);
+    int64_t at[LOOPS], step = image_info(in->file)->rgb ? 1 : rows;
+    int64_t first = in->channel >= 0 ? in->channel : 0;
+    frames_at(&in->frames, k, at);
+    for (int64_t y = 0; y < rows; y += step) {
+        for (int64_t c = 0; c < channels_of(in); c++) {
+            TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, row + y,
+                           step, to + (size_t)c * apart + (size_t)y * line, line, err));
+        }
+    }
+    return true;
+}
+
+static bool read_volume(const ReaderInput *in, int64_t k, Volume *v, Err *err)
 {
     const int64_t *e = v->like.extent;
-    size_t row = (size_t)e[0] * elem_size(v->like.elem), plane = row * (size_t)e[1];
-    int64_t first = v->channel >= 0 ? v->channel : 0, channels = v->channel >= 0 ? 1 : e[3];
-    int64_t rows = image_info(in->file)->rgb ? 1 : e[1];
+    size_t plane = (size_t)e[0] * elem_size(v->like.elem) * (size_t)e[1];
     for (int64_t z = 0; z < e[2]; z++) {
-        for (int64_t y = 0; y < e[1]; y += rows) {
-            for (int64_t c = 0; c < channels; c++) {
-                char *to = (char *)v->pixels + (size_t)(c * e[2] + z) * plane + (size_t)y * row;
-                TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, y,
-                               rows, to, row, err));
-            }
-        }
+        TRY(read_rows(in, k, z, 0, e[1], (char *)v->pixels + (size_t)z * plane,
+                      (size_t)e[2] * plane, err));
     }
     return true;
 }
 
 static Volume *read_frame(const ReaderInput *in, int64_t k, Err *err)
 {
-    int64_t at[LOOPS];
-    frames_at(&in->frames, k, at);
     Volume *v = volume_new(in, err);
-    if (v != NULL && !read_volume(in, at, v, err)) {
+    if (v != NULL && !read_volume(in, k, v, err)) {
         volume_release(v);
         return NULL;
     }
@@ -155,6 +166,21 @@ bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err)
         }
     }
     return true;
+}
+
+void reader_channels(const Reader *reader, int input, int64_t *first, int64_t *n)
+{
+    const ReaderInput *in = &reader->inputs[input];
+    *first = in->channel >= 0 ? in->channel : 0;
+    *n = channels_of(in);
+}
+
+bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows,
+                 void *to, size_t apart, Err *err)
+{
+    const ReaderInput *in = &reader->inputs[input];
+    bool fixed = input > 0 && in->frames.n == 1;
+    return read_rows(in, fixed ? 0 : k, z, row, rows, to, apart, err);
 }
 
 /* ---- opening --------------------------------------------------------------------------- */

@@ -52,4 +52,11 @@ size_t reader_frame_bytes(const Reader *reader);
 /* The volumes of frame k, by input; each is released by the caller, also after a failure. */
 bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err);
 
+/* The channels of an input that are read: *n of them, from the first one on. */
+void reader_channels(const Reader *reader, int input, int64_t *first, int64_t *n);
+/* Rows [row, row + rows) of plane z of frame k, of all channels that are read, each into one piece:
+ * the first one to `to`, the next `apart` bytes further on. */
+bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows,
+                 void *to, size_t apart, Err *err);
+
 #endif

@@ -29,41 +29,28 @@ static bool copy_table(const PrimTable *from, PrimTable *to, Err *err)
     return (to->names && to->integer && to->at) || no_memory(err);
 }
 
-static bool download(Exec *exec, int output, Results *r, Err *err)
+bool results_is_image(const ProgOutput *output)
 {
-    ExecGrid *g = &r->grids[output];
-    exec_output(exec, output, g, &r->elems[output]);
-    size_t row = (size_t)g->w * elem_size(r->elems[output]), plane = row * (size_t)g->h;
-    size_t bytes = plane * (size_t)g->planes;
-    char *pixels = malloc(bytes + 1);
-    r->images[output] = pixels;
-    if (pixels == NULL) {
-        return no_memory(err);
-    }
-    r->bytes += bytes;
-    for (int64_t p = 0; p < g->planes; p++) {
-        TRY(exec_download(exec, output, p / g->d, p % g->d, 0, g->h, pixels + (size_t)p * plane,
-                          row, err));
-    }
-    return true;
+    return output->kind != OUT_TABLE && output->kind != OUT_VALUE;
 }
 
-static bool take_all(Exec *exec, Results *r, Err *err)
+static size_t image_bytes(const ExecGrid *g, Elem elem)
 {
-    const Program *p = r->program;
-    const double *values;
-    for (int i = 0; i < p->n_outputs; i++) {
-        ProgOutputKind kind = p->outputs[i].kind;
-        if (kind != OUT_TABLE && kind != OUT_VALUE) {
-            TRY(download(exec, i, r, err));
+    return (size_t)g->w * (size_t)g->h * (size_t)g->planes * elem_size(elem);
+}
+
+size_t results_image_bytes(const Exec *exec, const Program *program)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < program->n_outputs; i++) {
+        if (results_is_image(&program->outputs[i])) {
+            ExecGrid g;
+            Elem elem;
+            exec_output(exec, i, &g, &elem);
+            bytes += image_bytes(&g, elem);
         }
     }
-    TRY(exec_values(exec, &values, err));
-    memcpy(r->values, values, (size_t)p->n_values * sizeof *values);
-    for (int i = 0; i < p->n_tables; i++) {
-        TRY(copy_table(exec_table(exec, i), &r->tables[i], err));
-    }
-    return true;
+    return bytes;
 }
 
 bool results_new(const Program *program, Results **out, Err *err)
@@ -88,13 +75,51 @@ bool results_new(const Program *program, Results **out, Err *err)
     return true;
 }
 
-bool results_take(Exec *exec, const Program *program, Results **out, Err *err)
+static bool make_room(Results *r, int output, Err *err)
 {
-    TRY(results_new(program, out, err));
-    if (!take_all(exec, *out, err)) {
+    size_t bytes = image_bytes(&r->grids[output], r->elems[output]);
+    r->images[output] = malloc(bytes + 1);
+    r->bytes += bytes;
+    return r->images[output] != NULL || no_memory(err);
+}
+
+bool results_begin(Exec *exec, const Program *program, bool images, Results **out, Err *err)
+{
+    bool ok = results_new(program, out, err);
+    for (int i = 0; ok && i < program->n_outputs; i++) {
+        if (results_is_image(&program->outputs[i])) {
+            exec_output(exec, i, &(*out)->grids[i], &(*out)->elems[i]);
+            ok = !images || make_room(*out, i, err);
+        }
+    }
+    if (!ok) {
         results_free(*out);
         *out = NULL;
-        return false;
+    }
+    return ok;
+}
+
+bool results_download(Exec *exec, Results *r, Err *err)
+{
+    for (int i = 0; i < r->program->n_outputs; i++) {
+        const ExecGrid *g = &r->grids[i];
+        size_t row = (size_t)g->w * elem_size(r->elems[i]), plane = row * (size_t)g->h;
+        for (int64_t p = 0; r->images[i] != NULL && p < g->planes; p++) {
+            TRY(exec_download(exec, i, p / g->d, p % g->d, 0, g->h,
+                              (char *)r->images[i] + (size_t)p * plane, row, err));
+        }
+    }
+    return true;
+}
+
+bool results_finish(Exec *exec, Results *r, Err *err)
+{
+    const Program *p = r->program;
+    const double *values;
+    TRY(exec_values(exec, &values, err));
+    memcpy(r->values, values, (size_t)p->n_values * sizeof *values);
+    for (int i = 0; i < p->n_tables; i++) {
+        TRY(copy_table(exec_table(exec, i), &r->tables[i], err));
     }
     return true;
 }

@@ -2,7 +2,8 @@
  * sink: one writer for each output.
  *
  * Labels get 16 bits when the largest of all frames fits, else 32.  With one frame that is known
- * before the first pixel is written; with several, the frames wait in a temporary file.
+ * before the first pixel is written, unless its rows come while others are still computed; else
+ * the rows wait in a temporary file.
  */
 #include "sink.h"
 
@@ -10,6 +11,7 @@
 #include "convert.h"
 #include "csv.h"
 #include "decimal.h"
+#include "image_format.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,15 +19,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, PIECE_BYTES = 4 << 20 };
 
 typedef struct SinkOutput {
-    ImageWriter *writer;
+    ImageWriter *writer;    /* of the file, or of a frame's file */
     CsvWriter *csv;
     char spool[PATH_BYTES]; /* of labels: name of the temporary file; "" none */
     int spool_fd;
+    bool spooled; /* the frame under way is */
     ExecGrid grid; /* of one frame */
     Elem elem;     /* of the results */
+    Elem to;       /* of the file under way */
     double most;   /* labels: the largest so far */
 } SinkOutput;
 
@@ -43,11 +47,6 @@ struct Sink {
 static bool no_memory(Err *err)
 {
     return err_set(err, CODE_MEMORY, "out of host memory for the outputs");
-}
-
-static bool is_image(const ProgOutput *output)
-{
-    return output->kind != OUT_TABLE && output->kind != OUT_VALUE;
 }
 
 static bool remember_file(Sink *sink, const char *path, Err *err)
@@ -95,37 +94,6 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
     return image_create(path, output->format, shape, elem, &meta, out, err);
 }
 
-/* The frame's pixels, converted where the file has another type, at t, c and z of the file. */
-static bool write_volume(ImageWriter *writer, const ExecGrid *g, Elem from, Elem to, int64_t t,
-                         int64_t c, int64_t z, const char *pixels, Err *err)
-{
-    size_t width = (size_t)g->w, row = width * elem_size(from), bad;
-    char *line = from == to ? NULL : malloc(width * elem_size(to) + 1);
-    bool ok = from == to || line != NULL || no_memory(err);
-    for (int p = 0; ok && p < g->planes; p++) {
-        const char *plane = pixels + (size_t)p * row * (size_t)g->h;
-        if (from == to) {
-            ok = image_write(writer, t, c + p / g->d, z + p % g->d, 0, g->h, plane, row, err);
-        }
-        for (int y = 0; ok && from != to && y < g->h; y++) {
-            convert_row(from, plane + (size_t)y * row, to, line, width, &bad);
-            ok = image_write(writer, t, c + p / g->d, z + p % g->d, y, 1, line,
-                             width * elem_size(to), err);
-        }
-    }
-    free(line);
-    return ok;
-}
-
-static bool write_at(const Sink *sink, int k, ImageWriter *writer, Elem to, int64_t frame,
-                     const void *pixels, Err *err)
-{
-    const SinkOutput *out = &sink->outputs[k];
-    int64_t t, c, z;
-    frames_stack_at(sink->source.frames, &out->grid, frame, &t, &c, &z);
-    return write_volume(writer, &out->grid, out->elem, to, t, c, z, pixels, err);
-}
-
 static bool begin_file(Sink *sink, int k, Elem elem, Err *err)
 {
     SinkOutput *out = &sink->outputs[k];
@@ -135,110 +103,211 @@ static bool begin_file(Sink *sink, int k, Elem elem, Err *err)
     return create(sink, k, sink->source.item->outputs[k], &shape, elem, &out->writer, err);
 }
 
+static bool begin_frame_file(Sink *sink, int k, int64_t frame, Elem elem, Err *err)
+{
+    static const Frames one = {.n = 1, .extent = {1, 1, 1}};
+    SinkOutput *out = &sink->outputs[k];
+    char path[PATH_BYTES + 32];
+    ImageInfo shape;
+    frame_path(sink, k, frame, path, sizeof path);
+    frames_stack(&one, &sink->program->outputs[k], &out->grid, sink->source.like, elem, &shape);
+    return create(sink, k, path, &shape, elem, &out->writer, err);
+}
+
+static bool end_frame_file(Sink *sink, int k, int64_t frame, Err *err)
+{
+    char path[PATH_BYTES + 32];
+    ImageWriter *writer = sink->outputs[k].writer;
+    sink->outputs[k].writer = NULL;
+    frame_path(sink, k, frame, path, sizeof path);
+    return image_commit(writer, err) && remember_file(sink, path, err);
+}
+
+/* The type that a file gets that is begun now. */
+static Elem file_elem(const Sink *sink, int k)
+{
+    const SinkOutput *out = &sink->outputs[k];
+    bool labels = sink->program->outputs[k].kind == OUT_LABELS;
+    return !labels ? out->elem : out->most <= 65535 ? ELEM_U16 : ELEM_U32;
+}
+
+static bool open_writer(Sink *sink, int k, int64_t frame, Err *err)
+{
+    if (sink->outputs[k].writer != NULL) {
+        return true;
+    }
+    Elem elem = file_elem(sink, k);
+    sink->outputs[k].to = elem;
+    return file_per_frame(sink, k) ? begin_frame_file(sink, k, frame, elem, err)
+                                   : begin_file(sink, k, elem, err);
+}
+
+/* Rows go to the file, converted where it has another type. */
+static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    const SinkOutput *out = &sink->outputs[r->output];
+    int64_t t = 0, c = 0, z = 0;
+    TRY(open_writer(sink, r->output, frame, err));
+    Elem from = out->elem, to = out->to;
+    if (!file_per_frame(sink, r->output)) {
+        frames_stack_at(sink->source.frames, &out->grid, frame, &t, &c, &z);
+    }
+    if (from == to) {
+        return image_write(out->writer, t, c + r->c, z + r->z, r->row, r->rows, r->pixels, r->pitch,
+                           err);
+    }
+    size_t width = (size_t)out->grid.w, bad;
+    char *line = malloc(width * elem_size(to) + 1);
+    bool ok = line != NULL || no_memory(err);
+    for (int64_t y = 0; ok && y < r->rows; y++) {
+        convert_row(from, (const char *)r->pixels + (size_t)y * r->pitch, to, line, width, &bad);
+        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, 1, line,
+                         width * elem_size(to), err);
+    }
+    free(line);
+    return ok;
+}
+
 /* ---- labels ---------------------------------------------------------------------------- */
 
-static Elem label_elem(const SinkOutput *out)
+/* Where a row of a frame lies in the temporary file; files of frames need it once each. */
+static uint64_t spool_at(const Sink *sink, int k, int64_t frame, int64_t plane, int64_t row)
 {
-    return out->most <= 65535 ? ELEM_U16 : ELEM_U32;
+    const ExecGrid *g = &sink->outputs[k].grid;
+    int64_t before = file_per_frame(sink, k) ? 0 : frame * g->planes;
+    return (uint64_t)((before + plane) * g->h + row) * (uint64_t)g->w *
+           elem_size(sink->outputs[k].elem);
 }
 
-static double most_of(const Sink *sink, int k, const Results *results, double least)
+static bool spool_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
 {
-    const ProgOutput *output = &sink->program->outputs[k];
-    if (output->value >= 0) {
-        return fmax(least, results->values[output->value]);
-    }
-    const ExecGrid *g = &results->grids[k];
-    size_t n = (size_t)g->w * (size_t)g->h * (size_t)g->planes;
-    return convert_max(results->elems[k], results->images[k], n, least);
-}
-
-static size_t volume_bytes(const SinkOutput *out)
-{
-    const ExecGrid *g = &out->grid;
-    return (size_t)g->w * (size_t)g->h * (size_t)g->planes * elem_size(out->elem);
-}
-
-static bool spool_frame(Sink *sink, int k, const void *pixels, Err *err)
-{
-    SinkOutput *out = &sink->outputs[k];
-    const char *path = sink->source.item->outputs[k];
+    SinkOutput *out = &sink->outputs[r->output];
+    const char *path = sink->source.item->outputs[r->output];
+    size_t line = (size_t)out->grid.w * elem_size(out->elem);
+    int64_t plane = r->c * out->grid.d + r->z, step = r->pitch == line ? r->rows : 1;
     if (out->spool[0] == '\0') {
         TRY(file_temp(path, out->spool, sizeof out->spool, &out->spool_fd, err));
     }
-    return file_put(out->spool_fd, pixels, volume_bytes(out)) ||
-           file_err_set(err, CODE_OUTPUT, "write", path, errno);
-}
-
-static bool read_spool(const SinkOutput *out, int64_t frame, char *to, const char *path, Err *err)
-{
-    size_t size = volume_bytes(out), done = 0;
-    while (done < size) {
-        off_t at = (off_t)((size_t)frame * size + done);
-        ssize_t n = pread(out->spool_fd, to + done, size - done, at);
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            return file_err_set(err, CODE_OUTPUT, "write", path, n < 0 ? errno : EIO);
+    for (int64_t y = 0; y < r->rows; y += step) {
+        if (!image_pwrite(out->spool_fd, (const char *)r->pixels + (size_t)y * r->pitch,
+                          (size_t)step * line,
+                          spool_at(sink, r->output, frame, plane, r->row + y))) {
+            return file_err_set(err, CODE_OUTPUT, "write", path, errno);
         }
-        done += n > 0 ? (size_t)n : 0;
     }
     return true;
 }
 
-static bool empty_spool(Sink *sink, int k, Err *err)
+/* The rows of one frame, from the temporary file to the file; `piece` holds `most` of them. */
+static bool unspool_frame(Sink *sink, int k, int64_t frame, char *piece, int64_t most, Err *err)
 {
     SinkOutput *out = &sink->outputs[k];
-    char *pixels = malloc(volume_bytes(out) + 1);
-    Elem elem = label_elem(out);
-    bool ok = pixels != NULL || no_memory(err);
-    ok = ok && begin_file(sink, k, elem, err);
-    for (int64_t frame = 0; ok && frame < sink->source.frames->n; frame++) {
-        ok = read_spool(out, frame, pixels, sink->source.item->outputs[k], err) &&
-             write_at(sink, k, out->writer, elem, frame, pixels, err);
+    const ExecGrid *g = &out->grid;
+    size_t line = (size_t)g->w * elem_size(out->elem), got;
+    SinkRows r = {.output = k, .pixels = piece, .pitch = line};
+    for (int plane = 0; plane < g->planes; plane++) {
+        r.c = plane / g->d;
+        r.z = plane % g->d;
+        for (r.row = 0; r.row < g->h; r.row += r.rows) {
+            r.rows = g->h - r.row < most ? g->h - r.row : most;
+            if (!image_pread(out->spool_fd, piece, (size_t)r.rows * line,
+                             spool_at(sink, k, frame, plane, r.row), &got)) {
+                return file_err_set(err, CODE_OUTPUT, "write", sink->source.item->outputs[k],
+                                    errno != 0 ? errno : EIO);
+            }
+            TRY(write_rows(sink, frame, &r, err));
+        }
     }
-    free(pixels);
+    return true;
+}
+
+static bool unspool(Sink *sink, int k, int64_t first, int64_t n, Err *err)
+{
+    const SinkOutput *out = &sink->outputs[k];
+    size_t line = (size_t)out->grid.w * elem_size(out->elem);
+    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
+    char *piece = malloc((size_t)most * line);
+    bool ok = piece != NULL || no_memory(err);
+    for (int64_t frame = first; ok && frame < first + n; frame++) {
+        ok = unspool_frame(sink, k, frame, piece, most, err);
+    }
+    free(piece);
     return ok;
 }
 
-static bool write_frame_file(Sink *sink, int k, int64_t frame, const void *pixels, Err *err)
+/* Takes the largest label of rows or of a frame over: from `most`, or else from the pixels. */
+static void raise_most(SinkOutput *out, double most, const SinkRows *r)
 {
-    const SinkOutput *out = &sink->outputs[k];
-    char path[PATH_BYTES + 32];
-    ImageInfo shape;
-    ImageWriter *writer;
-    Frames one = {.n = 1, .extent = {1, 1, 1}};
-    Elem elem = sink->program->outputs[k].kind == OUT_LABELS ? label_elem(out) : out->elem;
-    frame_path(sink, k, frame, path, sizeof path);
-    frames_stack(&one, &sink->program->outputs[k], &out->grid, sink->source.like, elem, &shape);
-    TRY(create(sink, k, path, &shape, elem, &writer, err));
-    if (!write_volume(writer, &out->grid, out->elem, elem, 0, 0, 0, pixels, err)) {
-        image_abort(writer);
-        return false;
+    for (int64_t y = 0; isnan(most) && y < r->rows; y++) {
+        out->most = convert_max(r->elem, (const char *)r->pixels + (size_t)y * r->pitch,
+                                (size_t)r->grid.w, out->most);
     }
-    return image_commit(writer, err) && remember_file(sink, path, err);
+    out->most = fmax(out->most, most);
 }
 
 /* ---- one output, one frame ------------------------------------------------------------- */
 
+static bool put_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    SinkOutput *out = &sink->outputs[r->output];
+    out->grid = r->grid;
+    out->elem = r->elem;
+    return (out->spooled ? spool_rows : write_rows)(sink, frame, r, err);
+}
+
+bool sink_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    SinkOutput *out = &sink->outputs[r->output];
+    const ProgOutput *output = &sink->program->outputs[r->output];
+    if (output->kind == OUT_LABELS) {
+        bool counted = output->value >= 0; /* sink_frame has the number then */
+        raise_most(out, counted && isnan(r->most) ? 0 : r->most, r);
+        bool stack = sink->source.frames->n > 1 && !file_per_frame(sink, r->output);
+        out->spooled = out->spooled || stack || (isnan(r->most) && out->writer == NULL);
+    }
+    return put_rows(sink, frame, r, err);
+}
+
+/* What is left to do about an image whose rows have come. */
+static bool end_image(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    SinkOutput *out = &sink->outputs[k];
+    bool own_file = file_per_frame(sink, k), spooled = out->spooled;
+    if (output->kind == OUT_LABELS && output->value >= 0) {
+        out->most = fmax(out->most, results->values[output->value]);
+    }
+    if (!own_file) {
+        return true;
+    }
+    out->spooled = false;
+    return (!spooled || unspool(sink, k, frame, 1, err)) && end_frame_file(sink, k, frame, err);
+}
+
 static bool put_image(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
 {
-    SinkOutput *out = &sink->outputs[k];
-    bool labels = sink->program->outputs[k].kind == OUT_LABELS;
-    out->grid = results->grids[k];
-    out->elem = results->elems[k];
-    if (labels) {
-        out->most = most_of(sink, k, results, out->most);
+    const ProgOutput *output = &sink->program->outputs[k];
+    const ExecGrid *g = &results->grids[k];
+    size_t line = (size_t)g->w * elem_size(results->elems[k]), plane = line * (size_t)g->h;
+    SinkRows r = {.output = k,
+                  .grid = *g,
+                  .elem = results->elems[k],
+                  .rows = (int64_t)g->h * g->planes,
+                  .pixels = results->images[k],
+                  .pitch = line};
+    if (output->kind == OUT_LABELS) {
+        raise_most(&sink->outputs[k], output->value >= 0 ? results->values[output->value] : NAN,
+                   &r);
+        r.most = sink->outputs[k].most;
     }
-    if (file_per_frame(sink, k)) {
-        return write_frame_file(sink, k, frame, results->images[k], err);
+    r.rows = g->h;
+    for (int p = 0; p < g->planes; p++) {
+        r.c = p / g->d;
+        r.z = p % g->d;
+        r.pixels = (const char *)results->images[k] + (size_t)p * plane;
+        TRY(sink_rows(sink, frame, &r, err));
     }
-    if (labels && sink->source.frames->n > 1) {
-        return spool_frame(sink, k, results->images[k], err);
-    }
-    Elem elem = labels ? label_elem(out) : out->elem;
-    if (out->writer == NULL) {
-        TRY(begin_file(sink, k, elem, err));
-    }
-    return write_at(sink, k, out->writer, elem, frame, results->images[k], err);
+    return true;
 }
 
 static bool put_table(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
@@ -282,8 +351,9 @@ bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err)
 {
     for (int k = 0; k < sink->program->n_outputs; k++) {
         const ProgOutput *output = &sink->program->outputs[k];
-        if (is_image(output)) {
-            TRY(put_image(sink, k, frame, results, err));
+        if (results_is_image(output)) {
+            TRY(results->images[k] == NULL || put_image(sink, k, frame, results, err));
+            TRY(end_image(sink, k, frame, results, err));
         } else if (output->kind == OUT_TABLE) {
             TRY(put_table(sink, k, frame, results, err));
         }
@@ -338,8 +408,8 @@ static bool commit_output(Sink *sink, int k, Err *err)
 bool sink_commit(Sink *sink, Err *err)
 {
     for (int k = 0; k < sink->program->n_outputs; k++) {
-        if (sink->outputs[k].spool[0] != '\0') {
-            TRY(empty_spool(sink, k, err));
+        if (sink->outputs[k].spooled) {
+            TRY(unspool(sink, k, 0, sink->source.frames->n, err));
         }
     }
     for (int k = 0; k < sink->program->n_outputs; k++) {

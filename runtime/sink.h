@@ -19,7 +19,23 @@ typedef struct SinkSource {
 
 /* Everything in `source` is borrowed until the sink is gone. */
 bool sink_new(const Program *program, const SinkSource *source, Sink **out, Err *err);
-/* Frames come in order, each once. */
+
+/* Rows of an output that is an image. */
+typedef struct SinkRows {
+    int output;
+    ExecGrid grid; /* of the whole frame */
+    Elem elem;
+    double most; /* labels: the largest of the frame; NaN: not known yet */
+    int64_t c, z, row, rows;
+    const void *pixels;
+    size_t pitch;
+} SinkRows;
+
+/* Rows of a frame, before its sink_frame, those of a plane in ascending order.  Frames come in
+ * order. */
+bool sink_rows(Sink *sink, int64_t frame, const SinkRows *rows, Err *err);
+/* Ends a frame: images (those whose rows did not come before), tables, values.  Each frame once, in
+ * order. */
 bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err);
 /* Gives all files their names.  After it, or instead of it, the sink is freed. */
 bool sink_commit(Sink *sink, Err *err);

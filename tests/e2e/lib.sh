@@ -1,6 +1,6 @@
 # lib.sh: what every end-to-end test needs.  The tests are started by ctest with
 #
-#   PIPEC    the compiler         COMPARE  compare.c
+#   PIPEC    the compiler         COMPARE  compare.c        CELLS  cells.c
 #   ROOT     the source folder    WORK     a folder of the test's own, emptied here
 #
 # A check that fails is reported and the test goes on, so that one run shows all of them; `finish`

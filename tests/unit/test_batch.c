@@ -637,6 +637,40 @@ static void profiles_and_kernels_are_written(void **state)
     assert_said("GB/s");
 }
 
+/* Too large for the host's memory: the results are those of images that are held. */
+static void large_frames_go_through_in_rows(void **state)
+{
+    (void)state;
+    static const int COUNTS[] = {2, 0, 3};
+    uint16_t pixels[3 * W * H];
+    ImageInfo shape = {
+        .x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U16};
+    write_spots("film.tif", COUNTS, 3);
+    write_image("one.tif", 4);
+    for (int c = 0; c < 3; c++) {
+        draw(pixels + c * W * H, 5 + c);
+    }
+    write_shape("colour.tif", &shape, pixels);
+    run_to(0, &spots, "film.tif one.tif -o held/");
+    run_to(0, &spots, "film.tif one.tif -o rows/ --host-memory 1");
+    assert_said("2/2 ");
+    run_to(0, &picture, "film.tif one.tif -o held/");
+    run_to(0, &picture, "film.tif one.tif -o rows/ --host-memory 1");
+    run_to(0, &ratio, "film.tif --flat one.tif -o held/");
+    run_to(0, &ratio, "film.tif --flat one.tif -o rows/ --host-memory 1");
+    run_to(0, &green, "colour.tif -o held/");
+    run_to(0, &green, "colour.tif -o rows/ --host-memory 1");
+    run_to(0, &ramp, "-o held/");
+    run_to(0, &ramp, "-o rows/ --host-memory 1");
+    assert_int_equal(system("diff -r -x '.*' held rows"), 0);
+    run_to(0, &spots, "film.tif one.tif -o rows/ --host-memory 1 --resume");
+    run_to(5, &spots, "one.tif -o /dev/null/x --host-memory 1");
+    assert_int_equal(truncate("one.tif", 1000), 0);
+    run_to(1, &spots, "one.tif film.tif -o cut/ --host-memory 1");
+    assert_said("one.tif: cannot read 'one.tif': ");
+    assert_int_equal(count_files("cut"), 2 + 3); /* of the film, of all, and the journal */
+}
+
 /* ---- tests: hooks and signals ---------------------------------------------------------- */
 
 typedef struct Watch {
@@ -671,6 +705,9 @@ static void check_sees_everything(void **state)
     write_spots("a.tif", COUNTS, 3);
     assert_int_equal(run_hooked(&spots, "a.tif --check", &hooks), 0);
     assert_int_equal(w.calls, 3);
+    assert_int_equal(run_hooked(&spots, "a.tif --check --host-memory 1KiB", &hooks), 4);
+    assert_said("a.tif: --check holds whole images in host memory; this one has 0.002289 MiB, and "
+                "--host-memory is 0.0009766 MiB");
     w.refuse = true;
     assert_int_equal(run_hooked(&spots, "a.tif -o out/ --check", &hooks), 1);
     assert_said("  a.tif: the reference has other labels");
@@ -748,6 +785,7 @@ int main(void)
         in_folder(threads_change_nothing),
         in_folder(a_dry_run_writes_nothing),
         in_folder(profiles_and_kernels_are_written),
+        in_folder(large_frames_go_through_in_rows),
         in_folder(check_sees_everything),
         in_folder(an_interrupted_run_goes_on_later),
     };

@@ -1,0 +1,40 @@
+# big.sh: images larger than the memory that is allowed, on the host and on the device: objects of
+# known number, size and place are found whatever the file is like, and the results are those of
+# a run in one piece.  By hand at any size, in a folder with enough room, for example
+#
+#     BIG_WIDTH=40000 BIG_HEIGHT=40000 BIG_HOST=1GiB BIG_DEVICE=512MiB ctest -R e2e_big -V
+. "$(dirname "$0")/lib.sh"
+
+width=${BIG_WIDTH:-3000}
+height=${BIG_HEIGHT:-2000}
+host=${BIG_HOST:-256KiB}
+device=${BIG_DEVICE:-}
+
+cat >objects.pipe <<'PIPE'
+input image[y, x] : u8
+labels = label(image > 100)
+output labels
+output table = measure(labels, image, area, centroid, max)
+output count = max(labels)
+PIPE
+expect 0 '' "$PIPEC" build objects.pipe -o objects
+
+# in_rows NAME: the objects of NAME.tif with little memory.
+in_rows() {
+    expect 0 '' ./objects "$1.tif" -q -o "$1" --host-memory "$host" ${device:+--memory "$device"}
+    check "$CELLS" check "$1/$1_labels.tif" "$1/$1_table.csv" "$width" "$height"
+    check test "$(sed 1d "$1/values.csv")" = "$1.tif,$("$CELLS" count "$width" "$height")"
+    files "$1" "$1_labels.tif" "$1_table.csv" table.csv values.csv
+}
+for how in strips strip tiles; do
+    check "$CELLS" make $how.tif "$width" "$height" $how
+    in_rows $how
+done
+
+# In one piece, where that is possible.
+if [ -z "${BIG_WIDTH:-}" ]; then
+    expect 0 '' ./objects strips.tif -q -o whole
+    check "$CELLS" check whole/strips_labels.tif whole/strips_table.csv "$width" "$height"
+    check diff -r -x '.*' whole strips
+fi
+finish

@@ -1,0 +1,222 @@
+/* Large images row by row: less memory than their pixels would take is enough to read and write. */
+#include "runtime/image.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <tiffio.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "images.h"
+
+/* 72 MB of pixels; what a test may take. */
+enum { W = 6000, H = 12000, TILE = 512, ROOM = 40 << 20 };
+
+static char folder[64];
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/test_image_large.XXXXXX");
+    return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") != 0 || system(command) != 0;
+}
+
+/* Limits the memory of the process to `more` bytes than it has now; 0: ends the limit. */
+static void allow(size_t more)
+{
+#if !defined __SANITIZE_ADDRESS__ && !defined __clang__ /* sanitizers map terabytes */
+    struct rlimit limit;
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_true(file != NULL && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = more > 0 ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + more
+                              : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+#else
+    (void)more;
+#endif
+}
+
+static uint8_t pixel(int64_t c, int64_t y, int64_t x)
+{
+    return (uint8_t)pixel_base(0, c, 0, y, x);
+}
+
+static TIFF *begin(int64_t width, int64_t height, int samples)
+{
+    TIFF *tif = TIFFOpen("large.tif", "w");
+    assert_non_null(tif);
+    TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)width);
+    TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)height);
+    TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tif, TIFFTAG_SAMPLESPERPIXEL, samples);
+    TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, samples == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tif, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tif, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+    TIFFSetField(tif, TIFFTAG_ZIPQUALITY, 1);
+    return tif;
+}
+
+/* All in one strip. */
+static void write_strip(int samples)
+{
+    int64_t width = W / samples;
+    TIFF *tif = begin(width, H, samples);
+    uint8_t *row = malloc(W);
+    assert_non_null(row);
+    TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, H);
+    for (int64_t y = 0; y < H; y++) {
+        for (int64_t i = 0; i < width * samples; i++) {
+            row[i] = pixel(i % samples, y, i / samples);
+        }
+        assert_int_equal(TIFFWriteScanline(tif, row, (uint32_t)y, 0), 1);
+    }
+    TIFFClose(tif);
+    free(row);
+}
+
+static void write_tiles(void)
+{
+    TIFF *tif = begin(W, H, 1);
+    uint8_t *tile = malloc(TILE * TILE);
+    assert_non_null(tile);
+    TIFFSetField(tif, TIFFTAG_TILEWIDTH, TILE);
+    TIFFSetField(tif, TIFFTAG_TILELENGTH, TILE);
+    for (int64_t y0 = 0; y0 < H; y0 += TILE) {
+        for (int64_t x0 = 0; x0 < W; x0 += TILE) {
+            for (int64_t i = 0; i < TILE * TILE; i++) {
+                tile[i] = pixel(0, y0 + i / TILE, x0 + i % TILE);
+            }
+            assert_true(TIFFWriteTile(tif, tile, (uint32_t)x0, (uint32_t)y0, 0, 0) > 0);
+        }
+    }
+    TIFFClose(tif);
+    free(tile);
+}
+
+static void read_rows(ImageFile *file, int64_t c, int64_t row, int64_t rows)
+{
+    Err err = {0};
+    size_t width = (size_t)image_info(file)->x;
+    uint8_t *got = malloc((size_t)rows * width);
+    assert_non_null(got);
+    if (!image_read(file, 0, c, 0, row, rows, got, width, &err)) {
+        fail_msg("%s", err.text);
+    }
+    for (int64_t y = 0; y < rows; y++) {
+        for (size_t x = 0; x < width; x += 7) {
+            assert_int_equal(got[(size_t)y * width + x], pixel(c, row + y, (int64_t)x));
+        }
+    }
+    free(got);
+}
+
+static void read_all(void)
+{
+    Err err = {0};
+    ImageFile *file;
+    allow(ROOM);
+    if (!image_open("large.tif", &file, &err)) {
+        fail_msg("%s", err.text);
+    }
+    int64_t step = image_info(file)->rgb ? 1 : 100;
+    for (int64_t y = 0; y < H; y += step) {
+        for (int64_t c = 0; c < image_info(file)->c; c++) {
+            read_rows(file, c, y, step);
+        }
+    }
+    read_rows(file, 0, H / 2, 10); /* backwards, again, and forwards */
+    read_rows(file, 0, H / 2 + 9, 10);
+    read_rows(file, 0, H - 1, 1);
+    image_close(file);
+    allow(0);
+}
+
+static void a_large_strip_is_decoded_by_rows(void **state)
+{
+    (void)state;
+    write_strip(1);
+    read_all();
+    write_strip(3);
+    read_all();
+}
+
+static void a_damaged_large_strip_is_named(void **state)
+{
+    (void)state;
+    Err err = {0};
+    ImageFile *file;
+    uint8_t row[W];
+    write_strip(1);
+    FILE *raw = fopen("large.tif", "r+");
+    assert_true(raw != NULL && fseek(raw, 100000, SEEK_SET) == 0);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(fputc(i * 37 & 255, raw), i * 37 & 255);
+    }
+    assert_int_equal(fclose(raw), 0);
+    assert_true(image_open("large.tif", &file, &err));
+    assert_false(image_read(file, 0, 0, 0, H - 1, 1, row, W, &err));
+    assert_non_null(strstr(err.text, "strip 0 is damaged or cut off"));
+    read_rows(file, 0, 0, 1);
+    image_close(file);
+}
+
+static void tiles_are_decoded_by_rows_of_tiles(void **state)
+{
+    (void)state;
+    write_tiles();
+    read_all();
+}
+
+static void rows_are_written_as_they_come(void **state)
+{
+    (void)state;
+    Err err = {0};
+    ImageWriter *writer;
+    uint32_t row[W];
+    ImageInfo shape = {.x = W, .y = H / 4, .z = 1, .c = 1, .t = 1, .elem = ELEM_U32};
+    allow(ROOM);
+    assert_true(image_create("out.tif", "tif", &shape, ELEM_U32, NULL, &writer, &err));
+    for (int64_t y = 0; y < shape.y; y++) {
+        for (int64_t x = 0; x < W; x++) {
+            row[x] = (uint32_t)(y * W + x);
+        }
+        assert_true(image_write(writer, 0, 0, 0, y, 1, row, sizeof row, &err));
+    }
+    assert_true(image_commit(writer, &err));
+    allow(0);
+    ImageFile *file;
+    assert_true(image_open("out.tif", &file, &err));
+    for (int64_t y = shape.y - 1; y >= 0; y -= 13) {
+        assert_true(image_read(file, 0, 0, 0, y, 1, row, sizeof row, &err));
+        for (int64_t x = 0; x < W; x++) {
+            assert_int_equal(row[x], (uint32_t)(y * W + x));
+        }
+    }
+    image_close(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_large_strip_is_decoded_by_rows, enter, leave),
+        cmocka_unit_test_setup_teardown(a_damaged_large_strip_is_named, enter, leave),
+        cmocka_unit_test_setup_teardown(tiles_are_decoded_by_rows_of_tiles, enter, leave),
+        cmocka_unit_test_setup_teardown(rows_are_written_as_they_come, enter, leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
