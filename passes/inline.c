@@ -7,7 +7,9 @@
  * a value of p, not of its inputs, so such reads stay).
  *
  * The choice counts bytes per pixel: storing p costs writing it once and reading it once for
- * every consumer; inlining costs reading p's inputs at every consumer instead of once.
+ * every consumer; inlining costs reading p's inputs at every consumer instead of once.  A
+ * primitive computes what it reads pixel by pixel, without the registers that a kernel of its own
+ * keeps neighbours in: it takes stencils of a few reads only.
  */
 #include "pass.h"
 
@@ -16,7 +18,10 @@
 
 #include <string.h>
 
-enum { MAX_REPEATED_OPS = 24 };
+enum {
+    MAX_REPEATED_OPS = 24,
+    MAX_PRIMITIVE_TAPS = 4 /* a primitive's reader takes each from memory, mapped at the borders */
+};
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
 
@@ -73,6 +78,17 @@ static bool wants_stored(const IrGraph *g, IrId consumer, IrId p)
 
 /* ---- may it, and should it --------------------------------------------------------------- */
 
+static bool is_small_stencil(const IrFootprint *fp)
+{
+    int taps = 0;
+    bool whole = false;
+    for (int i = 0; i < fp->reach.n; i++) {
+        taps += fp->reach.at[i].taps;
+        whole = whole || fp->reach.at[i].whole;
+    }
+    return !whole && taps <= MAX_PRIMITIVE_TAPS;
+}
+
 static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint *fp, bool pointwise)
 {
     Use use = use_of(g, consumer, p);
@@ -94,7 +110,8 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint 
     if (use.constant) {
         return "a constant border is a value of this stage";
     }
-    if (!pointwise && ir_op_is_primitive(ir_node(g, consumer)->op)) {
+    bool primitive = ir_op_is_primitive(ir_node(g, consumer)->op);
+    if (!pointwise && primitive && !is_small_stencil(fp)) {
         return "the stencil is computed once and read by a primitive";
     }
     return NULL;
