@@ -239,9 +239,12 @@ static void print_kernels(Device *dev, Exec *exec)
     Err err = {0};
     const DevEvent *events;
     int n;
-    if (dev_events(dev, &events, &n, &err) && exec_run(exec, &err) && dev_finish(dev, &err) && dev_events(dev, &events, &n, &err)) {
+    if (dev_events(dev, &events, &n, &err) && exec_run(exec, &err) && dev_finish(dev, &err) &&
+        dev_events(dev, &events, &n, &err)) {
+        printf("        %-44s %12s %12s\n", "", "begins", "takes, ms");
         for (int i = 0; i < n; i++) {
-            printf("        %-44s %9.4f ms\n", events[i].what,
+            printf("        %-44s %12.4f %12.4f\n", events[i].what,
+                   (double)(events[i].begin_ns - events[0].begin_ns) * 1e-6,
                    (double)(events[i].end_ns - events[i].begin_ns) * 1e-6);
         }
     }

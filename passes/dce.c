@@ -8,25 +8,33 @@
 
 #include "../ir/edit.h"
 
-/* The carries of a loop keep each other alive; a loop dies when nothing outside reads them. */
+/* One mention of a carry is its own row in the loop. */
+static bool is_read(const IrGraph *g, const IrCarry *c, const int *users)
+{
+    return !ir_node(g, c->carry)->dead && users[c->carry] > 1;
+}
+
+/* Carries that nobody reads leave the loop.  They may keep each other alive: then the loop dies when
+ * nothing outside reads them. */
 static bool kill_unread_carries(IrGraph *g, int loop, const int *users)
 {
-    const IrLoop *l = &g->loops.at[loop];
+    IrLoop *l = &g->loops.at[loop];
+    int kept = 0;
+    bool changed = false, any = false;
     for (int i = 0; i < l->carries.n; i++) {
-        IrId carry = l->carries.at[i].carry;
-        /* One mention is the carry's own row in the loop. */
-        if (!ir_node(g, carry)->dead && users[carry] > 1) {
-            return false;
+        any = any || is_read(g, &l->carries.at[i], users);
+    }
+    for (int i = 0; i < l->carries.n; i++) {
+        IrNode *carry = ir_node(g, l->carries.at[i].carry);
+        if (!is_read(g, &l->carries.at[i], users)) {
+            changed = changed || !carry->dead;
+            carry->dead = true;
+        }
+        if (!any || !carry->dead) {
+            l->carries.at[kept++] = l->carries.at[i];
         }
     }
-    bool changed = false;
-    for (int i = 1; i < g->nodes.n; i++) {
-        IrNode *n = &g->nodes.at[i];
-        if (n->loop == loop && !n->dead && n->op == IR_CARRY) {
-            n->dead = true;
-            changed = true;
-        }
-    }
+    l->carries.n = kept;
     return changed;
 }
 
