@@ -234,20 +234,22 @@ static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, cons
     return true;
 }
 
-static void print_kernels(Device *dev, Exec *exec)
+/* The device's work in the order in which it began, of a run on the image as it was uploaded. */
+static bool print_kernels(Device *dev, Exec *exec, Err *err)
 {
-    Err err = {0};
     const DevEvent *events;
     int n;
-    if (dev_events(dev, &events, &n, &err) && exec_run(exec, &err) && dev_finish(dev, &err) &&
-        dev_events(dev, &events, &n, &err)) {
-        printf("        %-44s %12s %12s\n", "", "begins", "takes, ms");
-        for (int i = 0; i < n; i++) {
-            printf("        %-44s %12.4f %12.4f\n", events[i].what,
-                   (double)(events[i].begin_ns - events[0].begin_ns) * 1e-6,
-                   (double)(events[i].end_ns - events[i].begin_ns) * 1e-6);
-        }
+    TRY(dev_finish(dev, err));
+    TRY(dev_events(dev, &events, &n, err)); /* forget what was before */
+    TRY(exec_run(exec, err));
+    TRY(dev_events(dev, &events, &n, err));
+    printf("        %-44s %12s %12s\n", "", "begins", "takes, ms");
+    for (int i = 0; i < n; i++) {
+        printf("        %-44s %12.4f %12.4f\n", events[i].what,
+               (double)(events[i].begin_ns - events[0].begin_ns) * 1e-6,
+               (double)(events[i].end_ns - events[i].begin_ns) * 1e-6);
     }
+    return true;
 }
 
 static bool run_case(const Case *c, Device *dev, int runs, int divide, double copy, bool verbose,
@@ -284,9 +286,7 @@ static bool run_case(const Case *c, Device *dev, int runs, int divide, double co
                elem_name(c->elem), median, busy, c->goal_ms, bytes / median * 1e-6,
                100 * bytes / (median * 1e-3) / copy, launches);
         fflush(stdout);
-        if (verbose) {
-            print_kernels(dev, exec);
-        }
+        ok = !verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err));
     }
     free(plane);
     exec_free(exec);

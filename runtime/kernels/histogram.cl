@@ -11,6 +11,9 @@
  * far from a whole number that rounding cannot matter gives the same bin, so a cheaper one is made,
  * and what is in doubt is left for after the batch, where the rule is followed to the letter.
  *
+ * What costs is instructions, branches above all: a pixel without a bin counts in one more bin, which
+ * nobody reads.
+ *
  * The host defines HISTOGRAM_BINS, HISTOGRAM_INTEGER and HISTOGRAM_LOCAL_WORDS in front of this
  * text; kernels/visit.cl and range.cl come before it.
  */
@@ -47,8 +50,8 @@ VISIT_INLINE HistogramGuess histogram_guess_of(const RangeBins *r)
     HistogramGuess g;
     const float largest = fmax(fabs(r->lo), fabs(r->hi));
     /* How far the place and an edge can be apart, in bins: 3 roundings of numbers up to the bins'
-     * number and 4 of numbers up to the largest pixel's, taken twice. */
-    const float doubt = 0x1p-24f * (6.0f * (float)r->bins + 8.0f * largest * r->norm);
+     * number, 4 of numbers up to the largest pixel's, one of a half; and a little for rounding here. */
+    const float doubt = 0x1p-24f * (4.0f * (float)r->bins + 5.0f * largest * r->norm + 1.0f);
     g.norm = r->norm;
     g.offset = -(r->lo * r->norm) - 0.5f;
     g.low = -0.5f + 2 * doubt;
@@ -57,22 +60,22 @@ VISIT_INLINE HistogramGuess histogram_guess_of(const RangeBins *r)
     return g;
 }
 
-enum { HISTOGRAM_OUTSIDE = -1, HISTOGRAM_IN_DOUBT = -2 };
-
-/* The bin of a pixel, HISTOGRAM_OUTSIDE when it has none. */
-VISIT_INLINE int histogram_bin_of(const RangeBins *r, const HistogramGuess *g, float v)
+/* The bin of pixel k of a batch; HISTOGRAM_BINS when it has none.  So it is too when it is in doubt,
+ * which is noted. */
+VISIT_INLINE int histogram_bin_of(const RangeBins *r, const HistogramGuess *g, float v, int k,
+                                  uint *doubts)
 {
-    if (!(v >= r->lo && v <= r->hi)) {
-        return HISTOGRAM_OUTSIDE;
-    }
+    const bool inside = (v >= r->lo) & (v <= r->hi);
 #if HISTOGRAM_INTEGER
     const float offset = v - r->lo;
-    return offset < (float)r->bins ? (int)offset : HISTOGRAM_OUTSIDE;
+    return inside & (offset < (float)r->bins) ? (int)offset : HISTOGRAM_BINS;
 #else
     /* Beside 1.5 * 2^23 the last bit of a float counts ones, so adding rounds. */
     const float place = clamp(v * g->norm + g->offset, g->low, g->high);
     const float rounded = place + 0x1.8p23f, rest = place - (rounded - 0x1.8p23f);
-    return fabs(rest) <= g->sure ? (int)(as_uint(rounded) - as_uint(0x1.8p23f)) : HISTOGRAM_IN_DOUBT;
+    const bool sure = fabs(rest) <= g->sure;
+    *doubts |= (uint)(inside & !sure) << k;
+    return inside & sure ? (int)(as_uint(rounded) - as_uint(0x1.8p23f)) : HISTOGRAM_BINS;
 #endif
 }
 
@@ -93,13 +96,12 @@ VISIT_KERNEL void histogram_clear(global uint *counts)
     }
 }
 
-/* Counts a pixel, if it has a bin: near ones in local memory, of far ones runs of equals. */
+/* Counts a pixel: near bins in local memory, of far ones runs of equals. */
 #define HISTOGRAM_COUNT(bin)                                                                       \
     do {                                                                                           \
-        const bool near_ = HISTOGRAM_BINS <= HISTOGRAM_LOCAL_WORDS ? true : (bin) < own_near_bins; \
-        if ((bin) >= 0 && near_) {                                                                 \
-            HISTOGRAM_COUNT_ONE(own_words[(bin) << own_shift | own_copy]);                         \
-        } else if ((bin) >= 0) {                                                                   \
+        HISTOGRAM_COUNT_ONE(own_words[min(bin, own_near_bins) << own_shift | own_copy]);           \
+        if (HISTOGRAM_BINS > HISTOGRAM_LOCAL_WORDS && (bin) >= own_near_bins &&                    \
+            (bin) < HISTOGRAM_BINS) {                                                              \
             if ((bin) != own_far_bin && own_far_run > 0) {                                         \
                 atomic_add(own_counts + own_far_bin, own_far_run);                                 \
                 own_far_run = 0;                                                                   \
@@ -112,7 +114,7 @@ VISIT_KERNEL void histogram_clear(global uint *counts)
 VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles,
                                   global uint *own_counts)
 {
-    local uint own_words[HISTOGRAM_LOCAL_WORDS];
+    local uint own_words[HISTOGRAM_LOCAL_WORDS + (1 << HISTOGRAM_COPY_BITS)];
     const int own_item = (int)get_local_id(0);
     const double own_lo = (double)read_2(READ_ARGS, 0, 0, 0);
     const double own_hi = (double)read_3(READ_ARGS, 0, 0, 0);
@@ -151,17 +153,14 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
             uint own_doubts = 0;
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                const int own_bin = histogram_bin_of(&own_range, &own_guess, own_v[own_k]);
-                own_doubts |= (uint)(own_bin == HISTOGRAM_IN_DOUBT) << own_k;
+                const int own_bin =
+                    histogram_bin_of(&own_range, &own_guess, own_v[own_k], own_k, &own_doubts);
                 HISTOGRAM_COUNT(own_bin);
             }
             for (; own_doubts != 0; own_doubts &= own_doubts - 1) {
-                const uint own_first = popcount((own_doubts & -own_doubts) - 1);
-                float own_one = own_v[0];
-#pragma unroll
-                for (uint own_k = 1; own_k < VISIT_COUNT; own_k++) {
-                    own_one = own_k == own_first ? own_v[own_k] : own_one;
-                }
+                const int own_k = (int)popcount((own_doubts & -own_doubts) - 1);
+                const float own_one =
+                    visit_read_one(READ_ARGS, own_tile, own_batch, own_k, own_w, own_h);
                 const int own_bin = histogram_exact_bin(&own_range, own_one);
                 HISTOGRAM_COUNT(own_bin);
             }
