@@ -34,6 +34,7 @@ struct Exec {
     double *values, *counts; /* counts: by input, the largest label */
     bool values_known, ran;
     PrimTable *tables; /* by step */
+    PrimProgram **programs; /* by step */
     bool (*stop)(void);
 };
 
@@ -54,9 +55,10 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->values = calloc((size_t)program->n_values + 1, sizeof *exec->values);
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
+        exec->programs = calloc(steps, sizeof *exec->programs);
     }
     if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->scratch ||
-        !exec->values || !exec->counts || !exec->tables) {
+        !exec->values || !exec->counts || !exec->tables || !exec->programs) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
     }
@@ -99,6 +101,7 @@ static void unbind(Exec *exec)
     exec->ran = exec->values_known = false;
     for (int s = 0; s < exec->program->n_steps; s++) {
         prim_table_free(&exec->tables[s]);
+        prim_programs_free(&exec->programs[s]);
     }
 }
 
@@ -107,7 +110,7 @@ void exec_free(Exec *exec)
     if (!exec) {
         return;
     }
-    if (exec->planned && exec->mem && exec->scratch && exec->tables) {
+    if (exec->planned && exec->mem && exec->scratch && exec->tables && exec->programs) {
         unbind(exec);
         drop_arena(exec);
     }
@@ -119,6 +122,7 @@ void exec_free(Exec *exec)
     free(exec->values);
     free(exec->counts);
     free(exec->tables);
+    free(exec->programs);
     free(exec);
 }
 
@@ -405,6 +409,7 @@ static bool run_primitive(Exec *exec, int s, Err *err)
     call.scratch = exec->scratch[s];
     call.scratch_size = (size_t)exec->plan->steps[s].scratch;
     call.table = table_of(exec, step, s);
+    call.programs = &exec->programs[s];
     call.err = err;
     return prim_find(step->primitive)->run(&call);
 }
