@@ -27,6 +27,8 @@ enum {
 
 typedef struct Use {
     bool reads, offset, constant, whole;
+    bool window; /* it is read at offsets that run over a window */
+    int places;  /* at which it is read otherwise: what is read there twice is computed once */
     int taps;
 } Use;
 
@@ -47,6 +49,11 @@ static void look(const IrGraph *g, IrExpr e, void *ctx)
     w->use.offset = w->use.offset || offset;
     w->use.constant = w->use.constant || (offset && n->border == IR_CONSTANT);
     w->use.whole = w->use.whole || n->op == IR_X_READAT;
+    w->use.places++;
+    const IrExpr at[3] = {n->a, n->b, n->c};
+    for (int ax = 0; ax < 3; ax++) {
+        w->use.window = w->use.window || (at[ax] != 0 && ir_expr(g, at[ax])->rank > IR_HOST);
+    }
 }
 
 static Use use_of(IrGraph *g, IrId consumer, IrId p)
@@ -60,6 +67,7 @@ static Use use_of(IrGraph *g, IrId consumer, IrId p)
         w.use.taps += r != NULL ? r->taps : 0;
         n = ir_node(g, consumer);
     }
+    w.use.taps = w.use.window ? w.use.taps : w.use.places;
     return w.use;
 }
 
@@ -78,6 +86,21 @@ static bool wants_stored(const IrGraph *g, IrId consumer, IrId p)
 
 /* ---- may it, and should it --------------------------------------------------------------- */
 
+/* The reader has channels and p, which has none, computes the same for each of them. */
+static bool is_on_every_channel(const IrGraph *g, IrId p, int domain, const IrFootprint *fp)
+{
+    const IrGrid *of = &g->grids.at[ir_node(g, p)->grid], *to = &g->grids.at[domain];
+    bool same = to->has[IR_AX_C] && !of->has[IR_AX_C] && !fp->coords;
+    for (int ax = 0; ax < IR_AX_C; ax++) {
+        same = same && of->extent[ax] == to->extent[ax] && of->has[ax] == to->has[ax];
+    }
+    for (int i = 0; i < fp->reach.n; i++) {
+        const IrNode *from = ir_node(g, fp->reach.at[i].node);
+        same = same && (from->grid < 0 || from->grid == ir_node(g, p)->grid);
+    }
+    return same;
+}
+
 static bool is_small_stencil(const IrFootprint *fp)
 {
     int taps = 0;
@@ -95,7 +118,8 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint 
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
         return "it is on the other side of a loop";
     }
-    if (ir_domain(g, consumer) != ir_node(g, p)->grid) {
+    if (ir_domain(g, consumer) != ir_node(g, p)->grid &&
+        !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
         return "the reader has another grid";
     }
     if (wants_stored(g, consumer, p)) {
