@@ -217,7 +217,7 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
 
 /* ---- calls (elaborate_call.c) ---------------------------------------------------------- */
 
-enum { CALL_MAX_ARGS = 24 };
+enum { CALL_MAX_ARGS = 64 };
 
 typedef struct Call {
     const Op *op;
