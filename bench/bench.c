@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum Content { SMOOTH, NOISE, SKY } Content;
+typedef enum Content { SMOOTH, SMALL, TOUCHING, CELLS, NOISE, SKY } Content;
 
 typedef struct Case {
     const char *name, *file;
@@ -54,21 +54,45 @@ static uint32_t hash(uint32_t v)
     return v ^ (v >> 16);
 }
 
-/* Smooth: blobs some 30 pixels apart with a little noise; noise: half of the pixels over 127; sky:
- * gaussian noise by adding uniforms, and sources on a jittered grid. */
+/* Disks on a grid: one a cell, its middle jittered from `first` on, its radius from `least` on. */
+typedef struct Disks {
+    int cell, first, jitter, least, radii;
+} Disks;
+static const Disks DISKS[] = {
+    [SMOOTH] = {48, 14, 20, 6, 6},
+    [SMALL] = {16, 6, 4, 3, 3},
+    [TOUCHING] = {24, 8, 8, 9, 7},
+    [CELLS] = {48, 14, 20, 6, 6},
+};
+
+static bool in_disk(const Disks *d, int cx, int cy, int x, int y)
+{
+    uint32_t c = hash((uint32_t)cy * 9176u + (uint32_t)cx + 77u);
+    int dx = x - cx * d->cell - d->first - (int)(c % (uint32_t)d->jitter);
+    int dy = y - cy * d->cell - d->first - (int)(c / 32 % (uint32_t)d->jitter);
+    int r = d->least + (int)(c / 1024 % (uint32_t)d->radii);
+    return dx * dx + dy * dy < r * r;
+}
+
+/* Smooth and small: disks some 30 and 10 pixels apart with a little noise; touching: disks that
+ * overlap; cells: labels of disks; noise: half of the pixels over 127; sky: gaussian noise by adding
+ * uniforms, and sources on a jittered grid. */
 static float pixel(Content content, int x, int y)
 {
     uint32_t h = hash((uint32_t)y * 65537u + (uint32_t)x);
     if (content == NOISE) {
         return (float)(h & 255);
     }
-    if (content == SMOOTH) {
-        int cx = x / 48, cy = y / 48;
-        uint32_t c = hash((uint32_t)cy * 9176u + (uint32_t)cx + 77u);
-        float dx = (float)(x % 48 - 14 - (int)(c % 20)), dy = (float)(y % 48 - 14 - (int)(c / 32 % 20));
-        float r = 6.0f + (float)(c / 1024 % 6);
-        float v = dx * dx + dy * dy < r * r ? 180.0f : 40.0f;
-        return v + (float)(h % 32);
+    if (content != SKY) {
+        const Disks *d = &DISKS[content];
+        int cx = x / d->cell, cy = y / d->cell, beyond = content == TOUCHING;
+        bool inside = false;
+        for (int k = 0; k < 9; k++) {
+            bool near = abs(k % 3 - 1) <= beyond && abs(k / 3 - 1) <= beyond;
+            inside = inside || (near && in_disk(d, cx + k % 3 - 1, cy + k / 3 - 1, x, y));
+        }
+        return content == CELLS ? (float)(inside ? cy * 1024 + cx + 1 : 0)
+                                : (inside ? 180.0f : 40.0f) + (float)(h % 32);
     }
     float noise = 0;
     for (uint32_t k = 0; k < 4; k++) {
@@ -98,8 +122,8 @@ static void *fill_part(void *arg)
             size_t i = (size_t)y * (size_t)w + (size_t)x;
             if (c->elem == ELEM_U8) {
                 at[i] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
-            } else if (c->elem == ELEM_U16) {
-                ((uint16_t *)(void *)at)[i] = (uint16_t)v;
+            } else if (c->elem == ELEM_U32) {
+                ((uint32_t *)(void *)at)[i] = (uint32_t)v;
             } else {
                 ((float *)(void *)at)[i] = v;
             }
@@ -176,7 +200,7 @@ static bool check_small(const Case *c, Device *dev, char *why, size_t size)
             for (int x = 0; x < w; x++) {
                 float px = pixel(c->content, x, y + p);
                 v[((size_t)p * (size_t)h + (size_t)y) * (size_t)w + (size_t)x] =
-                    c->elem == ELEM_F32 ? (double)px : floor((double)(px < 0 ? 0 : px > 255 ? 255 : px));
+                    c->elem == ELEM_U8 ? floor((double)(px < 0 ? 0 : px > 255 ? 255 : px)) : (double)px;
             }
         }
     }
@@ -234,17 +258,22 @@ static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, cons
     return true;
 }
 
-static void print_kernels(Device *dev, Exec *exec)
+/* The device's work in the order in which it began, of a run on the image as it was uploaded. */
+static bool print_kernels(Device *dev, Exec *exec, Err *err)
 {
-    Err err = {0};
     const DevEvent *events;
     int n;
-    if (dev_events(dev, &events, &n, &err) && exec_run(exec, &err) && dev_finish(dev, &err) && dev_events(dev, &events, &n, &err)) {
-        for (int i = 0; i < n; i++) {
-            printf("        %-44s %9.4f ms\n", events[i].what,
-                   (double)(events[i].end_ns - events[i].begin_ns) * 1e-6);
-        }
+    TRY(dev_finish(dev, err));
+    TRY(dev_events(dev, &events, &n, err)); /* forget what was before */
+    TRY(exec_run(exec, err));
+    TRY(dev_events(dev, &events, &n, err));
+    printf("        %-44s %12s %12s\n", "", "begins", "takes, ms");
+    for (int i = 0; i < n; i++) {
+        printf("        %-44s %12.4f %12.4f\n", events[i].what,
+               (double)(events[i].begin_ns - events[0].begin_ns) * 1e-6,
+               (double)(events[i].end_ns - events[i].begin_ns) * 1e-6);
     }
+    return true;
 }
 
 static bool run_case(const Case *c, Device *dev, int runs, int divide, double copy, bool verbose,
@@ -281,9 +310,7 @@ static bool run_case(const Case *c, Device *dev, int runs, int divide, double co
                elem_name(c->elem), median, busy, c->goal_ms, bytes / median * 1e-6,
                100 * bytes / (median * 1e-3) / copy, launches);
         fflush(stdout);
-        if (verbose) {
-            print_kernels(dev, exec);
-        }
+        ok = !verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err));
     }
     free(plane);
     exec_free(exec);

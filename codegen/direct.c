@@ -200,13 +200,15 @@ void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
 
 /* ---- readers ------------------------------------------------------------------------------- */
 
-/* One input as a function of the pixel; the prologue is inside, compilers hoist it. */
+/* One input as a function of the pixel.  Its prologue is inside: unconditional in front of all
+ * else, so that compilers can hoist it out of the loops over pixels. */
 static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
 {
-    Str body;
+    Str body, prologue;
     str_init(&body, k->arena);
+    str_init(&prologue, k->arena);
     CgContext cx;
-    cg_context(&cx, k, &body, &body, cg_read_memory);
+    cg_context(&cx, k, &body, &prologue, cg_read_memory);
     cx.indent = cx.prologue_indent = 1;
     cg_count_uses(&cx, e);
     IrRank rank = ir_expr(k->g, e)->rank;
@@ -225,6 +227,7 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
         str_add(out, "    y += part_y;\n    plane += part_plane;\n");
     }
     str_addf(&body, "    return %s;\n}\n\n", value);
+    str_add(out, prologue.at);
     cg_plane_names(k, body.at, 4, out);
     str_add(out, body.at);
 }

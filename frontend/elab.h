@@ -163,7 +163,8 @@ IrId el_add_once(Elab *el, IrNode node, const char *part, Span span);
 IrId el_store(Elab *el, Val v, const char *part, Span span);
 /* A copy that is a node of its own, named by the user. */
 IrId el_store_as(Elab *el, Val v, const char *name, Span span);
-/* The image as a primitive reads it: on its own grid, with at least one plain read. */
+/* The image as a primitive reads it: on its own grid, with at least one plain read; a stencil is a
+ * node of its own, which a pass may take back. */
 Val el_readable(Elab *el, Val v, const char *part, Span span);
 bool el_plain_read(const Elab *el, IrExpr e, IrId *node);
 void el_name_node(Elab *el, IrId node, const char *name, Span span);
@@ -216,7 +217,7 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
 
 /* ---- calls (elaborate_call.c) ---------------------------------------------------------- */
 
-enum { CALL_MAX_ARGS = 24 };
+enum { CALL_MAX_ARGS = 64 };
 
 typedef struct Call {
     const Op *op;

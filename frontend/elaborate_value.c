@@ -3,6 +3,8 @@
  */
 #include "elab.h"
 
+#include "../ir/footprint.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -382,7 +384,7 @@ void el_name_node(Elab *el, IrId node, const char *name, Span span)
     }
 }
 
-/* What a primitive would see if it took its grid from what it reads. */
+/* What a primitive would see if it computed its input itself, on the grid of what it reads. */
 typedef struct Reads {
     IrId first;
     bool odd; /* gathers, coordinates or reads of other grids */
@@ -402,11 +404,22 @@ static void look_at_reads(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
+/* Does the expression read beside the pixel? */
+static bool is_stencil(const Elab *el, IrExpr e)
+{
+    IrFootprint fp = ir_footprint(el->g, e);
+    bool beside = false;
+    for (int i = 0; i < fp.reach.n; i++) {
+        beside = beside || fp.reach.at[i].offset;
+    }
+    return beside;
+}
+
 Val el_readable(Elab *el, Val v, const char *part, Span span)
 {
     Reads reads = {.grid = v.grid};
     ir_walk(el->g, v.expr, look_at_reads, &reads);
-    if (reads.first == 0 || reads.odd) {
+    if (reads.first == 0 || reads.odd || is_stencil(el, v.expr)) {
         IrId node = el_store(el, v, part, span);
         IrKind kind = v.image;
         v = el_node(el, node);

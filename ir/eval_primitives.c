@@ -136,7 +136,7 @@ static void run_label(Prim *p)
 static void run_label_equal(Prim *p)
 {
     uint32_t *labels = hold(p, p->n * sizeof *labels);
-    float *v = floats(p, 0);
+    double *v = input(p, 0);
     if (labels != NULL && v != NULL) {
         p->out->value[0] = ref_label_equal(v, p->shape, (int)arg(p, 0), labels);
         result_uints(p, labels, p->n);

@@ -40,7 +40,8 @@ double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, boo
 
 /* label.  Returns the number of objects. */
 uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *labels);
-uint32_t ref_label_equal(const float *v, RefShape s, int connectivity, uint32_t *labels);
+/* In f64, which holds the numbers of u32 and i32. */
+uint32_t ref_label_equal(const double *v, RefShape s, int connectivity, uint32_t *labels);
 uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, uint32_t *out);
 /* fold: 0 sum, 1 min, 2 max, 3 count.  out has count + 1 elements, out[0] about the background. */
 void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,

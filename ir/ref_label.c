@@ -32,7 +32,7 @@ static bool both_set(const void *image, size_t p, size_t q)
 
 static bool both_equal(const void *image, size_t p, size_t q)
 {
-    const float *v = image;
+    const double *v = image;
     return v[p] != 0 && v[p] == v[q];
 }
 
@@ -125,7 +125,7 @@ uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *
     return components(mask, both_set, s, connectivity, labels);
 }
 
-uint32_t ref_label_equal(const float *v, RefShape s, int connectivity, uint32_t *labels)
+uint32_t ref_label_equal(const double *v, RefShape s, int connectivity, uint32_t *labels)
 {
     return components(v, both_equal, s, connectivity, labels);
 }

@@ -30,6 +30,15 @@ static void add_stage(Group *b, int step, IrId id)
     b->s->step[id] = step;
 }
 
+/* Values that are computed one after the other share a launch. */
+static int scalars_step(Group *b, int loop)
+{
+    const IrStep step = {.kind = IR_STEP_SCALARS, .march = IR_AX_Y, .loop = loop};
+    const IrStep *last = b->s->steps.n > 0 ? &b->s->steps.at[b->s->steps.n - 1] : NULL;
+    bool shared = last != NULL && last->kind == IR_STEP_SCALARS && last->loop == loop;
+    return shared ? b->s->steps.n - 1 : add_step(b, step);
+}
+
 /* Values that are outputs get a slot: plain values have one, the rest becomes a scalar node. */
 static void name_value_outputs(IrGraph *g)
 {
@@ -55,10 +64,8 @@ static void start_carries(Group *b, const IrLoop *loop)
         IrExpr first = value ? ir_value(b->g, c->first, 0) : ir_read(b->g, c->first);
         IrNode *node = ir_node(b->g, c->carry);
         node->in[0] = first;
-        IrStep step = {.kind = value ? IR_STEP_SCALARS : IR_STEP_KERNEL,
-                       .march = IR_AX_Y,
-                       .loop = loop->parent};
-        add_stage(b, add_step(b, step), c->carry);
+        IrStep kernel = {.kind = IR_STEP_KERNEL, .march = IR_AX_Y, .loop = loop->parent};
+        add_stage(b, value ? scalars_step(b, loop->parent) : add_step(b, kernel), c->carry);
         b->s->stored[c->carry] = !value;
     }
 }
@@ -84,8 +91,7 @@ static void schedule_node(Group *b, IrId id)
         add_stage(b, add_step(b, step), id);
         break;
     case IR_SCALAR:
-        step.kind = IR_STEP_SCALARS;
-        add_stage(b, add_step(b, step), id);
+        add_stage(b, scalars_step(b, node->loop), id);
         break;
     default:
         step.kind = IR_STEP_PRIMITIVE;

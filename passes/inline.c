@@ -7,7 +7,9 @@
  * a value of p, not of its inputs, so such reads stay).
  *
  * The choice counts bytes per pixel: storing p costs writing it once and reading it once for
- * every consumer; inlining costs reading p's inputs at every consumer instead of once.
+ * every consumer; inlining costs reading p's inputs at every consumer instead of once.  A
+ * primitive computes what it reads pixel by pixel, without the registers that a kernel of its own
+ * keeps neighbours in: it takes stencils of a few reads only.
  */
 #include "pass.h"
 
@@ -16,12 +18,17 @@
 
 #include <string.h>
 
-enum { MAX_REPEATED_OPS = 24 };
+enum {
+    MAX_REPEATED_OPS = 24,
+    MAX_PRIMITIVE_TAPS = 4 /* a primitive's reader takes each from memory, mapped at the borders */
+};
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
 
 typedef struct Use {
     bool reads, offset, constant, whole;
+    bool window; /* it is read at offsets that run over a window */
+    int places;  /* at which it is read otherwise: what is read there twice is computed once */
     int taps;
 } Use;
 
@@ -42,6 +49,11 @@ static void look(const IrGraph *g, IrExpr e, void *ctx)
     w->use.offset = w->use.offset || offset;
     w->use.constant = w->use.constant || (offset && n->border == IR_CONSTANT);
     w->use.whole = w->use.whole || n->op == IR_X_READAT;
+    w->use.places++;
+    const IrExpr at[3] = {n->a, n->b, n->c};
+    for (int ax = 0; ax < 3; ax++) {
+        w->use.window = w->use.window || (at[ax] != 0 && ir_expr(g, at[ax])->rank > IR_HOST);
+    }
 }
 
 static Use use_of(IrGraph *g, IrId consumer, IrId p)
@@ -55,6 +67,7 @@ static Use use_of(IrGraph *g, IrId consumer, IrId p)
         w.use.taps += r != NULL ? r->taps : 0;
         n = ir_node(g, consumer);
     }
+    w.use.taps = w.use.window ? w.use.taps : w.use.places;
     return w.use;
 }
 
@@ -73,13 +86,40 @@ static bool wants_stored(const IrGraph *g, IrId consumer, IrId p)
 
 /* ---- may it, and should it --------------------------------------------------------------- */
 
+/* The reader has channels and p, which has none, computes the same for each of them. */
+static bool is_on_every_channel(const IrGraph *g, IrId p, int domain, const IrFootprint *fp)
+{
+    const IrGrid *of = &g->grids.at[ir_node(g, p)->grid], *to = &g->grids.at[domain];
+    bool same = to->has[IR_AX_C] && !of->has[IR_AX_C] && !fp->coords;
+    for (int ax = 0; ax < IR_AX_C; ax++) {
+        same = same && of->extent[ax] == to->extent[ax] && of->has[ax] == to->has[ax];
+    }
+    for (int i = 0; i < fp->reach.n; i++) {
+        const IrNode *from = ir_node(g, fp->reach.at[i].node);
+        same = same && (from->grid < 0 || from->grid == ir_node(g, p)->grid);
+    }
+    return same;
+}
+
+static bool is_small_stencil(const IrFootprint *fp)
+{
+    int taps = 0;
+    bool whole = false;
+    for (int i = 0; i < fp->reach.n; i++) {
+        taps += fp->reach.at[i].taps;
+        whole = whole || fp->reach.at[i].whole;
+    }
+    return !whole && taps <= MAX_PRIMITIVE_TAPS;
+}
+
 static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint *fp, bool pointwise)
 {
     Use use = use_of(g, consumer, p);
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
         return "it is on the other side of a loop";
     }
-    if (ir_domain(g, consumer) != ir_node(g, p)->grid) {
+    if (ir_domain(g, consumer) != ir_node(g, p)->grid &&
+        !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
         return "the reader has another grid";
     }
     if (wants_stored(g, consumer, p)) {
@@ -94,7 +134,8 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint 
     if (use.constant) {
         return "a constant border is a value of this stage";
     }
-    if (!pointwise && ir_op_is_primitive(ir_node(g, consumer)->op)) {
+    bool primitive = ir_op_is_primitive(ir_node(g, consumer)->op);
+    if (!pointwise && primitive && !is_small_stencil(fp)) {
         return "the stencil is computed once and read by a primitive";
     }
     return NULL;

@@ -36,10 +36,11 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->values = calloc((size_t)program->n_values + 1, sizeof *exec->values);
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
+        exec->programs = calloc(steps, sizeof *exec->programs);
     }
     if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->rows ||
-        !exec->row0 || !exec->scratch ||
-        !exec->values || !exec->counts || !exec->tables) {
+        !exec->row0 || !exec->scratch || !exec->values || !exec->counts || !exec->tables ||
+        !exec->programs) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
     }
@@ -82,6 +83,7 @@ static void unbind(Exec *exec)
     exec->ran = exec->values_known = false;
     for (int s = 0; s < exec->program->n_steps; s++) {
         prim_table_free(&exec->tables[s]);
+        prim_programs_free(&exec->programs[s]);
     }
 }
 
@@ -90,7 +92,7 @@ void exec_free(Exec *exec)
     if (!exec) {
         return;
     }
-    if (exec->planned && exec->mem && exec->scratch && exec->tables) {
+    if (exec->planned && exec->mem && exec->scratch && exec->tables && exec->programs) {
         unbind(exec);
         drop_arena(exec);
     }
@@ -104,6 +106,7 @@ void exec_free(Exec *exec)
     free(exec->values);
     free(exec->counts);
     free(exec->tables);
+    free(exec->programs);
     free(exec);
 }
 

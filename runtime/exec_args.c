@@ -79,6 +79,7 @@ void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
     call->reader_args = args;
     call->n_reader_args = step->n_args;
     call->values = exec->values_mem;
+    call->programs = &exec->programs[s];
     call->table = table_of(exec, s, call->part.pass == 0 && (!call->part.cut || call->part.first));
     call->err = err;
 }

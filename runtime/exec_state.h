@@ -34,6 +34,7 @@ struct Exec {
     double *values, *counts; /* counts: by input, the largest label */
     bool values_known, ran;
     PrimTable *tables; /* by step */
+    PrimProgram **programs; /* by step */
     bool (*stop)(void);
 };
 

@@ -64,6 +64,10 @@ typedef struct PrimPart {
     bool first, last;   /* part of the pass */
 } PrimPart;
 
+/* The programs that a step has asked for; prim_program.c keeps the list. */
+typedef struct PrimProgram PrimProgram;
+void prim_programs_free(PrimProgram **programs);
+
 typedef struct PrimCall {
     Device *dev;
     const char *name;        /* the step's name, for messages and as `what` of launches */
@@ -85,6 +89,7 @@ typedef struct PrimCall {
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
+    PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
     Err *err;

@@ -9,7 +9,7 @@
  * the hull is Andrew's monotone chain over half rows, and the right one is that of the mirrored
  * object; in space the hull is base/hull.h's.  All arithmetic is in integers, in half pixels.
  *
- * No scratch on the device; on the host a byte a pixel and 24 a run.
+ * No scratch on the device; on the host a byte a pixel and 20 a run.
  */
 #include "prim_host.h"
 
@@ -196,25 +196,47 @@ static Box box_of(const Run *runs, size_t n_runs)
     return b;
 }
 
-/* The corners of the pixels at the ends of the runs, as seen from the box's first pixel. */
-static bool list_points(Painter *p, const Run *runs, size_t n_runs, const int32_t lo[3])
+/* Adds the corners of a pixel's diamond. */
+static bool add_diamond(Painter *p, size_t *n, int64_t x, int64_t y, int64_t z)
 {
-    if (12 * n_runs > p->room) {
-        HullPoint *points = realloc(p->points, 12 * n_runs * sizeof *points);
+    if (*n + 6 > p->room) {
+        size_t room = 2 * p->room + 6000;
+        HullPoint *points = realloc(p->points, room * sizeof *points);
         if (points == NULL) {
             return host_no_memory(p->call);
         }
         p->points = points;
-        p->room = 12 * n_runs;
+        p->room = room;
     }
-    for (size_t i = 0; i < 12 * n_runs; i++) {
-        const Run *run = &runs[i / 12];
-        int k = (int)(i % 6);
-        HullPoint *point = &p->points[i];
-        point->at[0] = 2 * (int64_t)((i % 12 < 6 ? run->first : run->last) - lo[0]);
-        point->at[1] = 2 * (int64_t)(run->y - lo[1]);
-        point->at[2] = 2 * (int64_t)(run->z - lo[2]);
-        point->at[k / 2] += k % 2 == 0 ? -1 : 1;
+    for (int k = 0; k < 6; k++) {
+        HullPoint point = {{2 * x, 2 * y, 2 * z}};
+        point.at[k / 2] += k % 2 == 0 ? -1 : 1;
+        p->points[(*n)++] = point;
+    }
+    return true;
+}
+
+/*
+ * The corners of the hull of all pixels are among the corners of the hull of those in each plane, so
+ * only these pixels' diamonds are listed, as seen from the box's first pixel.
+ */
+static bool list_points(Painter *p, const Run *runs, size_t n_runs, const int32_t lo[3], size_t *n)
+{
+    *n = 0;
+    for (size_t i = 0, end = 0; i < n_runs; i = end) {
+        for (end = i; end < n_runs && runs[end].z == runs[i].z;) {
+            end++;
+        }
+        for (int sign = -1; sign <= 1; sign += 2) {
+            size_t corners = 0;
+            for (size_t k = i; k < end; k++) {
+                corners = add_corner(p->chain, corners, (Edge){border(&runs[k], sign), runs[k].y});
+            }
+            for (size_t k = 0; k < corners; k++) {
+                Edge c = p->chain[k];
+                TRY(add_diamond(p, n, sign * c.x / 2 - lo[0], c.y - lo[1], runs[i].z - lo[2]));
+            }
+        }
     }
     return true;
 }
@@ -242,9 +264,10 @@ static bool paint_volume(Painter *p, const Run *runs, size_t n_runs)
 {
     Box b = box_of(runs, n_runs);
     HullPlane *planes = NULL;
+    size_t n_points = 0;
     int n = 0;
-    TRY(list_points(p, runs, n_runs, b.lo));
-    if (!hull_planes(p->points, 12 * n_runs, &planes, &n)) {
+    TRY(list_points(p, runs, n_runs, b.lo, &n_points));
+    if (!hull_planes(p->points, n_points, &planes, &n)) {
         return host_no_memory(p->call);
     }
     for (int z = b.lo[2]; z <= b.hi[2]; z++) {

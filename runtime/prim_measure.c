@@ -9,6 +9,8 @@
  */
 #include "measuring.h"
 
+#include "prim_program.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,43 +23,19 @@ extern const char kernel_text_measure[], kernel_text_measure_outline[];
 
 /* ---- launching ------------------------------------------------------------------------- */
 
-/* Parts one after the other, with a newline between; NULL when memory is out. */
-static char *join(const char *const *parts, int n)
-{
-    size_t size = 1;
-    for (int i = 0; i < n; i++) {
-        size += strlen(parts[i]) + 1;
-    }
-    char *text = malloc(size), *end = text;
-    for (int i = 0; i < n && text != NULL; i++) {
-        size_t length = strlen(parts[i]);
-        memcpy(end, parts[i], length);
-        end[length] = '\n';
-        end += length + 1;
-    }
-    if (text != NULL) {
-        *end = '\0';
-    }
-    return text;
-}
-
 bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
                        DevProgram **program)
 {
     const PrimCall *call = m->call;
-    char defines[6000], reader[64];
-    measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, defines, sizeof defines);
-    (void)snprintf(reader, sizeof reader, "#define MEASURE_READ_VALUE read_%d", value);
-    const char *parts[] = {"#pragma OPENCL FP_CONTRACT OFF", defines, reader,
-                           reads ? call->reader : "", kernel_text_measure_tally, text};
-    const char *bare[] = {"#pragma OPENCL FP_CONTRACT OFF", text};
-    char *source = reads ? join(parts, 6) : join(bare, 2);
-    if (source == NULL) {
-        return err_set(call->err, CODE_MEMORY, "%s: no memory for the kernel's text", call->name);
-    }
-    bool ok = dev_program(call->dev, call->name, source, "", program, call->err);
-    free(source);
-    return ok;
+    static const char pragma[] = "#pragma OPENCL FP_CONTRACT OFF\n";
+    char list[6000], defines[sizeof list + 100];
+    measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
+    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", pragma, list,
+                   value);
+    const char *const with_reader[] = {call->reader, kernel_text_measure_tally, text, NULL};
+    const char *const bare[] = {text, NULL};
+    return reads ? prim_program(call, defines, with_reader, program)
+                 : prim_program(call, pragma, bare, program);
 }
 
 bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)

@@ -7,10 +7,10 @@
  */
 #include "prim_visit.h"
 
+#include "prim_program.h"
+
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     GPU_GROUP = 256,
@@ -80,33 +80,21 @@ bool visit_check_count(const PrimCall *call)
 bool visit_program(const PrimCall *call, const char *defines, const char *const *texts,
                    DevProgram **program)
 {
-    enum { MOST_PARTS = 8 };
+    enum { MOST_TEXTS = 8, DEFINES = 600 };
     assert(call->reader != NULL);
-    char shape[64];
-    snprintf(shape, sizeof shape, "#define VISIT_CPU_SHAPE %d\n#define VISIT_MODE %d\n",
-             visit_is_cpu(call), mode_of(call));
-    const char *parts[MOST_PARTS] = {"#pragma OPENCL FP_CONTRACT OFF\n", shape, defines,
-                                     call->reader};
-    int n = 4;
+    char all[DEFINES];
+    int length = snprintf(all, sizeof all,
+                          "#pragma OPENCL FP_CONTRACT OFF\n#define VISIT_CPU_SHAPE %d\n"
+                          "#define VISIT_MODE %d\n%s",
+                          visit_is_cpu(call), mode_of(call), defines);
+    assert(length < DEFINES);
+    (void)length;
+    const char *with_reader[MOST_TEXTS] = {call->reader};
     for (int i = 0; texts[i] != NULL; i++) {
-        assert(n < MOST_PARTS);
-        parts[n++] = texts[i];
+        assert(i + 2 < MOST_TEXTS);
+        with_reader[i + 1] = texts[i];
     }
-    size_t length = 1;
-    for (int i = 0; i < n; i++) {
-        length += strlen(parts[i]) + 1;
-    }
-    char *source = malloc(length);
-    if (source == NULL) {
-        return err_set(call->err, CODE_MEMORY, "%s: no memory for the kernel's text", call->name);
-    }
-    char *end = source;
-    for (int i = 0; i < n; i++) {
-        end += sprintf(end, "%s\n", parts[i]);
-    }
-    bool ok = dev_program(call->dev, call->name, source, "", program, call->err);
-    free(source);
-    return ok;
+    return prim_program(call, all, with_reader, program);
 }
 
 bool visit_launch(const PrimCall *call, const VisitLaunch *launch)

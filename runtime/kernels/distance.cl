@@ -64,16 +64,18 @@ LANES_INLINE DistanceBlock distance_block(uint row, int w, int h, int d)
 #if DISTANCE_3D
     b.length = d;
     b.blocks = (d + 31) / 32;
-    b.y = (int)(row % (uint)h);
-    row /= (uint)h;
-    b.block = (int)(row % (uint)b.blocks);
-    b.plane = (int)(row / (uint)b.blocks) * d + b.block * 32;
+    const LanesSplit line = lanes_split(row, (uint)h);
+    const LanesSplit block = lanes_split(line.over, (uint)b.blocks);
+    b.y = (int)line.rest;
+    b.block = (int)block.rest;
+    b.plane = (int)block.over * d + b.block * 32;
     b.next = (size_t)h * (size_t)w;
 #else
     b.length = h;
     b.blocks = (h + 31) / 32;
-    b.block = (int)(row % (uint)b.blocks);
-    b.plane = (int)(row / (uint)b.blocks);
+    const LanesSplit block = lanes_split(row, (uint)b.blocks);
+    b.block = (int)block.rest;
+    b.plane = (int)block.over;
     b.y = b.block * 32;
     b.next = (size_t)w;
 #endif
@@ -173,7 +175,7 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
 typedef struct DistanceLine {
     global const uint *codes;
     size_t stride;
-    int length, y, z;
+    int length, y, z, plane;
 } DistanceLine;
 
 typedef struct DistanceFound {
@@ -279,12 +281,14 @@ LANES_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int y_
 
 LANES_INLINE DistanceLine distance_row(DistanceShape s, uint row, global const uint *codes)
 {
+    const LanesSplit split = lanes_split(row, (uint)s.h);
     DistanceLine line;
     line.codes = codes + (size_t)row * (size_t)s.pitch;
     line.stride = 1;
     line.length = s.w;
-    line.y = (int)(row % (uint)s.h);
-    line.z = (int)(row / (uint)s.h) % s.d;
+    line.y = (int)split.rest;
+    line.plane = (int)split.over;
+    line.z = (int)lanes_split(split.over, (uint)s.d).rest;
     return line;
 }
 
@@ -296,7 +300,8 @@ LANES_INLINE DistanceLine distance_column(DistanceShape s, int x, uint plane,
     line.stride = (size_t)s.pitch;
     line.length = s.h;
     line.y = 0;
-    line.z = (int)(plane % (uint)s.d);
+    line.plane = (int)plane;
+    line.z = (int)lanes_split(plane, (uint)s.d).rest;
     return line;
 }
 
@@ -369,7 +374,7 @@ LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own
             const uint own_mask = ((uint)1 << own_y_bits) - 1;
             const int own_y = (int)(DISTANCE_3D ? own_found.code & own_mask : own_found.code);
             const int own_z = DISTANCE_3D ? (int)(own_found.code >> own_y_bits) : 0;
-            const int own_plane = (int)(own_at.row / (uint)own_h) - own_line.z + own_z;
+            const int own_plane = own_line.plane - own_line.z + own_z;
             own_label = (uint)read_0(READ_ARGS, own_found.at, own_y, own_plane);
         }
         own_out[own_pixel] = own_label;
@@ -390,12 +395,12 @@ LANES_KERNEL void distance_coarse_y(DISTANCE_SHAPE, global const uint *codes, in
     const uint rows = distance_count(own_h, step);
     const LanesSpot at = lanes_spot(own_w, own_lanes);
     if (at.x < own_w && at.row < (uint)own_planes * rows) {
-        const uint plane = at.row / rows;
-        const DistanceLine line = distance_column(s, at.x, plane, codes);
+        const LanesSplit split = lanes_split(at.row, rows);
+        const DistanceLine line = distance_column(s, at.x, split.over, codes);
         const DistanceBounds bounds =
-            distance_column_bounds(s, at.x, plane, answers + bounds_at, bound_step);
-        const DistanceFound found = distance_search(true, s, &line, bounds,
-                                                    (int)(at.row % rows) * step, line.length);
+            distance_column_bounds(s, at.x, split.over, answers + bounds_at, bound_step);
+        const DistanceFound found =
+            distance_search(true, s, &line, bounds, (int)split.rest * step, line.length);
         answers[answers_at + (size_t)at.row * (size_t)own_w + (size_t)at.x] = found.at;
     }
 }
@@ -407,12 +412,12 @@ LANES_KERNEL void distance_y(DISTANCE_SHAPE, global const uint *codes, int reach
     const DistanceShape s = distance_shape(DISTANCE_SHAPE_ARGS);
     const LanesSpot at = lanes_spot(own_w, own_lanes);
     if (at.x < own_w && at.row < (uint)own_planes * (uint)own_h) {
-        const uint plane = at.row / (uint)own_h;
-        const int y = (int)(at.row % (uint)own_h);
-        const DistanceLine line = distance_column(s, at.x, plane, codes);
+        const LanesSplit split = lanes_split(at.row, (uint)own_h);
+        const DistanceLine line = distance_column(s, at.x, split.over, codes);
         const DistanceBounds bounds =
-            distance_column_bounds(s, at.x, plane, answers + bounds_at, bound_step);
-        const DistanceFound found = distance_search(true, s, &line, bounds, y, reach);
+            distance_column_bounds(s, at.x, split.over, answers + bounds_at, bound_step);
+        const DistanceFound found =
+            distance_search(true, s, &line, bounds, (int)split.rest, reach);
         to[(size_t)at.row * (size_t)own_pitch + (size_t)at.x] =
             found.at < 0 ? DISTANCE_NO_SITE : found.code << own_y_bits | (uint)found.at;
     }

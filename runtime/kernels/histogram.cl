@@ -7,8 +7,12 @@
  * beyond local memory (of integers, counted from the smallest) go to global memory, runs of equal
  * pixels at once.
  *
- * Floats: numpy's rule is a guess in f32, corrected by the edges of the bins.  The edges are only
- * looked at where a guess is so near to a whole number that rounding could matter (`doubt`).
+ * Floats: numpy's rule is a guess in f32, corrected by the edges of the bins.  Whatever guess is so
+ * far from a whole number that rounding cannot matter gives the same bin, so a cheaper one is made,
+ * and what is in doubt is left for after the batch, where the rule is followed to the letter.
+ *
+ * What costs is instructions, branches above all: a pixel without a bin counts in one more bin, which
+ * nobody reads.
  *
  * The host defines HISTOGRAM_BINS, HISTOGRAM_INTEGER and HISTOGRAM_LOCAL_WORDS in front of this
  * text; kernels/visit.cl and range.cl come before it.
@@ -23,36 +27,55 @@
 #define HISTOGRAM_COPY_BITS 5
 #endif
 
-/* How far a guess and the true place of an edge can be apart, in bins: 4 roundings of the guess and
- * one of the edge, taken twice. */
-VISIT_INLINE float histogram_doubt_of(const RangeBins *r)
+/* The bin of a pixel in the range, by numpy's rule. */
+VISIT_INLINE int histogram_exact_bin(const RangeBins *r, float v)
 {
-    const float largest = fmax(fabs(r->lo), fabs(r->hi));
-    const float doubt = 0x1p-24f * (8.0f * (float)r->bins + 2.0f * largest * r->norm);
-    return doubt < 0.25f ? doubt : 2.0f;
+    const float guess = (v - r->lo) * r->norm;
+    const int bin = guess < (float)r->bins ? (int)guess : r->bins - 1;
+    if (v < range_edge(r, bin)) {
+        return bin - 1;
+    }
+    return bin != r->bins - 1 && v >= range_edge(r, bin + 1) ? bin + 1 : bin;
 }
 
-/* The bin of a pixel; -1 when it has none. */
-VISIT_INLINE int histogram_bin_of(const RangeBins *r, float doubt, float v)
+/* The cheap guess: a pixel's place less a half, to be rounded to the nearest whole number. */
+typedef struct HistogramGuess {
+    float norm, offset;
+    float low, high; /* no place is nearer to the range's ends, which are edges, but not in doubt */
+    float sure;      /* the farthest from a whole number that is not in doubt */
+} HistogramGuess;
+
+VISIT_INLINE HistogramGuess histogram_guess_of(const RangeBins *r)
 {
-    if (!(v >= r->lo && v <= r->hi)) {
-        return -1;
-    }
+    HistogramGuess g;
+    const float largest = fmax(fabs(r->lo), fabs(r->hi));
+    /* How far the place and an edge can be apart, in bins: 3 roundings of numbers up to the bins'
+     * number, 4 of numbers up to the largest pixel's, one of a half; and a little for rounding here. */
+    const float doubt = 0x1p-24f * (4.0f * (float)r->bins + 5.0f * largest * r->norm + 1.0f);
+    g.norm = r->norm;
+    g.offset = -(r->lo * r->norm) - 0.5f;
+    g.low = -0.5f + 2 * doubt;
+    g.high = (float)r->bins - 0.5f - 2 * doubt;
+    g.sure = doubt < 0.125f ? 0.5f - doubt : -1.0f;
+    return g;
+}
+
+/* The bin of pixel k of a batch; HISTOGRAM_BINS when it has none.  So it is too when it is in doubt,
+ * which is noted. */
+VISIT_INLINE int histogram_bin_of(const RangeBins *r, const HistogramGuess *g, float v, int k,
+                                  uint *doubts)
+{
+    const bool inside = (v >= r->lo) & (v <= r->hi);
 #if HISTOGRAM_INTEGER
     const float offset = v - r->lo;
-    return offset < (float)r->bins ? (int)offset : -1;
+    return inside & (offset < (float)r->bins) ? (int)offset : HISTOGRAM_BINS;
 #else
-    const float guess = (v - r->lo) * r->norm;
-    int bin = guess < (float)r->bins ? (int)guess : r->bins - 1;
-    const float part = guess - (float)bin;
-    if (!(part >= doubt && part <= 1.0f - doubt)) {
-        if (v < range_edge(r, bin)) {
-            bin--;
-        } else if (bin != r->bins - 1 && v >= range_edge(r, bin + 1)) {
-            bin++;
-        }
-    }
-    return bin;
+    /* Beside 1.5 * 2^23 the last bit of a float counts ones, so adding rounds. */
+    const float place = clamp(v * g->norm + g->offset, g->low, g->high);
+    const float rounded = place + 0x1.8p23f, rest = place - (rounded - 0x1.8p23f);
+    const bool sure = fabs(rest) <= g->sure;
+    *doubts |= (uint)(inside & !sure) << k;
+    return inside & sure ? (int)(as_uint(rounded) - as_uint(0x1.8p23f)) : HISTOGRAM_BINS;
 #endif
 }
 
@@ -73,10 +96,25 @@ VISIT_KERNEL void histogram_clear(global uint *counts)
     }
 }
 
+/* Counts a pixel: near bins in local memory, of far ones runs of equals. */
+#define HISTOGRAM_COUNT(bin)                                                                       \
+    do {                                                                                           \
+        HISTOGRAM_COUNT_ONE(own_words[min(bin, own_near_bins) << own_shift | own_copy]);           \
+        if (HISTOGRAM_BINS > HISTOGRAM_LOCAL_WORDS && (bin) >= own_near_bins &&                    \
+            (bin) < HISTOGRAM_BINS) {                                                              \
+            if ((bin) != own_far_bin && own_far_run > 0) {                                         \
+                atomic_add(own_counts + own_far_bin, own_far_run);                                 \
+                own_far_run = 0;                                                                   \
+            }                                                                                      \
+            own_far_bin = (bin);                                                                   \
+            own_far_run++;                                                                         \
+        }                                                                                          \
+    } while (0)
+
 VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles,
                                   global uint *own_counts)
 {
-    local uint own_words[HISTOGRAM_LOCAL_WORDS];
+    local uint own_words[HISTOGRAM_LOCAL_WORDS + (1 << HISTOGRAM_COPY_BITS)];
     const int own_item = (int)get_local_id(0);
     const double own_lo = (double)read_2(READ_ARGS, 0, 0, 0);
     const double own_hi = (double)read_3(READ_ARGS, 0, 0, 0);
@@ -86,7 +124,7 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
     own_range.hi = (float)own_hi;
     own_range.usable = own_lo <= own_hi && isfinite(own_lo) && isfinite(own_hi);
 #endif
-    const float own_doubt = histogram_doubt_of(&own_range);
+    const HistogramGuess own_guess = histogram_guess_of(&own_range);
     const uint own_my_tiles = own_range.usable ? own_tiles : 0;
 #if (HISTOGRAM_BINS << HISTOGRAM_COPY_BITS) <= HISTOGRAM_LOCAL_WORDS
     const int own_near_bins = HISTOGRAM_BINS, own_shift = HISTOGRAM_COPY_BITS;
@@ -112,21 +150,19 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
             visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
+            uint own_doubts = 0;
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                const int own_bin = histogram_bin_of(&own_range, own_doubt, own_v[own_k]);
-                const bool own_near =
-                    HISTOGRAM_BINS <= HISTOGRAM_LOCAL_WORDS ? true : own_bin < own_near_bins;
-                if (own_bin >= 0 && own_near) {
-                    HISTOGRAM_COUNT_ONE(own_words[own_bin << own_shift | own_copy]);
-                } else if (own_bin >= 0) {
-                    if (own_bin != own_far_bin && own_far_run > 0) {
-                        atomic_add(own_counts + own_far_bin, own_far_run);
-                        own_far_run = 0;
-                    }
-                    own_far_bin = own_bin;
-                    own_far_run++;
-                }
+                const int own_bin =
+                    histogram_bin_of(&own_range, &own_guess, own_v[own_k], own_k, &own_doubts);
+                HISTOGRAM_COUNT(own_bin);
+            }
+            for (; own_doubts != 0; own_doubts &= own_doubts - 1) {
+                const int own_k = (int)popcount((own_doubts & -own_doubts) - 1);
+                const float own_one =
+                    visit_read_one(READ_ARGS, own_tile, own_batch, own_k, own_w, own_h);
+                const int own_bin = histogram_exact_bin(&own_range, own_one);
+                HISTOGRAM_COUNT(own_bin);
             }
         }
     }

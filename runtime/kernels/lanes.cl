@@ -13,13 +13,27 @@ typedef struct LanesSpot {
     uint row;
 } LanesSpot;
 
+/* Quotient and remainder, from one division. */
+typedef struct LanesSplit {
+    uint over, rest;
+} LanesSplit;
+
+LANES_INLINE LanesSplit lanes_split(uint n, uint by)
+{
+    LanesSplit s;
+    s.over = n / by;
+    s.rest = n - s.over * by;
+    return s;
+}
+
 /* `lanes`: the logarithm of the columns of a group. */
 LANES_INLINE LanesSpot lanes_spot(int columns, int lanes)
 {
     const uint item = (uint)get_local_id(0), span = (uint)1 << lanes;
-    const uint across = ((uint)columns + span - 1) >> lanes, group = (uint)get_group_id(0);
+    const uint across = ((uint)columns + span - 1) >> lanes;
+    const LanesSplit group = lanes_split((uint)get_group_id(0), across);
     LanesSpot at;
-    at.x = (int)(((group % across) << lanes) + (item & (span - 1)));
-    at.row = group / across * ((uint)LANES_GROUP >> lanes) + (item >> lanes);
+    at.x = (int)((group.rest << lanes) + (item & (span - 1)));
+    at.row = group.over * ((uint)LANES_GROUP >> lanes) + (item >> lanes);
     return at;
 }

@@ -32,14 +32,17 @@ LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, ucha
 
 typedef struct LocalMaximaSpot {
     int y, z;
+    uint channel;
     uint inside; /* bit k: neighbour k lies in the volume */
 } LocalMaximaSpot;
 
 LANES_INLINE LocalMaximaSpot local_maxima_spot(LanesSpot at, int w, int h, int d)
 {
     LocalMaximaSpot s;
-    s.y = (int)(at.row % (uint)h);
-    s.z = PROPAGATE_3D ? (int)(at.row / (uint)h % (uint)d) : 0;
+    const LanesSplit row = lanes_split(at.row, (uint)h), plane = lanes_split(row.over, (uint)d);
+    s.y = (int)row.rest;
+    s.z = (int)plane.rest;
+    s.channel = plane.over;
     s.inside = 0x2492492 | (at.x > 0 ? 0x1249249 : 0) | (at.x + 1 < w ? 0x4924924 : 0);
     s.inside &= 0x0e07038 | (s.y > 0 ? 0x01c0e07 : 0) | (s.y + 1 < h ? 0x70381c0 : 0);
     s.inside &= 0x003fe00 | (s.z > 0 ? 0x00001ff : 0) | (s.z + 1 < d ? 0x7fc0000 : 0);
@@ -86,7 +89,6 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
         const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
-        const uint channel = at.row / ((uint)h * (uint)d);
         const size_t first = (size_t)at.row * (size_t)pitch;
         global const uchar *const mark = marks + first + (size_t)at.x;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
@@ -111,11 +113,11 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
                 const uint tx = (uint)(at.x + LOCAL_MAXIMA_X(k)) / PROPAGATE_X;
                 const uint ty = (uint)(spot.y + LOCAL_MAXIMA_Y(k)) / PROPAGATE_Y;
                 const uint tz = (uint)(spot.z + LOCAL_MAXIMA_Z(k)) / PROPAGATE_Z;
-                scratch[flags_at + ((channel * deep + tz) * down + ty) * across + tx] = 1;
+                scratch[flags_at + ((spot.channel * deep + tz) * down + ty) * across + tx] = 1;
             }
         }
         if (*mark == 0 && (at.x == 0 || (marks[first] != 0 && mark[-1] != 0))) {
-            scratch[uneven_at + channel] = 1;
+            scratch[uneven_at + spot.channel] = 1;
         }
     }
 }

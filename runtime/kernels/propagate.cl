@@ -11,7 +11,8 @@
  * On GPUs a work-item has PROPAGATE_STRIP pixels below each other, and all read their neighbours
  * before any writes.  On CPUs one work-item walks over the tile to and fro.
  *
- * The host defines PROPAGATE_CPU, PROPAGATE_3D, PROPAGATE_CONNECTIVITY and the tile's PROPAGATE_X, _Y
+ * It stands behind lanes.cl.  The host defines PROPAGATE_CPU, PROPAGATE_3D, PROPAGATE_CONNECTIVITY
+ * and the tile's PROPAGATE_X, _Y
  * and _Z; the text before this one PROPAGATE_VALUE, its PROPAGATE_LEAST, PROPAGATE_IMAGE and
  *     PROPAGATE_VALUE propagate_ceiling(global const PROPAGATE_IMAGE *image, size_t at,
  *                                       PROPAGATE_VALUE value, int how).
@@ -55,8 +56,9 @@ PROPAGATE_INLINE PropagateTile propagate_tile(PropagateShape s, uint colour, uin
 {
     const uint cx = colour & 1, cy = colour >> 1 & 1, cz = colour >> 2;
     const uint nx = (s.across + 1 - cx) / 2, ny = (s.down + 1 - cy) / 2, nz = (s.deep + 1 - cz) / 2;
-    const uint tx = group % nx * 2 + cx, ty = group / nx % ny * 2 + cy;
-    const uint tz = group / nx / ny % nz * 2 + cz, channel = group / nx / ny / nz;
+    const LanesSplit x = lanes_split(group, nx), y = lanes_split(x.over, ny);
+    const LanesSplit z = lanes_split(y.over, nz);
+    const uint tx = x.rest * 2 + cx, ty = y.rest * 2 + cy, tz = z.rest * 2 + cz, channel = z.over;
     PropagateTile t;
     t.x = (int)tx * PROPAGATE_X;
     t.y = (int)ty * PROPAGATE_Y;

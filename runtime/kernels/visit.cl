@@ -99,6 +99,15 @@ VISIT_INLINE float visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane)
 #endif
 }
 
+/* Number k of a batch of a tile, one that is not left out. */
+VISIT_INLINE float visit_read_one(READ_PARAMS, uint own_tile, int own_batch, int own_k, int own_w,
+                                  int own_h)
+{
+    const VisitBatch own_b = visit_batch(own_tile, own_batch, own_w, own_h);
+    return visit_pixel(READ_ARGS, own_b.x + own_k * VISIT_STEP_X, own_b.y + own_k * VISIT_STEP_Y,
+                       own_b.plane);
+}
+
 /* The pixels of a batch of a tile; NaN where a pixel is left out. */
 VISIT_INLINE void visit_read(READ_PARAMS, uint own_tile, int own_batch, int own_w, int own_h,
                              float *own_values)
