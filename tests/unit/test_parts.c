@@ -270,12 +270,14 @@ static void check_label_equal(const Cut *cut, int kind, int connectivity, int sh
     uint8_t *mask = make_mask(cut->s, kind);
     size_t n = ref_pixels(cut->s);
     float *pixels = zeroed(n * sizeof *pixels);
+    double *doubles = zeroed(n * sizeof *doubles);
     for (size_t i = 0; i < n; i++) {
         uint32_t v = below(40);
         pixels[i] = !mask[i] ? 0.0F : v == 0 ? NAN : v < 10 ? 2.5F : -1.0F;
+        doubles[i] = (double)pixels[i];
     }
     uint32_t *want = zeroed(n * 4);
-    uint32_t count = ref_label_equal(pixels, cut->s, connectivity, want);
+    uint32_t count = ref_label_equal(doubles, cut->s, connectivity, want);
     PartsJob job = job_of(cut, &prim_label_equal, shape);
     job.pixels[0] = pixels;
     job.elem[0] = ELEM_F32;
@@ -284,6 +286,7 @@ static void check_label_equal(const Cut *cut, int kind, int connectivity, int sh
     run_labels(&job, want, count);
     free(mask);
     free(pixels);
+    free(doubles);
     free(want);
 }
 
