@@ -281,8 +281,8 @@ static void check_owner(Check *c, const IrNode *n)
     require(c, n->of < c->node || ir_node(c->g, n->of)->op == IR_CARRY,
             "belongs to a node that comes later");
     require(c, n->loop == 0 || n->loop < c->g->loops.n, "is in a loop that does not exist");
-    bool text = n->op == IR_INPUT || n->op == IR_MEASURE;
-    require(c, text == (n->text != NULL), text ? "lacks its text" : "has a text");
+    bool text = n->op == IR_INPUT || n->op == IR_MEASURE, may = n->op == IR_WINDOW_RANK;
+    require(c, may || text == (n->text != NULL), text ? "lacks its text" : "has a text");
 }
 
 static void check_node(Check *c)
