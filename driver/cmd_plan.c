@@ -1,10 +1,12 @@
 /*
  * plan: what a run on images of a given shape would hold in memory, without a device: kernels with
- * their halos, buffers over time as a picture in text, the peak and whether it is minimal.
+ * their halos, buffers over time as a picture in text, the peak and whether it is minimal; and where
+ * a limit makes the run go in parts, what is done in which order on parts of how many rows.
  */
 #include "driver.h"
 
 #include "../runtime/exec_plan.h"
+#include "../runtime/parts.h"
 #include "../runtime/options.h"
 
 #include <inttypes.h>
@@ -92,6 +94,91 @@ static void print_steps(const ExecPlan *plan)
     }
 }
 
+/* ---- runs in parts --------------------------------------------------------------------- */
+
+static void print_tasks(const ExecPlan *plan, const PartsSegment *seg)
+{
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const PartsTask *task = &seg->tasks[t];
+        const ProgStep *step = &plan->program->steps[task->step];
+        printf("       %-44s", step->name);
+        if (step->kind == STEP_PRIMITIVE) {
+            printf(" %s", step->primitive);
+        }
+        if (task->pass > 0 || !task->last_pass) {
+            printf(", pass %d", task->pass + 1);
+        }
+        if (task->lo + task->hi > 0) {
+            printf(", with %d %s before and %d behind", task->lo, seg->planes ? "planes" : "rows",
+                   task->hi);
+        }
+        putchar('\n');
+    }
+}
+
+/* One column a task, one row a window: '#' while it lives. */
+static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
+{
+    for (int i = 0; i < seg->n_windows; i++) {
+        const PartsWindow *w = &seg->windows[i];
+        const char *from = !w->load                                ? ""
+                           : plan->parts->input[w->buffer] >= 0 ? " <- input"
+                                                                   : " <- kept";
+        const char *to = w->keep ? plan->parts->kept[w->buffer] ? " -> kept" : " -> output" : "";
+        printf("       %-28s %-4s %10.3f MiB  ", plan->program->buffers[w->buffer].name,
+               elem_name(plan->buffers[w->buffer].elem), (double)w->bytes / 1048576.0);
+        for (int t = 0; t < seg->n_tasks; t++) {
+            putchar(t >= w->first && t <= w->last ? '#' : '.');
+        }
+        printf("%s%s%s\n", w->whole ? " whole" : "", from, to);
+    }
+}
+
+static void print_parts(const ExecPlan *plan)
+{
+    const PartsPlan *parts = plan->parts;
+    printf("\nIt does not fit in one piece, and runs in parts.  In this order:\n");
+    for (int i = 0; i < parts->n; i++) {
+        const PartsSegment *seg = &parts->segments[i];
+        printf("  %2d ", i);
+        if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
+            puts(seg->kind == PARTS_LOOP ? "repeat" : "end of the round");
+            continue;
+        }
+        if (seg->kind == PARTS_WHOLE) {
+            printf(" in one piece");
+        } else {
+            printf(" %d parts of %d %s", seg->parts, seg->rows, seg->planes ? "planes" : "rows");
+        }
+        printf(", %.3f MiB\n", (double)seg->bytes / 1048576.0);
+        print_tasks(plan, seg);
+        print_windows(plan, seg);
+    }
+    printf("\npeak %.3f MiB, the same on every part", (double)plan->peak / 1048576.0);
+    if (parts->labels > 0) {
+        printf("; for more than %.0f labels parts become shorter", parts->labels);
+    }
+    putchar('\n');
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+static void print_whole(const ExecPlan *plan, double pixels, const char *memory)
+{
+    print_buffers(plan, pixels);
+    printf("\npeak   ");
+    print_bytes(plan->peak, pixels);
+    if (plan->peak == plan->load) {
+        puts("  minimal for this order of steps");
+    } else {
+        printf("  at most %.1f %% above the minimum\n",
+               100.0 * ((double)plan->peak / (double)plan->load - 1));
+    }
+    if (memory != NULL) {
+        printf("fits into %s in one piece\n", memory);
+    }
+}
+
 static int print_plan(const Program *program, const char *shape, const char *memory)
 {
     ExecInput inputs[16];
@@ -114,6 +201,7 @@ static int print_plan(const Program *program, const char *shape, const char *mem
         free(params);
         return usage_error("--memory %s: write a size such as 8GiB or 512MiB", memory);
     }
+    target.limit = limit;
     bool ok = params != NULL && exec_plan_new(program, &target, inputs, params, &plan, &err);
     if (!ok) {
         free(params);
@@ -124,26 +212,14 @@ static int print_plan(const Program *program, const char *shape, const char *mem
         pixels *= (double)inputs[0].extent[ax];
     }
     print_steps(plan);
-    print_buffers(plan, pixels);
-    printf("\npeak   ");
-    print_bytes(plan->peak, pixels);
-    if (plan->peak == plan->load) {
-        puts("  minimal for this order of steps");
+    if (plan->parts != NULL) {
+        print_parts(plan);
     } else {
-        printf("  at most %.1f %% above the minimum\n",
-               100.0 * ((double)plan->peak / (double)plan->load - 1));
-    }
-    int code = CODE_OK;
-    if (limit != 0 && plan->peak > limit) {
-        printf("\nthis does not fit into %s: the smallest limit for this image is %.3f GiB\n", memory,
-               (double)plan->peak / 1073741824.0);
-        code = CODE_MEMORY;
-    } else if (limit != 0) {
-        printf("fits into %s in one piece\n", memory);
+        print_whole(plan, pixels, memory);
     }
     exec_plan_free(plan);
     free(params);
-    return code;
+    return CODE_OK;
 }
 
 int cmd_plan(int argc, char **argv)

@@ -62,6 +62,7 @@ typedef struct PartsPlan {
     PartsSegment *segments;
     int n;
     bool *kept;       /* by buffer: it has a store */
+    bool *given;      /* by buffer: the segment that makes it gives it to outputs */
     int *input;       /* by buffer: the input that it is; -1 none */
     int *maker;       /* by buffer: the step that writes it; -1 none */
     int *last_use;    /* by buffer: the last segment that loads it; -1 none */
@@ -84,6 +85,11 @@ void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
 bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                   PartsSegment *segment, const double *labels, const int64_t *vectors,
                   uint64_t limit, Err *err);
+
+/* The grid that a step runs over; the rows or planes that it is cut along. */
+const ExecGrid *parts_grid(const ExecPlan *plan, int step);
+int parts_extent(const ExecGrid *grid);
+bool parts_is_vector(const ExecPlan *plan, int buffer);
 
 /* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
  * `labels` as in PrimCall. */

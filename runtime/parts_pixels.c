@@ -161,12 +161,12 @@ bool parts_count_labels(PartsPixels *p, Err *err)
     return true;
 }
 
-bool parts_give_rest(PartsPixels *p, const bool *given, Err *err)
+bool parts_give_rest(PartsPixels *p, Err *err)
 {
     const Program *program = p->exec->program;
     for (int i = 0; i < program->n_outputs; i++) {
         int buffer = program->outputs[i].buffer;
-        if (buffer >= 0 && !given[buffer]) {
+        if (buffer >= 0 && !p->exec->plan->parts->given[buffer]) {
             Visit v = {.pixels = p, .buffer = buffer, .output = i};
             TRY(visit_all(&v, err));
         }

@@ -35,6 +35,6 @@ bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, Err *err);
 /* Finds the largest label of every input of labels that the pipeline counts. */
 bool parts_count_labels(PartsPixels *p, Err *err);
 /* Gives the outputs away that no segment gave. */
-bool parts_give_rest(PartsPixels *p, const bool *given, Err *err);
+bool parts_give_rest(PartsPixels *p, Err *err);
 
 #endif

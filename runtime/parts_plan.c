@@ -8,7 +8,6 @@
  */
 #include "parts.h"
 
-#include "plan.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,7 +17,7 @@
 enum {
     MOST_ROWS = 64,   /* of accumulated halo that are computed again rather than kept */
     MOST_PLANES = 8,
-    GRAIN = 16        /* longest parts are looked for in steps of this many rows */
+    DEVICE_SPEED = 20 /* times that of the bus */
 };
 
 typedef struct Cutter {
@@ -27,6 +26,9 @@ typedef struct Cutter {
     const Program *program;
     PartsPlan *parts;
     int *level;       /* by step: the loop that it is in; -1 none */
+    bool *apart;      /* by buffer: rows around parts have grown so wide that it is read in another
+                         segment than it is made in */
+    bool again;       /* launches may be computed again with rows around parts */
     bool *given;      /* by buffer: an output that its maker gives away, not yet planned */
     int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
     PartsSegment now; /* under way */
@@ -37,22 +39,6 @@ typedef struct Cutter {
 static bool no_memory(Err *err)
 {
     return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run in parts");
-}
-
-static const ExecGrid *grid_of_step(const ExecPlan *plan, int s)
-{
-    return &plan->grids[plan->program->steps[s].grid];
-}
-
-static bool is_vector(const ExecPlan *plan, int buffer)
-{
-    return plan->program->buffers[buffer].grid < 0;
-}
-
-/* Rows or planes of a grid. */
-static int extent_of(const ExecGrid *g)
-{
-    return g->has_z ? g->d : g->h;
 }
 
 static bool reads_whole(const ProgRead *read)
@@ -156,7 +142,7 @@ static void find_makers(Cutter *c)
         int b = program->outputs[i].buffer, maker = b >= 0 ? c->parts->maker[b] : -1;
         bool late = maker >= 0 && (c->level[maker] >= 0 || c->parts->kept[b]);
         if (maker >= 0) {
-            c->given[b] = !late;
+            c->given[b] = c->parts->given[b] = !late;
             c->parts->kept[b] = late;
         }
     }
@@ -180,7 +166,8 @@ static bool follow_halos(Cutter *c, int s)
 {
     const ProgStep *step = &c->program->steps[s];
     bool *kept = c->parts->kept;
-    int most = step->grid >= 0 && grid_of_step(c->plan, s)->has_z ? MOST_PLANES : MOST_ROWS;
+    int most = step->grid >= 0 && parts_grid(c->plan, s)->has_z ? MOST_PLANES : MOST_ROWS;
+    most = c->again ? most : 0;
     int lo = 0, hi = 0;
     for (int i = 0; i < step->n_reads; i++) {
         const ProgRead *read = &step->reads[i];
@@ -188,8 +175,9 @@ static bool follow_halos(Cutter *c, int s)
         TRY(halo_of(c->plan, read, &below, &above, c->err));
         kept[b] = kept[b] || must_be_kept(c, s, read);
         bool again = c->parts->maker[b] >= 0 && !kept[b];
-        if (again && c->lo[b] + c->hi[b] > 0 && c->lo[b] + c->hi[b] + below + above > most) {
-            kept[b] = true;
+        if (again && c->lo[b] + c->hi[b] > 0 && below + above > 0 &&
+            c->lo[b] + c->hi[b] + below + above > most) {
+            kept[b] = c->apart[b] = true;
             again = false;
         }
         below += again ? c->lo[b] : 0;
@@ -255,17 +243,17 @@ static void insert_task(PartsSegment *seg, PartsTask task)
 static bool add_task(Cutter *c, int s, int pass, bool last_pass)
 {
     const ProgStep *step = &c->program->steps[s];
-    const ExecGrid *g = grid_of_step(c->plan, s);
+    const ExecGrid *g = parts_grid(c->plan, s);
     int have = task_of(&c->now, s);
     if (have >= 0) {
         return c->now.tasks[have].pass == pass;
     }
     if (c->now.n_tasks == 0) {
         c->now.planes = g->has_z;
-        c->now.extent = extent_of(g);
+        c->now.extent = parts_extent(g);
     }
     bool volumes = g->has_z && g->c > 1; /* cut along z, their channels would not lie together */
-    if (g->has_z != c->now.planes || extent_of(g) != c->now.extent || volumes ||
+    if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || volumes ||
         (uses_values(step) && writes_value_here(c))) {
         return false;
     }
@@ -273,10 +261,10 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     for (int i = 0; i < step->n_reads; i++) {
         int b = step->reads[i].buffer, maker = c->parts->maker[b];
         int here = maker >= 0 ? task_of(&c->now, maker) : -1;
-        bool whole = reads_whole(&step->reads[i]) || is_vector(c->plan, b);
+        bool whole = reads_whole(&step->reads[i]) || parts_is_vector(c->plan, b);
         if (here >= 0 && maker < s) {
             bool primitive = c->program->steps[maker].kind == STEP_PRIMITIVE;
-            if (whole || (primitive && !c->now.tasks[here].last_pass)) {
+            if (whole || c->apart[b] || (primitive && !c->now.tasks[here].last_pass)) {
                 return false;
             }
         } else if (maker >= 0 && !c->parts->kept[b] && !add_task(c, maker, 0, true)) {
@@ -383,7 +371,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
             PartsWindow *w = window_of(seg, b);
             int maker = c->parts->maker[b], here = maker >= 0 ? task_of(seg, maker) : -1;
             w->load = w->load || here < 0 || here >= t;
-            w->whole = w->whole || reads_whole(&step->reads[i]) || is_vector(c->plan, b);
+            w->whole = w->whole || reads_whole(&step->reads[i]) || parts_is_vector(c->plan, b);
             live_at(w, w->load ? 0 : t);
             live_at(w, w->whole ? seg->n_tasks : t);
         }
@@ -391,11 +379,11 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
             int b = step->writes[i];
             PartsWindow *w = window_of(seg, b);
             bool sink = c->parts->kept[b] || c->given[b];
-            w->whole = w->whole || is_vector(c->plan, b);
+            w->whole = w->whole || parts_is_vector(c->plan, b);
             w->keep = sink && task->last_pass;
             /* Between the passes a vector goes to the host and comes back. */
-            w->keep = w->keep || is_vector(c->plan, b);
-            w->load = w->load || (is_vector(c->plan, b) && task->pass > 0);
+            w->keep = w->keep || parts_is_vector(c->plan, b);
+            w->load = w->load || (parts_is_vector(c->plan, b) && task->pass > 0);
             live_at(w, w->whole ? 0 : t);
             live_at(w, w->keep ? seg->n_tasks : t);
         }
@@ -439,7 +427,7 @@ static bool append(Cutter *c, PartsSegment seg)
     }
     p->segments = larger;
     for (int i = 0; i < seg.n_windows; i++) {
-        if (seg.windows[i].keep && !is_vector(c->plan, seg.windows[i].buffer)) {
+        if (seg.windows[i].keep && !parts_is_vector(c->plan, seg.windows[i].buffer)) {
             c->given[seg.windows[i].buffer] = false;
         }
         if (seg.windows[i].load) {
@@ -516,7 +504,7 @@ static bool add_whole(Cutter *c, int s)
     }
     seg.kind = PARTS_WHOLE;
     seg.step = s;
-    seg.rows = seg.extent = extent_of(grid_of_step(c->plan, s));
+    seg.rows = seg.extent = parts_extent(parts_grid(c->plan, s));
     seg.parts = 1;
     seg.tasks[seg.n_tasks++] = (PartsTask){.step = s, .last_pass = true};
     for (int i = 0; i < step->n_reads; i++) {
@@ -536,6 +524,40 @@ static bool add_mark(Cutter *c, int s, PartsKind kind)
 {
     TRY(close_segment(c));
     return append(c, (PartsSegment){.kind = kind, .step = s});
+}
+
+/* Carries, and outputs that are given at the end, are read without a segment that says so. */
+static bool is_read_otherwise(const Cutter *c, int buffer)
+{
+    bool read = false;
+    for (int s = 0; s < c->program->n_steps; s++) {
+        const ProgStep *step = &c->program->steps[s];
+        for (int i = 0; step->kind == STEP_END && i < step->n_carries; i++) {
+            const ProgCarry *carry = &step->carries[i];
+            read = read ||
+                   (!carry->is_value && (carry->carry == buffer || carry->next == buffer));
+        }
+    }
+    for (int i = 0; i < c->program->n_outputs; i++) {
+        read = read || (c->program->outputs[i].buffer == buffer && !c->parts->given[buffer]);
+    }
+    return read;
+}
+
+/* What no later segment loads need not be kept. */
+static void keep_what_is_read(Cutter *c)
+{
+    PartsPlan *p = c->parts;
+    for (int b = 0; b < c->program->n_buffers; b++) {
+        p->kept[b] = p->kept[b] && (p->last_use[b] >= 0 || is_read_otherwise(c, b));
+    }
+    for (int i = 0; i < p->n; i++) {
+        for (int k = 0; k < p->segments[i].n_windows; k++) {
+            PartsWindow *w = &p->segments[i].windows[k];
+            w->keep = w->keep && (p->kept[w->buffer] || p->given[w->buffer] ||
+                                  parts_is_vector(c->plan, w->buffer));
+        }
+    }
 }
 
 /* Launches wait until a sink asks for them, unless what they write is one. */
@@ -566,214 +588,9 @@ static bool cut(Cutter *c)
             TRY(add_sink(c, s, pass, pass + 1 == passes));
         }
     }
-    return close_segment(c);
-}
-
-/* ---- sizes ----------------------------------------------------------------------------- */
-
-void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
-                Device *dev, int from, int rows, int c, double labels, PrimCall *call)
-{
-    const ProgStep *step = &plan->program->steps[task->step];
-    const ExecGrid *g = grid_of_step(plan, task->step);
-    exec_plan_call(plan, dev, task->step, call);
-    call->labels = labels;
-    if (segment->kind == PARTS_WHOLE) {
-        return;
-    }
-    call->part = (PrimPart){.cut = true,
-                            .y = segment->planes ? 0 : from,
-                            .z = segment->planes ? from : 0,
-                            .c = c,
-                            .h = g->h,
-                            .d = g->d,
-                            .channels = g->c,
-                            .rows = segment->planes ? g->h : segment->rows,
-                            .planes = segment->planes ? segment->rows : g->d,
-                            .pass = task->pass,
-                            .first = from == 0 && c == 0,
-                            .last = from + rows >= segment->extent && c + 1 == g->c};
-    call->h = segment->planes ? g->h : rows;
-    call->d = call->planes = segment->planes ? rows : g->d;
-    for (int i = 0; i < step->n_inputs + step->n_writes; i++) {
-        bool in = i < step->n_inputs;
-        PrimImage *image = in ? &call->in[i] : &call->out[i - step->n_inputs];
-        int buffer = in ? step->inputs[i] : step->writes[i - step->n_inputs];
-        if (buffer >= 0 && !is_vector(plan, buffer)) {
-            image->h = call->h;
-            image->d = image->planes = call->d;
-            image->length = (int64_t)image->planes * image->h * image->pitch;
-        }
-    }
-}
-
-static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
-{
-    int slot = plan->program->steps[s].of_value;
-    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
-}
-
-/* Elements of a vector: as many as it was made with, else as its maker would make it. */
-static int64_t vector_length(const ExecPlan *plan, const PartsPlan *parts, int buffer,
-                             const double *labels, const int64_t *vectors)
-{
-    int maker = parts->maker[buffer];
-    int64_t most = plan->buffers[buffer].length;
-    if (vectors && vectors[buffer] > 0) {
-        return vectors[buffer];
-    }
-    if (maker < 0 || plan->program->steps[maker].of_value < 0) {
-        return most;
-    }
-    double wanted = labels_of(plan, parts, maker, labels) + 2;
-    return wanted < (double)most ? (int64_t)wanted : most;
-}
-
-static void size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                         PartsSegment *seg, const double *labels, const int64_t *vectors)
-{
-    for (int i = 0; i < seg->n_windows; i++) {
-        PartsWindow *w = &seg->windows[i];
-        const ExecBuffer *b = &plan->buffers[w->buffer];
-        int grid = plan->program->buffers[w->buffer].grid;
-        if (grid < 0) {
-            w->rows = 1;
-            w->bytes = elem_size(b->elem) *
-                       (uint64_t)vector_length(plan, parts, w->buffer, labels, vectors);
-            continue;
-        }
-        const ExecGrid *g = &plan->grids[grid];
-        int extent = extent_of(g);
-        int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
-        w->rows = rows < extent ? rows : extent;
-        if (g->c > 1 && !w->whole) { /* channels begin where slices of memory may */
-            int64_t step = (int64_t)target->alignment / 16;
-            w->rows = (w->rows + step - 1) / step * step;
-        }
-        uint64_t row = (uint64_t)g->pitch * elem_size(b->elem) * (uint64_t)g->c;
-        w->bytes = row * (uint64_t)w->rows * (uint64_t)(g->has_z ? g->h : 1);
-    }
-}
-
-static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                         PartsSegment *seg, const double *labels, Err *err)
-{
-    for (int t = 0; t < seg->n_tasks; t++) {
-        const PartsTask *task = &seg->tasks[t];
-        const ProgStep *step = &plan->program->steps[task->step];
-        const Primitive *primitive =
-            step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
-        seg->scratch[t] = 0;
-        if (primitive && primitive->scratch_bytes) {
-            PrimCall call;
-            parts_call(plan, seg, task, target->dev, 0, seg->rows, 0,
-                       labels_of(plan, parts, task->step, labels), &call);
-            for (int i = 0; i < step->n_writes; i++) {
-                if (is_vector(plan, step->writes[i])) {
-                    call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
-                }
-            }
-            call.err = err;
-            seg->scratch[t] = primitive->scratch_bytes(&call);
-        }
-    }
-    return err->code == CODE_OK;
-}
-
-static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
-{
-    size_t n = (size_t)(seg->n_windows + seg->n_tasks);
-    PlanBuffer *list = calloc(n + 1, sizeof *list);
-    PlanResult result = {0};
-    if (!list) {
-        return no_memory(err);
-    }
-    for (int i = 0; i < seg->n_windows; i++) {
-        const PartsWindow *w = &seg->windows[i];
-        list[i] = (PlanBuffer){w->bytes, w->first, w->last, -1, 0};
-    }
-    for (int t = 0; t < seg->n_tasks; t++) {
-        list[seg->n_windows + t] = (PlanBuffer){seg->scratch[t], 0, seg->n_tasks, -1, 0};
-    }
-    bool ok = plan_pack(list, (int)n, target->alignment, target->max_alloc, &result, err);
-    for (int i = 0; ok && i < seg->n_windows; i++) {
-        seg->windows[i].offset = list[i].offset;
-    }
-    for (int t = 0; ok && t < seg->n_tasks; t++) {
-        seg->scratch_at[t] = list[seg->n_windows + t].offset;
-    }
-    seg->bytes = result.peak;
-    free(list);
-    return ok;
-}
-
-/* The segment with parts of this many rows, as few as that makes, and of equal length. */
-static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                     PartsSegment *seg, const double *labels, const int64_t *vectors, int rows,
-                     Err *err)
-{
-    seg->rows = rows < seg->extent ? rows : seg->extent;
-    seg->parts = (seg->extent + seg->rows - 1) / seg->rows;
-    size_windows(plan, target, parts, seg, labels, vectors);
-    return size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
-}
-
-static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
-{
-    const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
-    return err_set(err, CODE_MEMORY,
-                   "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
-                   "only %.1f MiB may be used: --memory %.0fMiB is the least that will do",
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20,
-                   ceil((double)seg->bytes / 0x1p20) + 1);
-}
-
-/* Parts are whole multiples of this many rows. */
-static int grain_of(const ExecPlan *plan, const PartsSegment *seg, int least)
-{
-    int grain = least;
-    for (int t = 0; t < seg->n_tasks; t++) {
-        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
-        int own = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->grain : 1;
-        grain = own > grain ? own : grain;
-    }
-    return grain;
-}
-
-bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                  PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
-                  Err *err)
-{
-    int grain = seg->planes ? 1 : grain_of(plan, seg, target->part_rows > 0 ? 1 : GRAIN);
-    if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
-        return true;
-    }
-    if (seg->kind == PARTS_WHOLE) {
-        TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->extent, err));
-        return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
-    }
-    int low = 1, high = (seg->extent + grain - 1) / grain; /* in grains */
-    if (target->part_rows > 0) {
-        high = (target->part_rows + grain - 1) / grain;
-    }
-    while (low < high) {
-        int middle = low + (high - low + 1) / 2;
-        TRY(try_rows(plan, target, parts, seg, labels, vectors, middle * grain, err));
-        if (seg->bytes <= limit) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    TRY(try_rows(plan, target, parts, seg, labels, vectors, low * grain, err));
-    if (seg->bytes > limit) {
-        return does_not_fit(plan, seg, limit, err);
-    }
-    if (target->part_rows > 0) {
-        return true;
-    }
-    int even = ((seg->extent + seg->parts - 1) / seg->parts + grain - 1) / grain * grain;
-    return try_rows(plan, target, parts, seg, labels, vectors, even, err);
+    TRY(close_segment(c));
+    keep_what_is_read(c);
+    return true;
 }
 
 /* ---- the whole plan -------------------------------------------------------------------- */
@@ -793,11 +610,14 @@ static bool allocate(Cutter *c)
     c->given = calloc(buffers, sizeof *c->given);
     c->lo = calloc(buffers, sizeof *c->lo);
     c->hi = calloc(buffers, sizeof *c->hi);
+    c->apart = calloc(buffers, sizeof *c->apart);
     p->kept = calloc(buffers, sizeof *p->kept);
+    p->given = calloc(buffers, sizeof *p->given);
     p->input = calloc(buffers, sizeof *p->input);
     p->maker = calloc(buffers, sizeof *p->maker);
     p->last_use = calloc(buffers, sizeof *p->last_use);
-    return (c->level && c->given && c->lo && c->hi && p->kept && p->input && p->maker &&
+    return (c->level && c->given && c->lo && c->hi && c->apart && p->kept && p->given &&
+            p->input && p->maker &&
             p->last_use) ||
            no_memory(c->err);
 }
@@ -813,10 +633,11 @@ static bool layout_all(Cutter *c)
     return true;
 }
 
-bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
-                    Err *err)
+static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, bool again,
+                      PartsPlan **out, Err *err)
 {
-    Cutter c = {.plan = plan, .target = target, .program = plan->program, .err = err};
+    Cutter c = {
+        .plan = plan, .target = target, .program = plan->program, .again = again, .err = err};
     *out = NULL;
     c.parts = calloc(1, sizeof *c.parts);
     if (!c.parts) {
@@ -832,12 +653,48 @@ bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t lim
     free(c.given);
     free(c.lo);
     free(c.hi);
+    free(c.apart);
     if (!ok) {
         parts_plan_free(c.parts);
         return false;
     }
     *out = c.parts;
     return true;
+}
+
+/* Bytes that go over the bus, and a share of those that are computed on the device. */
+static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
+{
+    double cost = 0;
+    for (int i = 0; i < parts->n; i++) {
+        const PartsSegment *seg = &parts->segments[i];
+        for (int k = 0; seg->kind == PARTS_CUT && k < seg->n_windows; k++) {
+            const PartsWindow *w = &seg->windows[k];
+            double computed = (double)w->bytes * seg->parts;
+            double moved = (double)plan->buffers[w->buffer].bytes * (w->load + w->keep);
+            cost += computed / DEVICE_SPEED + (w->whole ? (double)w->bytes : moved);
+        }
+    }
+    return cost;
+}
+
+bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
+                    Err *err)
+{
+    Err other_err = {0};
+    PartsPlan *other = NULL;
+    bool ok = plan_once(plan, target, limit, true, out, err);
+    if (!plan_once(plan, target, limit, false, &other, &other_err)) {
+        return ok;
+    }
+    if (!ok || cost_of(plan, other) < cost_of(plan, *out)) {
+        parts_plan_free(*out);
+        *out = other;
+        err_clear(err);
+        return true;
+    }
+    parts_plan_free(other);
+    return ok;
 }
 
 void parts_plan_free(PartsPlan *parts)
@@ -850,6 +707,7 @@ void parts_plan_free(PartsPlan *parts)
     }
     free(parts->segments);
     free(parts->kept);
+    free(parts->given);
     free(parts->input);
     free(parts->maker);
     free(parts->last_use);

@@ -30,7 +30,6 @@ typedef struct Run {
     double *labels;        /* by value slot, of the segment under way; NaN: not known */
     void **state;          /* by step */
     PartsStore **scratch;  /* by step: between passes */
-    bool *given;           /* by buffer: outputs have it */
     Err *err;
 } Run;
 
@@ -95,7 +94,7 @@ static bool copy_out(Run *run, int buffer, DevMem *mem, PartsSpan span, char *ro
     size_t first = (size_t)(span.plane * grid_of(run, buffer)->h + span.row);
     TRY(dev_read_rows(run->exec->dev, mem, first * pitch, pitch, rows, row, row, (size_t)span.rows,
                       run->err));
-    return parts_write(&run->pixels, buffer, span, rows, !run->parts->kept[buffer], run->err);
+    return parts_write(&run->pixels, buffer, span, rows, run->parts->given[buffer], run->err);
 }
 
 static bool copy_image(Run *run, int buffer, DevMem *mem, Copy copy)
@@ -157,7 +156,6 @@ static bool save_whole(Segment *seg, int i)
         TRY(parts_renew(&run->pixels, w->buffer, w->bytes, run->err));
         return copy_bytes(run, seg->mem[i], run->pixels.store[w->buffer], w->bytes, true);
     }
-    run->given[w->buffer] = run->given[w->buffer] || !run->parts->kept[w->buffer];
     return copy_image(run, w->buffer, seg->mem[i], copy_out);
 }
 
@@ -234,8 +232,7 @@ static bool save_rows(Segment *seg, int i)
     window_rows(seg, w, &from, &to);
     size_t line = parts_row_bytes(run->exec, w->buffer), pitch = pitch_of(run, w->buffer);
     int64_t lines = lines_of(seg, w->buffer);
-    bool give = !run->parts->kept[w->buffer];
-    run->given[w->buffer] = run->given[w->buffer] || give;
+    bool give = run->parts->given[w->buffer];
     for (int c = 0; c < channels_of(seg, w->buffer); c++) {
         size_t first = ((size_t)c * (size_t)w->rows + (size_t)(seg->at - from)) * (size_t)lines;
         TRY(dev_read_rows(run->exec->dev, seg->mem[i], first * pitch, pitch, seg->host[i], line,
@@ -655,10 +652,9 @@ static bool begin(Run *run)
     run->labels = calloc((size_t)run->program->n_values + 1, sizeof *run->labels);
     run->state = calloc(steps, sizeof *run->state);
     run->scratch = calloc(steps, sizeof *run->scratch);
-    run->given = calloc(buffers, sizeof *run->given);
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
-    return (run->vectors && run->labels && run->state && run->scratch && run->given &&
+    return (run->vectors && run->labels && run->state && run->scratch &&
             run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
@@ -678,7 +674,6 @@ static void end(Run *run)
     free(run->labels);
     free(run->state);
     free(run->scratch);
-    free(run->given);
     free(run->pixels.store);
     free(run->pixels.most);
     free(run->pixels.line);
@@ -695,7 +690,7 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
     bool ok = begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
               run_range(&run, 0, run.parts->n) &&
               read_labels(&run, &(PartsSegment){0}) &&
-              parts_give_rest(&run.pixels, run.given, err);
+              parts_give_rest(&run.pixels, err);
     end(&run);
     return ok;
 }

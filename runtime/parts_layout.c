@@ -1,0 +1,240 @@
+/*
+ * parts_layout: how many rows the parts of a segment have, and where everything lies in the arena.
+ *
+ * Every byte counts: windows, whole buffers, scratch of primitives.  What does not live at the same
+ * time shares its place (plan.h).  The longest parts that stay within the limit are found by halving,
+ * then made equally long.
+ */
+#include "parts.h"
+
+#include "plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GRAIN = 16 }; /* longest parts are looked for in steps of this many rows */
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run in parts");
+}
+
+const ExecGrid *parts_grid(const ExecPlan *plan, int step)
+{
+    return &plan->grids[plan->program->steps[step].grid];
+}
+
+bool parts_is_vector(const ExecPlan *plan, int buffer)
+{
+    return plan->program->buffers[buffer].grid < 0;
+}
+
+int parts_extent(const ExecGrid *grid)
+{
+    return grid->has_z ? grid->d : grid->h;
+}
+
+void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
+                Device *dev, int from, int rows, int c, double labels, PrimCall *call)
+{
+    const ProgStep *step = &plan->program->steps[task->step];
+    const ExecGrid *g = parts_grid(plan, task->step);
+    exec_plan_call(plan, dev, task->step, call);
+    call->labels = labels;
+    if (segment->kind == PARTS_WHOLE) {
+        return;
+    }
+    call->part = (PrimPart){.cut = true,
+                            .y = segment->planes ? 0 : from,
+                            .z = segment->planes ? from : 0,
+                            .c = c,
+                            .h = g->h,
+                            .d = g->d,
+                            .channels = g->c,
+                            .rows = segment->planes ? g->h : segment->rows,
+                            .planes = segment->planes ? segment->rows : g->d,
+                            .pass = task->pass,
+                            .first = from == 0 && c == 0,
+                            .last = from + rows >= segment->extent && c + 1 == g->c};
+    call->h = segment->planes ? g->h : rows;
+    call->d = call->planes = segment->planes ? rows : g->d;
+    for (int i = 0; i < step->n_inputs + step->n_writes; i++) {
+        bool in = i < step->n_inputs;
+        PrimImage *image = in ? &call->in[i] : &call->out[i - step->n_inputs];
+        int buffer = in ? step->inputs[i] : step->writes[i - step->n_inputs];
+        if (buffer >= 0 && !parts_is_vector(plan, buffer)) {
+            image->h = call->h;
+            image->d = image->planes = call->d;
+            image->length = (int64_t)image->planes * image->h * image->pitch;
+        }
+    }
+}
+
+static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
+{
+    int slot = plan->program->steps[s].of_value;
+    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+}
+
+/* Elements of a vector: as many as it was made with, else as its maker would make it. */
+static int64_t vector_length(const ExecPlan *plan, const PartsPlan *parts, int buffer,
+                             const double *labels, const int64_t *vectors)
+{
+    int maker = parts->maker[buffer];
+    int64_t most = plan->buffers[buffer].length;
+    if (vectors && vectors[buffer] > 0) {
+        return vectors[buffer];
+    }
+    if (maker < 0 || plan->program->steps[maker].of_value < 0) {
+        return most;
+    }
+    double wanted = labels_of(plan, parts, maker, labels) + 2;
+    return wanted < (double)most ? (int64_t)wanted : most;
+}
+
+static void size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                         PartsSegment *seg, const double *labels, const int64_t *vectors)
+{
+    for (int i = 0; i < seg->n_windows; i++) {
+        PartsWindow *w = &seg->windows[i];
+        const ExecBuffer *b = &plan->buffers[w->buffer];
+        int grid = plan->program->buffers[w->buffer].grid;
+        if (grid < 0) {
+            w->rows = 1;
+            w->bytes = elem_size(b->elem) *
+                       (uint64_t)vector_length(plan, parts, w->buffer, labels, vectors);
+            continue;
+        }
+        const ExecGrid *g = &plan->grids[grid];
+        int extent = parts_extent(g);
+        int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
+        w->rows = rows < extent ? rows : extent;
+        if (g->c > 1 && !w->whole) { /* channels begin where slices of memory may */
+            int64_t step = (int64_t)target->alignment / 16;
+            w->rows = (w->rows + step - 1) / step * step;
+        }
+        uint64_t row = (uint64_t)g->pitch * elem_size(b->elem) * (uint64_t)g->c;
+        w->bytes = row * (uint64_t)w->rows * (uint64_t)(g->has_z ? g->h : 1);
+    }
+}
+
+static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                         PartsSegment *seg, const double *labels, Err *err)
+{
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const PartsTask *task = &seg->tasks[t];
+        const ProgStep *step = &plan->program->steps[task->step];
+        const Primitive *primitive =
+            step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
+        seg->scratch[t] = 0;
+        if (primitive && primitive->scratch_bytes) {
+            PrimCall call;
+            parts_call(plan, seg, task, target->dev, 0, seg->rows, 0,
+                       labels_of(plan, parts, task->step, labels), &call);
+            for (int i = 0; i < step->n_writes; i++) {
+                if (parts_is_vector(plan, step->writes[i])) {
+                    call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
+                }
+            }
+            call.err = err;
+            seg->scratch[t] = primitive->scratch_bytes(&call);
+        }
+    }
+    return err->code == CODE_OK;
+}
+
+static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
+{
+    size_t n = (size_t)(seg->n_windows + seg->n_tasks);
+    PlanBuffer *list = calloc(n + 1, sizeof *list);
+    PlanResult result = {0};
+    if (!list) {
+        return no_memory(err);
+    }
+    for (int i = 0; i < seg->n_windows; i++) {
+        const PartsWindow *w = &seg->windows[i];
+        list[i] = (PlanBuffer){w->bytes, w->first, w->last, -1, 0};
+    }
+    for (int t = 0; t < seg->n_tasks; t++) {
+        list[seg->n_windows + t] = (PlanBuffer){seg->scratch[t], 0, seg->n_tasks, -1, 0};
+    }
+    bool ok = plan_pack(list, (int)n, target->alignment, target->max_alloc, &result, err);
+    for (int i = 0; ok && i < seg->n_windows; i++) {
+        seg->windows[i].offset = list[i].offset;
+    }
+    for (int t = 0; ok && t < seg->n_tasks; t++) {
+        seg->scratch_at[t] = list[seg->n_windows + t].offset;
+    }
+    seg->bytes = result.peak;
+    free(list);
+    return ok;
+}
+
+/* The segment with parts of this many rows, as few as that makes, and of equal length. */
+static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                     PartsSegment *seg, const double *labels, const int64_t *vectors, int rows,
+                     Err *err)
+{
+    seg->rows = rows < seg->extent ? rows : seg->extent;
+    seg->parts = (seg->extent + seg->rows - 1) / seg->rows;
+    size_windows(plan, target, parts, seg, labels, vectors);
+    return size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
+}
+
+static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
+{
+    const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
+    return err_set(err, CODE_MEMORY,
+                   "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
+                   "only %.1f MiB may be used: --memory %.0fMiB is the least that will do",
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20,
+                   ceil((double)seg->bytes / 0x1p20) + 1);
+}
+
+/* Parts are whole multiples of this many rows. */
+static int grain_of(const ExecPlan *plan, const PartsSegment *seg, int least)
+{
+    int grain = least;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
+        int own = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->grain : 1;
+        grain = own > grain ? own : grain;
+    }
+    return grain;
+}
+
+bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                  PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
+                  Err *err)
+{
+    int grain = seg->planes ? 1 : grain_of(plan, seg, target->part_rows > 0 ? 1 : GRAIN);
+    if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
+        return true;
+    }
+    if (seg->kind == PARTS_WHOLE) {
+        TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->extent, err));
+        return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
+    }
+    int low = 1, high = (seg->extent + grain - 1) / grain; /* in grains */
+    if (target->part_rows > 0) {
+        high = (target->part_rows + grain - 1) / grain;
+    }
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        TRY(try_rows(plan, target, parts, seg, labels, vectors, middle * grain, err));
+        if (seg->bytes <= limit) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    TRY(try_rows(plan, target, parts, seg, labels, vectors, low * grain, err));
+    if (seg->bytes > limit) {
+        return does_not_fit(plan, seg, limit, err);
+    }
+    if (target->part_rows > 0) {
+        return true;
+    }
+    int even = ((seg->extent + seg->parts - 1) / seg->parts + grain - 1) / grain * grain;
+    return try_rows(plan, target, parts, seg, labels, vectors, even, err);
+}
