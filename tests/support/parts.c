@@ -78,11 +78,6 @@ static void write_reader(Run *r)
     assert(at < end);
 }
 
-static int largest(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static int smallest(int a, int b)
 {
     return a < b ? a : b;
