@@ -214,6 +214,15 @@ typedef struct Halo {
     bool whole;
 } Halo;
 
+/* The same pixels, though one may have channels. */
+static bool same_places(const IrGraph *g, int one, int other)
+{
+    const IrGrid *a = &g->grids.at[one], *b = &g->grids.at[other];
+    return one == other ||
+           (a->extent[IR_AX_X] == b->extent[IR_AX_X] && a->extent[IR_AX_Y] == b->extent[IR_AX_Y] &&
+            a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
+}
+
 static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
 {
     IrGraph *g = b->g;
@@ -229,7 +238,8 @@ static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
                 continue;
             }
             int grid = ir_node(g, reach->node)->grid;
-            bool whole = own.whole || reach->whole || reach->wraps || grid != k->domain;
+            bool whole = own.whole || reach->whole || reach->wraps || grid < 0 ||
+                         !same_places(g, grid, k->domain);
             int axis = grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
             IrExpr lo = ir_op2(g, IR_X_ADD, own.lo, reach->lo[axis]);
             IrExpr hi = ir_op2(g, IR_X_ADD, own.hi, reach->hi[axis]);

@@ -7,6 +7,7 @@
 
 enum {
     MOST_OBJECTS = 1 << 20,
+    MIN_PART_OBJECTS = 1 << 16,
     MOST_ROWS = 1 << 22,
     TABLE_BYTES = 256 << 20,
     ALIGNMENT = 4096
@@ -63,10 +64,11 @@ static void lanes_of_image(unsigned needs, const MeasureSpread *spread, const Pr
 {
     static const int BITS[3] = {16, 48, 96}, SQUARE_BITS[3] = {32, 128, 128};
     static const int LEAST[3] = {1, 2, 3}, SQUARE_LEAST[3] = {1, 4, 4};
-    int side = call->w > call->h ? call->w : call->h;
-    side = call->d > side ? call->d : side;
+    PrimPart part = prim_part(call);
+    int side = call->w > part.h ? call->w : part.h;
+    side = part.d > side ? part.d : side;
     choose_class(spread, image);
-    int pixels = bits_of((double)call->w * call->h * call->planes), kind = image->kind;
+    int pixels = bits_of((double)call->w * part.h * part.d * part.channels), kind = image->kind;
     if (needs & MEASURE_SUM) {
         image->sum_digits = digits_for(BITS[kind] + pixels, LEAST[kind]);
     }
@@ -141,7 +143,7 @@ void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const P
     }
 }
 
-static size_t part(size_t *end, size_t bytes)
+static size_t take_bytes(size_t *end, size_t bytes)
 {
     size_t at = *end;
     *end += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -173,26 +175,41 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
     return larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
 }
 
+/* Objects at a time.  In parts each further chunk of objects costs further passes over the image. */
+static size_t objects_at_a_time(const PrimCall *call, size_t pixels, size_t object)
+{
+    size_t objects = pixels / 16 + 64;
+    if (call->part.cut) {
+        objects = larger(MIN_PART_OBJECTS, pixels / 4);
+        objects = call->labels < (double)objects ? (size_t)call->labels : objects;
+    }
+    objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
+    return objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
+}
+
 void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
                      MeasureScratch *s)
 {
-    size_t pixels = (size_t)call->w * (size_t)call->h * (size_t)call->planes;
-    size_t lines = (size_t)call->h * (size_t)call->planes;
-    size_t object = (size_t)lanes->all * 8 + (size_t)lanes->lows * 4;
-    size_t objects = pixels / 16 + 64, rows = larger(lines, pixels / 16 + 64);
-    objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
-    objects = objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
-    rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, lines);
+    PrimCall longest = prim_longest(call);
+    PrimPart part = prim_part(call);
+    size_t pixels = (size_t)longest.w * (size_t)longest.h * (size_t)longest.planes;
+    size_t lines = (size_t)longest.h * (size_t)longest.planes;
+    /* An object's rows come together again, however many parts it is in. */
+    size_t most_lines = larger(lines, (size_t)part.h * (size_t)part.d);
+    size_t objects = objects_at_a_time(call, pixels,
+                                       (size_t)lanes->all * 8 + (size_t)lanes->lows * 4);
+    size_t rows = larger(most_lines, pixels / 16 + 64);
+    rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, most_lines);
     *s = (MeasureScratch){.objects = (uint32_t)objects, .rows = (uint32_t)rows};
     s->keys = (pixels * sizeof(uint32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     s->words = lines * (((size_t)call->w + 31) / 32) + 64;
-    s->spread = part(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);
-    s->window = part(&s->all, 2 * sizeof(int32_t) * MEASURE_MAX_IMAGES);
-    s->table = part(&s->all, (size_t)lanes->all * 8 * objects);
-    s->lows = part(&s->all, (size_t)lanes->lows * 4 * objects);
-    s->place = part(&s->all, objects * sizeof(uint64_t));
-    s->heights = part(&s->all, objects * sizeof(uint32_t));
-    s->work = part(&s->all, work_bytes(list, lanes, s, pixels));
+    s->spread = take_bytes(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);
+    s->window = take_bytes(&s->all, 2 * sizeof(int32_t) * MEASURE_MAX_IMAGES);
+    s->table = take_bytes(&s->all, (size_t)lanes->all * 8 * objects);
+    s->lows = take_bytes(&s->all, (size_t)lanes->lows * 4 * objects);
+    s->place = take_bytes(&s->all, objects * sizeof(uint64_t));
+    s->heights = take_bytes(&s->all, objects * sizeof(uint32_t));
+    s->work = take_bytes(&s->all, work_bytes(list, lanes, s, pixels));
 }
 
 /* ---- defines --------------------------------------------------------------------------- */

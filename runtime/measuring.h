@@ -1,6 +1,6 @@
 /*
- * measuring: one measurement under way; what prim_measure.c, measure_stages.c and measure_finish.c
- * share.
+ * measuring: one measurement under way; what prim_measure.c, measure_parts.c, measure_stages.c and
+ * measure_finish.c share.
  *
  * Objects are measured in chunks of at most scratch.objects labels.  Stages after the first kernel
  * need counts and boxes of a chunk on the host; at the end its sums come over in blocks, so that
@@ -29,6 +29,9 @@ typedef struct Measuring {
     uint32_t *minima;     /* [lane][block] */
 } Measuring;
 
+/* Rows that a work-item goes down. */
+int measuring_strip(const PrimCall *call);
+
 /* Builds a kernel text behind the shared head; `value` > 0 defines READ_VALUE as that reader. */
 bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
                        DevProgram **program);
@@ -43,6 +46,38 @@ typedef struct MeasuringLaunch {
     int n_args;
 } MeasuringLaunch;
 bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch);
+
+/* Reads the call: what is wanted, and how scratch is divided.  The number of labels stays 0. */
+bool measuring_open(PrimCall *call, Measuring *m);
+/* The slices of scratch. */
+bool measuring_open_slices(Measuring *m);
+void measuring_close_slices(Measuring *m);
+/* Memory on the host for chunks of at.objects objects. */
+bool measuring_host_memory(Measuring *m);
+void measuring_free(Measuring *m);
+
+/* How far pixel values spread, which some sums need first; at last the lanes that fit. */
+bool measuring_is_windowed(const Measuring *m);
+bool measuring_clear_spread(Measuring *m);
+bool measuring_find_spread(Measuring *m);
+bool measuring_fix_lanes(Measuring *m);
+
+/* The sums of a chunk. */
+bool measuring_clear_sums(Measuring *m);
+bool measuring_add_sums(Measuring *m);
+bool measuring_add_outline(Measuring *m);
+bool measuring_read_boxes(Measuring *m);
+
+/* Names, kinds and room for a row for each label, with one column more: the labels. */
+bool measuring_begin_table(const Measuring *m, PrimTable *table);
+/* Brings the columns together, which were `count` apart. */
+void measuring_close_table(const Measuring *m, PrimTable *table);
+
+/* The primitive's functions for images in parts (measure_parts.c). */
+int measure_parts_passes(const PrimCall *call);
+int measure_parts_halo(const PrimCall *call);
+bool measure_parts_run(PrimCall *call);
+void measure_parts_forget(void *state);
 
 /* Everything after the first kernel: rows, hulls, moments, medians, holes. */
 bool measuring_stages(Measuring *m);

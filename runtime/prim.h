@@ -24,7 +24,6 @@
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
  * part, and the reader counts rows and planes from the part's first; `part` says where that is.
- * Strips of rows begin at multiples of PRIM_PART_ROWS rows.
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
  * writes have room in every pass and are wanted in the last one.  The values are wanted after the
  * last call.  The results are those of the run in one piece, bit for bit.  A run in one piece is one
@@ -49,9 +48,6 @@ typedef struct PrimImage {
 } PrimImage;
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
-
-/* Sums of floats follow a tree of blocks of as many rows (prim_reduce.c). */
-enum { PRIM_PART_ROWS = 64 };
 
 /* The part of the image that a call is about. */
 typedef struct PrimPart {

@@ -10,6 +10,9 @@
  * bitmap's keys, each pixel for itself.  Pixels of the result are written after the same pixels of
  * the inputs have been read.
  *
+ * In parts the keys of all parts are marked first; then each part is written.  Ids are at most the
+ * number of labels; arbitrary ones (arg[0]) take a bitmap of all 32-bit numbers, of 768 MiB.
+ *
  * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (arg[0]: 3 bytes a pixel at most, 3
  * MiB at least) or 3 bytes for 16.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3
  * bitmap; 4 labels, 4 out.
@@ -52,14 +55,23 @@ static int bits_for(size_t n)
 static int key_bits(const PrimCall *call)
 {
     int bits = bits_for(count_pixels(call)) + 2;
-    return bits > 32 ? 32 : bits < LEAST_KEY_BITS ? LEAST_KEY_BITS : bits;
+    return bits > 32 || call->part.cut ? 32 : bits < LEAST_KEY_BITS ? LEAST_KEY_BITS : bits;
+}
+
+/* The most ids that there can be where they are no arbitrary ones. */
+static size_t count_ids(const PrimCall *call)
+{
+    PrimPart part = prim_part(call);
+    size_t pixels = (size_t)call->w * (size_t)part.h * (size_t)part.d * (size_t)part.channels;
+    bool known = part.cut && call->labels < (double)pixels;
+    return known ? (size_t)call->labels + 1 : pixels;
 }
 
 /* Words of the bitmap, an even number. */
 static size_t count_words(const PrimCall *call)
 {
     size_t most = (size_t)1 << 32;
-    size_t keys = call->arg[0] != 0 ? (size_t)1 << key_bits(call) : count_pixels(call);
+    size_t keys = call->arg[0] != 0 ? (size_t)1 << key_bits(call) : count_ids(call);
     return divided_up(keys < most ? keys : most, 64) * 2;
 }
 
@@ -122,6 +134,32 @@ static bool rank_keys(const Compact *c, bool last)
                                              .n_args = 5});
 }
 
+static bool mark(const Compact *c, int rest, int round)
+{
+    const PrimCall *call = c->call;
+    PrimPart part = prim_part(call);
+    TRY(!part.first ||
+        dev_fill(call->dev, call->scratch, 0, c->words * sizeof(uint32_t), 0, call->err));
+    TRY(walk(c, "compact_mark", rest, round));
+    return !part.last || rank_keys(c, rest == 0);
+}
+
+static bool run_rounds(const Compact *c)
+{
+    const PrimCall *call = c->call;
+    /* Ranks have as many bits as the number of pixels; the rest of a key is digits. */
+    int digits = key_bits(call) - bits_for(count_pixels(call));
+    int rest = call->arg[0] != 0 ? 32 - key_bits(call) : 0;
+    for (int round = 0;; round++) {
+        TRY(mark(c, rest, round));
+        TRY(walk(c, "compact_write", rest, round));
+        if (rest == 0) {
+            return true;
+        }
+        rest = rest > digits ? rest - digits : 0;
+    }
+}
+
 static bool run(PrimCall *call)
 {
     size_t most = dev_info(call->dev)->max_group;
@@ -132,19 +170,17 @@ static bool run(PrimCall *call)
              c.scan_group, c.cpu ? 1 : ITEMS);
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
     TRY(visit_program(call, defines, texts, &c.program));
-    /* Ranks have as many bits as the number of pixels; the rest of a key is digits. */
-    int digits = key_bits(call) - bits_for(count_pixels(call));
-    int rest = call->arg[0] != 0 ? 32 - key_bits(call) : 0;
-    for (int round = 0;; round++) {
-        TRY(dev_fill(call->dev, call->scratch, 0, c.words * sizeof(uint32_t), 0, call->err));
-        TRY(walk(&c, "compact_mark", rest, round));
-        TRY(rank_keys(&c, rest == 0));
-        TRY(walk(&c, "compact_write", rest, round));
-        if (rest == 0) {
-            return true;
-        }
-        rest = rest > digits ? rest - digits : 0;
+    if (!call->part.cut) {
+        return run_rounds(&c);
     }
+    return call->part.pass == 0 ? mark(&c, 0, 0) : walk(&c, "compact_write", 0, 0);
 }
 
-const Primitive prim_compact = {.name = "compact", .scratch_bytes = scratch_bytes, .run = run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return 2;
+}
+
+const Primitive prim_compact = {
+    .name = "compact", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};

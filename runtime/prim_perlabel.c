@@ -13,6 +13,8 @@
  * images with more labels are read once more for each such range, others skip these launches on the
  * device.  Bytes moved per pixel on a GPU: 4 labels and the value's in each reading; two readings
  * for sums, else one.
+ *
+ * The parts of an image are folded into the same entries; each reading is a pass over them.
  */
 #include "prim_visit.h"
 
@@ -35,6 +37,8 @@ extern const char kernel_text_perlabel[];
 static uint64_t capacity_of(const PrimCall *call)
 {
     uint64_t length = (uint64_t)call->out[0].length;
+    bool known = call->part.cut && call->labels + 1 < (double)length;
+    length = known ? (uint64_t)call->labels + 1 : length;
     return length < UINT32_MAX ? length : UINT32_MAX;
 }
 
@@ -97,6 +101,43 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
                                              .n_args = march ? 11 : 7});
 }
 
+static bool run_fold(const PerLabel *p)
+{
+    PrimPart part = prim_part(p->call);
+    uint64_t capacity = capacity_of(p->call);
+    TRY(!part.first || launch(p, "perlabel_start", false, 0, capacity));
+    TRY(launch(p, "perlabel_run", true, 0, capacity));
+    return !part.last || p->counts || launch(p, "perlabel_finish", false, 0, capacity);
+}
+
+/* Adds the sums of labels of a range. */
+static bool run_range(const PerLabel *p, uint64_t range_number)
+{
+    uint64_t range = range_of(p->call), first = range_number * range;
+    TRY(launch(p, "perlabel_run", true, first, range));
+    return !prim_part(p->call).last || launch(p, "perlabel_finish", false, first, range);
+}
+
+static uint64_t count_ranges(const PrimCall *call)
+{
+    return (capacity_of(call) - 1) / range_of(call) + 1;
+}
+
+/* In one piece the ranges follow each other, in parts each is a pass. */
+static bool run_sums(const PerLabel *p)
+{
+    PrimPart part = prim_part(p->call);
+    if (part.pass > 0) {
+        return run_range(p, (uint64_t)part.pass - 1);
+    }
+    TRY(!part.first || launch(p, "perlabel_start", false, 0, range_of(p->call)));
+    TRY(launch(p, "perlabel_exponents", true, 0, capacity_of(p->call)));
+    for (uint64_t i = 0; !part.cut && i < count_ranges(p->call); i++) {
+        TRY(run_range(p, i));
+    }
+    return true;
+}
+
 static bool run(PrimCall *call)
 {
     int fold = (int)call->arg[0];
@@ -106,19 +147,13 @@ static bool run(PrimCall *call)
     const char *const texts[] = {kernel_text_perlabel, NULL};
     TRY(visit_program(call, defines, texts, &p.program));
 
-    uint64_t capacity = capacity_of(call), range = range_of(call);
-    if (fold != FOLD_SUM) {
-        TRY(launch(&p, "perlabel_start", false, 0, capacity));
-        TRY(launch(&p, "perlabel_run", true, 0, capacity));
-        return p.counts || launch(&p, "perlabel_finish", false, 0, capacity);
-    }
-    TRY(launch(&p, "perlabel_start", false, 0, range));
-    TRY(launch(&p, "perlabel_exponents", true, 0, capacity));
-    for (uint64_t first = 0; first < capacity; first += range) {
-        TRY(launch(&p, "perlabel_run", true, first, range));
-        TRY(launch(&p, "perlabel_finish", false, first, range));
-    }
-    return true;
+    return fold == FOLD_SUM ? run_sums(&p) : run_fold(&p);
 }
 
-const Primitive prim_perlabel = {.name = "perlabel", .scratch_bytes = scratch_bytes, .run = run};
+static int passes(const PrimCall *call)
+{
+    return (int)call->arg[0] == FOLD_SUM ? 1 + (int)count_ranges(call) : 1;
+}
+
+const Primitive prim_perlabel = {
+    .name = "perlabel", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};

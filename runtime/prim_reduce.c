@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* As in kernels/reduce.cl. */
-enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = PRIM_PART_ROWS, QUANTITIES = 5 };
+enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = 64, QUANTITIES = 5 };
 
 extern const char kernel_text_reduce[];
 
@@ -81,9 +81,8 @@ static int passes(const PrimCall *call)
     return 1;
 }
 
-const Primitive prim_reduce = {
-    .name = "reduce",
-    .scratch_bytes = scratch_bytes,
-    .run = run,
-    .passes = passes,
-    .grain = BLOCK_ROWS};
+const Primitive prim_reduce = {.name = "reduce",
+                               .scratch_bytes = scratch_bytes,
+                               .run = run,
+                               .passes = passes,
+                               .grain = BLOCK_ROWS};

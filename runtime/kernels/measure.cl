@@ -183,7 +183,7 @@ MEASURE_INLINE MeasureWindow measure_window(global const int *windows, int image
     measure_put_sum(own_sum + MEASURE_BY_X_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k,             \
                     MEASURE_CLASS_##k, own_x);                                                     \
     measure_put_by_y(own_sum + MEASURE_BY_Y_##k, MEASURE_BY_DIGITS_##k, &own_tally_##k,            \
-                     MEASURE_CLASS_##k, own_y0);                                                   \
+                     MEASURE_CLASS_##k, own_top + own_y0);                                         \
     measure_put_sum(own_sum + MEASURE_BY_Z_##k, MEASURE_SPACE ? MEASURE_BY_DIGITS_##k : 0,         \
                     &own_tally_##k, MEASURE_CLASS_##k, own_z);                                     \
     if (MEASURE_RANGE_##k >= 0) {                                                                  \
@@ -198,11 +198,12 @@ MEASURE_INLINE MeasureWindow measure_window(global const int *windows, int image
         const long own_length = own_last - own_begin + 1;                                          \
         own_sum[MEASURE_AT_COUNT] = own_length;                                                    \
         own_sum[MEASURE_AT_X] = own_length * own_x;                                                \
-        own_sum[MEASURE_AT_Y] = own_length * (own_begin + own_last) / 2;                           \
+        own_sum[MEASURE_AT_Y] =                                                                    \
+            own_length * (own_begin + own_last) / 2 + own_length * own_top;                        \
         own_low[0] = (uint)own_x;                                                                  \
-        own_low[1] = (uint)own_begin;                                                              \
+        own_low[1] = (uint)(own_top + own_begin);                                                  \
         own_low[2 + MEASURE_SPACE] = ~(uint)own_x;                                                 \
-        own_low[3 + MEASURE_SPACE] = ~(uint)own_last;                                              \
+        own_low[3 + MEASURE_SPACE] = ~(uint)(own_top + own_last);                                  \
         if (MEASURE_SPACE) {                                                                       \
             own_sum[MEASURE_AT_Z * MEASURE_SPACE] = own_length * own_z;                            \
             own_low[2 * MEASURE_SPACE] = (uint)own_z;                                              \
@@ -213,16 +214,18 @@ MEASURE_INLINE MeasureWindow measure_window(global const int *windows, int image
                           own_current, own_sum, own_low);                                          \
     }
 
-/* Groups: 256 columns, strips of `rows` rows, planes. */
+/* Groups: 256 columns, strips of `rows` rows, planes.  `top` and `front`: row and plane of the image
+ * where its part begins. */
 MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int own_h,
-                                       const int own_d, const int own_rows, const uint own_first,
-                                       const uint own_n, global const int *own_window,
-                                       global ulong *own_sums, global uint *own_lows)
+                                       const int own_d, const int own_top, const int own_front,
+                                       const int own_rows, const uint own_first, const uint own_n,
+                                       global const int *own_window, global ulong *own_sums,
+                                       global uint *own_lows)
 {
     local uint own_table[MEASURE_TALLY_WORDS(MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS)];
     const MeasureTotals own_totals = {own_sums, own_lows, own_n};
     const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2),
-              own_z = own_plane % own_d;
+              own_z = own_front + own_plane % own_d;
     const int own_y0 = (int)get_group_id(1) * own_rows,
               own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     measure_tally_clear(own_table, MEASURE_SLOT_BITS, MEASURE_SUMS, MEASURE_LOWS);

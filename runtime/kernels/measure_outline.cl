@@ -14,7 +14,7 @@ typedef struct MeasureCounts {
 } MeasureCounts;
 
 #define MEASURE_READ_LABEL(own_x_, own_y_, own_plane_)                                             \
-    ((own_x_) >= 0 && (own_y_) >= 0 && (own_x_) < own_w && (own_y_) < own_h                        \
+    ((own_x_) >= 0 && (own_y_) >= own_above && (own_x_) < own_w && (own_y_) < own_below            \
          ? read_0(READ_ARGS, own_x_, own_y_, own_plane_)                                           \
          : 0u)
 
@@ -65,8 +65,8 @@ MEASURE_INLINE void measure_count_border(MeasureCounts *c, uint same)
 }
 
 /* The pixels two away, without the corners, which no border depends on. */
-MEASURE_INLINE uint measure_look_further(READ_PARAMS, int own_w, int own_h, uint own_label,
-                                         int own_x, int own_y, int own_plane)
+MEASURE_INLINE uint measure_look_further(READ_PARAMS, int own_w, int own_above, int own_below,
+                                         uint own_label, int own_x, int own_y, int own_plane)
 {
     uint own_same = 0;
     for (int own_k = -1; own_k <= 1; own_k++) {
@@ -105,8 +105,8 @@ MEASURE_INLINE uint measure_look_further(READ_PARAMS, int own_w, int own_h, uint
             measure_count_codes(own_c, own_same);                                                  \
         }                                                                                          \
         if (MEASURE_PERIMETER >= 0 && (own_same & MEASURE_CROSS) != MEASURE_CROSS) {               \
-            own_same |=                                                                            \
-                measure_look_further(READ_ARGS, own_w, own_h, own_label, own_x, own_y, own_plane); \
+            own_same |= measure_look_further(READ_ARGS, own_w, own_above, own_below, own_label,    \
+                                             own_x, own_y, own_plane);                             \
             measure_count_border(own_c, own_same);                                                 \
         }                                                                                          \
     }
@@ -119,7 +119,7 @@ constant uchar MEASURE_BIT[8] = {1, 4, 2, 8, 16, 64, 32, 128};
         uint own_same = 0; /* a bit for each of the 27 neighbours */                               \
         for (int own_k = 0; own_k < 27; own_k++) {                                                 \
             const int own_nz = own_z + own_k / 9 - 1;                                              \
-            const bool own_in = own_nz >= 0 && own_nz < own_d;                                     \
+            const bool own_in = own_nz >= own_before && own_nz < own_behind;                       \
             own_same |=                                                                            \
                 (own_in && MEASURE_READ_LABEL(own_x + own_k % 3 - 1, own_y + own_k / 3 % 3 - 1,    \
                                               own_plane + own_k / 9 - 1) == own_label)             \
@@ -161,8 +161,12 @@ constant uchar MEASURE_BIT[8] = {1, 4, 2, 8, 16, 64, 32, 128};
                           own_current, own_sum, &own_none);                                        \
     }
 
+/* Rows own_above .. own_below and planes own_before .. own_behind are there: the part has neighbours
+ * in the image. */
 MEASURE_GROUP_KERNEL void measure_outline(READ_PARAMS, const int own_w, const int own_h,
-                                          const int own_d, const int own_rows, const uint own_first,
+                                          const int own_d, const int own_above, const int own_below,
+                                          const int own_before, const int own_behind,
+                                          const int own_rows, const uint own_first,
                                           const uint own_n, const uint own_lane,
                                           global ulong *own_sums)
 {

@@ -269,24 +269,21 @@ static void check_label_equal(const Cut *cut, int kind, int connectivity, int sh
 {
     uint8_t *mask = make_mask(cut->s, kind);
     size_t n = ref_pixels(cut->s);
-    float *pixels = zeroed(n * sizeof *pixels);
-    double *doubles = zeroed(n * sizeof *doubles);
+    double *pixels = zeroed(n * sizeof *pixels);
     for (size_t i = 0; i < n; i++) {
         uint32_t v = below(40);
-        pixels[i] = !mask[i] ? 0.0F : v == 0 ? NAN : v < 10 ? 2.5F : -1.0F;
-        doubles[i] = (double)pixels[i];
+        pixels[i] = !mask[i] ? 0.0 : v == 0 ? NAN : v < 10 ? 2.5 : -1.0;
     }
     uint32_t *want = zeroed(n * 4);
-    uint32_t count = ref_label_equal(doubles, cut->s, connectivity, want);
+    uint32_t count = ref_label_equal(pixels, cut->s, connectivity, want);
     PartsJob job = job_of(cut, &prim_label_equal, shape);
     job.pixels[0] = pixels;
-    job.elem[0] = ELEM_F32;
+    job.elem[0] = ELEM_F64;
     job.stored = true;
     job.arg[0] = connectivity;
     run_labels(&job, want, count);
     free(mask);
     free(pixels);
-    free(doubles);
     free(want);
 }
 
@@ -314,13 +311,109 @@ static void test_label_equal(void **state)
     each_mask(check_label_equal);
 }
 
+/* ---- perlabel, compact ------------------------------------------------------------------- */
+
+extern const Primitive prim_perlabel, prim_compact;
+
+/* Labels up to `most`, few of them many pixels. */
+static uint32_t *make_labels(RefShape s, uint32_t most)
+{
+    size_t n = ref_pixels(s);
+    uint32_t *labels = zeroed(n * sizeof *labels);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t wide = below(65536) << 16 | below(65536);
+        labels[i] = below(3) == 0 ? 0 : below(2) == 0 ? 1 + (uint32_t)i % 7 : 1 + wide % most;
+    }
+    return labels;
+}
+
+/* Sums of floats of all sizes; ids from 2^20 on are sums of a second pass. */
+static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape)
+{
+    size_t n = ref_pixels(cut->s), length = (size_t)most + 5;
+    float *pixels = make_pixels(cut->s, WITH_NAN), *want = zeroed(length * sizeof *want);
+    uint32_t *labels = make_labels(cut->s, most), *got = zeroed(length * sizeof *got);
+    for (size_t i = 0; i < n; i++) {
+        pixels[i] = ldexpf(pixels[i], (int)below(90) - 45);
+    }
+    double values[PARTS_SLOTS];
+    Err err = {0};
+    ref_perlabel(labels, pixels, cut->s, most, fold, want);
+    PartsJob job = job_of(cut, &prim_perlabel, shape);
+    job.pixels[0] = labels;
+    job.elem[0] = ELEM_U32;
+    job.pixels[1] = pixels;
+    job.elem[1] = ELEM_F32;
+    job.arg[0] = fold;
+    job.count = most;
+    job.out = ELEM_F32;
+    job.length = (int64_t)length;
+    must(parts_run(&job, got, values, &err), &err);
+    for (size_t i = 0; i <= most; i++) {
+        float v, w = want[i];
+        memcpy(&v, &got[i], sizeof v);
+        if (memcmp(&v, &w, sizeof v) != 0 && !(isnan(v) && isnan(w))) {
+            fail_msg("fold %d of %dx%d by %d: label %zu: %g, not %g", fold, cut->s.w, cut->s.h,
+                     cut->step, i, (double)v, (double)w);
+        }
+    }
+    free(pixels);
+    free(labels);
+    free(want);
+    free(got);
+}
+
+static void test_perlabel(void **state)
+{
+    (void)state;
+    for (int fold = 0; fold < 4; fold++) {
+        for (int i = 0; i < N_CUTS; i += 2) {
+            check_perlabel(&CUTS[i], 300, fold, i % 4 == 0 ? SHAPE_GPU : SHAPE_CPU);
+        }
+        check_perlabel(&ODD_CUTS[fold % N_ODD], 40, fold, SHAPE_CPU);
+    }
+    check_perlabel(&CUTS[0], 3000000, 0, SHAPE_CPU);
+}
+
+static void check_compact(const Cut *cut, uint32_t most, bool arbitrary, int shape)
+{
+    uint32_t *labels = make_labels(cut->s, most), *want = zeroed(ref_pixels(cut->s) * 4);
+    uint8_t *keep = make_where(cut->s, 100);
+    for (size_t i = 0; i < ref_pixels(cut->s); i++) {
+        keep[i] = labels[i] % 3 != 0;
+    }
+    uint32_t count = ref_compact(labels, keep, cut->s, want);
+    PartsJob job = job_of(cut, &prim_compact, shape);
+    job.pixels[0] = labels;
+    job.elem[0] = ELEM_U32;
+    job.pixels[1] = keep;
+    job.elem[1] = ELEM_U8;
+    job.arg[0] = arbitrary;
+    job.count = arbitrary ? (double)NAN : (double)most;
+    run_labels(&job, want, count);
+    free(labels);
+    free(keep);
+    free(want);
+}
+
+static void test_compact(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_CUTS; i++) {
+        uint32_t most = (uint32_t)ref_pixels(CUTS[i].s);
+        check_compact(&CUTS[i], i % 3 == 0 ? most : most / 9, false,
+                      i % 2 == 0 ? SHAPE_GPU : SHAPE_CPU);
+    }
+    check_compact(&ODD_CUTS[2], 1000, false, SHAPE_GPU);
+    check_compact(&ODD_CUTS[0], UINT32_MAX - 3, true, SHAPE_CPU);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reduce),
-        cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_label),
-        cmocka_unit_test(test_label_equal),
+        cmocka_unit_test(test_reduce),   cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_label),    cmocka_unit_test(test_label_equal),
+        cmocka_unit_test(test_perlabel), cmocka_unit_test(test_compact),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -1,0 +1,305 @@
+/*
+ * measuring: what a measurement of a whole image (prim_measure.c) and one of its parts
+ * (measure_parts.c) both do: programs and launches, the first kernels, memory, and the table.
+ */
+#include "measuring.h"
+
+#include "prim_program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* LONGEST_STRIP is the most that kernels/measure.cl can sum up in 32 bits. */
+enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16, BLOCK = 8192 };
+
+extern const char kernel_text_measure_tally[], kernel_text_measure_range[];
+extern const char kernel_text_measure[], kernel_text_measure_outline[];
+
+/* ---- launching ------------------------------------------------------------------------- */
+
+bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
+                       DevProgram **program)
+{
+    const PrimCall *call = m->call;
+    static const char pragma[] = "#pragma OPENCL FP_CONTRACT OFF\n";
+    char list[6000], defines[sizeof list + 100];
+    measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
+    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", pragma, list,
+                   value);
+    const char *const with_reader[] = {call->reader, kernel_text_measure_tally, text, NULL};
+    const char *const bare[] = {text, NULL};
+    return reads ? prim_program(call, defines, with_reader, program)
+                 : prim_program(call, pragma, bare, program);
+}
+
+bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
+{
+    enum { MAX_ARGS = 96 };
+    const PrimCall *call = m->call;
+    DevKernel *kernel = NULL;
+    DevArg args[MAX_ARGS];
+    int n = 0, readers = launch->reads ? call->n_reader_args : 0;
+    TRY(dev_kernel(launch->program, launch->kernel, &kernel, call->err));
+    if (readers + launch->n_args > MAX_ARGS) {
+        return err_set(call->err, CODE_USAGE, "%s reads from more than %d places at once",
+                       call->name, MAX_ARGS - launch->n_args);
+    }
+    for (int i = 0; i < readers; i++) {
+        args[n++] = call->reader_args[i];
+    }
+    for (int i = 0; i < launch->n_args; i++) {
+        args[n++] = launch->args[i];
+    }
+    const size_t group[3] = {launch->group, 1, 1};
+    size_t image[3] = {((size_t)call->w + GROUP - 1) / GROUP,
+                       ((size_t)call->h + (size_t)m->strip - 1) / (size_t)m->strip,
+                       (size_t)call->planes};
+    const size_t *groups = launch->groups[0] == 0 ? image : launch->groups;
+    return dev_launch(call->dev, kernel, args, n, groups, group, call->name, call->err);
+}
+
+/* Long strips make few runs, short ones many groups. */
+int measuring_strip(const PrimCall *call)
+{
+    int64_t across = (call->w + GROUP - 1) / GROUP;
+    int strip = LONGEST_STRIP;
+    while (strip > SHORTEST_STRIP &&
+           across * ((call->h + strip - 1) / strip) * call->planes < ENOUGH_GROUPS) {
+        strip /= 2;
+    }
+    return strip;
+}
+
+/* ---- the first kernels ----------------------------------------------------------------- */
+
+bool measuring_is_windowed(const Measuring *m)
+{
+    bool windowed = false;
+    for (int k = 0; k < m->list.images; k++) {
+        windowed = windowed || (m->list.image_needs[k] & MEASURE_WINDOWED);
+    }
+    return windowed;
+}
+
+static void no_spread(MeasureSpread spread[MEASURE_MAX_IMAGES])
+{
+    for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
+        spread[k] = (MeasureSpread){-1000, 1000, 0};
+    }
+}
+
+bool measuring_clear_spread(Measuring *m)
+{
+    MeasureSpread spread[MEASURE_MAX_IMAGES];
+    no_spread(spread);
+    return dev_write(m->call->dev, m->spread, 0, spread,
+                     (size_t)m->list.images * sizeof *spread, m->call->err);
+}
+
+bool measuring_find_spread(Measuring *m)
+{
+    PrimCall *call = m->call;
+    DevProgram *program = NULL;
+    TRY(measuring_program(m, kernel_text_measure_range, true, 0, &program));
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_int(m->strip),
+                           dev_mem(m->spread)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                                  .kernel = "measure_range",
+                                                  .reads = true,
+                                                  .group = GROUP,
+                                                  .args = args,
+                                                  .n_args = 4});
+}
+
+bool measuring_fix_lanes(Measuring *m)
+{
+    PrimCall *call = m->call;
+    MeasureSpread spread[MEASURE_MAX_IMAGES];
+    int32_t window[2 * MEASURE_MAX_IMAGES];
+    bool windowed = measuring_is_windowed(m);
+    size_t images = (size_t)m->list.images;
+    no_spread(spread);
+    TRY(!windowed ||
+        dev_read(call->dev, m->spread, 0, spread, images * sizeof *spread, call->err));
+    measure_lanes(&m->list, spread, call, &m->lanes);
+    for (size_t k = 0; k < images; k++) {
+        window[2 * k] = m->lanes.image[k].base;
+        window[2 * k + 1] = m->lanes.image[k].base2;
+    }
+    return !windowed ||
+           dev_write(call->dev, m->window, 0, window, 2 * sizeof *window * images, call->err);
+}
+
+bool measuring_clear_sums(Measuring *m)
+{
+    PrimCall *call = m->call;
+    TRY(dev_fill(call->dev, m->table, 0, (size_t)m->lanes.all * m->n * sizeof(uint64_t), 0,
+                 call->err));
+    return dev_fill(call->dev, m->lows, 0, (size_t)m->lanes.lows * m->n * sizeof(uint32_t),
+                    UINT32_MAX, call->err);
+}
+
+bool measuring_add_sums(Measuring *m)
+{
+    PrimCall *call = m->call;
+    DevProgram *program = NULL;
+    TRY(measuring_program(m, kernel_text_measure, true, 0, &program));
+    const DevArg args[] = {dev_int(call->w),      dev_int(call->h),      dev_int(call->d),
+                           dev_int(call->part.y), dev_int(call->part.z), dev_int(m->strip),
+                           dev_uint(m->first),    dev_uint(m->n),        dev_mem(m->window),
+                           dev_mem(m->table),     dev_mem(m->lows)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                                  .kernel = "measure_sums",
+                                                  .reads = true,
+                                                  .group = GROUP,
+                                                  .args = args,
+                                                  .n_args = 11});
+}
+
+bool measuring_add_outline(Measuring *m)
+{
+    PrimCall *call = m->call;
+    DevProgram *program = NULL;
+    if (m->lanes.n_outline == 0) {
+        return true;
+    }
+    TRY(measuring_program(m, kernel_text_measure_outline, true, 0, &program));
+    PrimPart part = prim_part(call);
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->d),
+                           dev_int(-part.y),
+                           dev_int(part.h - part.y),
+                           dev_int(-part.z),
+                           dev_int(part.d - part.z),
+                           dev_int(m->strip),
+                           dev_uint(m->first),
+                           dev_uint(m->n),
+                           dev_uint(m->lanes.outline),
+                           dev_mem(m->table)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                                  .kernel = "measure_outline",
+                                                  .reads = true,
+                                                  .group = GROUP,
+                                                  .args = args,
+                                                  .n_args = 12});
+}
+
+bool measuring_read_boxes(Measuring *m)
+{
+    PrimCall *call = m->call;
+    size_t boxes = 2 * (size_t)m->frame.dims * m->n * sizeof *m->boxes;
+    TRY(dev_read(call->dev, m->table, 0, m->counts, m->n * sizeof *m->counts, call->err));
+    return dev_read(call->dev, m->lows, 0, m->boxes, boxes, call->err);
+}
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+bool measuring_open_slices(Measuring *m)
+{
+    PrimCall *call = m->call;
+    const MeasureScratch *s = &m->at;
+    struct {
+        DevMem **to;
+        size_t begin, end;
+    } slices[] = {{&m->spread, s->spread, s->window}, {&m->window, s->window, s->table},
+                  {&m->table, s->table, s->lows},     {&m->lows, s->lows, s->place},
+                  {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->work},
+                  {&m->work, s->work, s->all}};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        size_t begin = slices[i].begin, bytes = slices[i].end - begin;
+        if (bytes > 0) {
+            TRY(dev_slice(call->dev, call->scratch, begin, bytes, slices[i].to, call->err));
+        }
+    }
+    return true;
+}
+
+void measuring_close_slices(Measuring *m)
+{
+    DevMem **slices[] = {&m->spread, &m->window,  &m->table, &m->lows,
+                         &m->place,  &m->heights, &m->work};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        dev_free(m->call->dev, *slices[i]);
+        *slices[i] = NULL;
+    }
+}
+
+void measuring_free(Measuring *m)
+{
+    free(m->counts);
+    free(m->boxes);
+    free(m->hull);
+    free(m->feret);
+    free(m->sums);
+    free(m->minima);
+}
+
+bool measuring_host_memory(Measuring *m)
+{
+    size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
+    size_t hulls = m->lanes.space && m->lanes.convex >= 0 ? n : 1;
+    m->block = n < BLOCK ? n : BLOCK;
+    m->counts = malloc(stages * sizeof *m->counts);
+    m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
+    m->hull = malloc(hulls * sizeof *m->hull);
+    m->feret = malloc(hulls * sizeof *m->feret);
+    m->sums = malloc(m->block * (size_t)m->lanes.all * sizeof *m->sums);
+    m->minima = malloc(m->block * (size_t)m->lanes.lows * sizeof *m->minima);
+    if (m->counts == NULL || m->boxes == NULL || m->hull == NULL || m->feret == NULL ||
+        m->sums == NULL || m->minima == NULL) {
+        return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
+                       m->call->name, n);
+    }
+    return true;
+}
+
+bool measuring_begin_table(const Measuring *m, PrimTable *table)
+{
+    const MeasureList *list = &m->list;
+    size_t columns = (size_t)list->columns;
+    *table = (PrimTable){.columns = list->columns};
+    table->names = calloc(columns + 1, sizeof *table->names);
+    table->integer = calloc(columns + 1, sizeof *table->integer);
+    table->at = malloc((columns + 1) * ((size_t)m->count + 1) * sizeof *table->at);
+    if (table->names == NULL || table->integer == NULL || table->at == NULL) {
+        return err_set(m->call->err, CODE_MEMORY, "%s: no memory for a table of %u rows",
+                       m->call->name, m->count);
+    }
+    const double *s = m->frame.spacing;
+    bool unit = s[0] == 1 && s[1] == 1 && (list->dims == 2 || s[2] == 1);
+    int column = 0;
+    for (int i = 0; i < list->n; i++) {
+        const MeasureItem *item = &list->at[i];
+        for (int c = 0; c < measure_columns(item->measure, list->dims); c++, column++) {
+            measure_header(item->measure, list->dims, item->header, c, table->names[column],
+                           sizeof table->names[column]);
+            int kind = item->measure->integer;
+            table->integer[column] = kind == 1 || (kind == 2 && unit);
+        }
+    }
+    return true;
+}
+
+void measuring_close_table(const Measuring *m, PrimTable *table)
+{
+    for (int c = 1; c <= table->columns && table->rows < m->count; c++) {
+        memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,
+                (size_t)table->rows * sizeof *table->at);
+    }
+}
+
+bool measuring_open(PrimCall *call, Measuring *m)
+{
+    *m = (Measuring){.call = call, .strip = measuring_strip(call)};
+    TRY(measure_parse(call->text != NULL ? call->text : "", prim_part(call).d > 1 ? 3 : 2, &m->list,
+                      call->err));
+    m->frame.dims = m->list.dims;
+    for (int axis = 0; axis < 3; axis++) {
+        m->frame.spacing[axis] = call->arg[axis] > 0 ? call->arg[axis] : 1;
+    }
+    measure_lanes(&m->list, NULL, call, &m->lanes);
+    measure_scratch(&m->list, &m->lanes, call, &m->at);
+    return true;
+}

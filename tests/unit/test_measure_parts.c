@@ -1,0 +1,210 @@
+/*
+ * test_measure_parts: tables of images in parts against those of the same images in one piece, bit
+ * for bit.  (test_measure holds the latter against the reference.)
+ */
+#include "parts.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const Primitive prim_measure;
+
+static Device *device;
+
+static void must(bool ok, const Err *err)
+{
+    if (!ok) {
+        fail_msg("%s", err->text);
+    }
+}
+
+static void *zeroed(size_t bytes)
+{
+    void *at = calloc(bytes + 1, 1);
+    assert_non_null(at);
+    return at;
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {0};
+    if (!dev_open(&options, &device, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_close(device);
+    return 0;
+}
+
+/* ---- scenes ------------------------------------------------------------------------------ */
+
+static uint32_t random_state;
+
+static uint32_t below(uint32_t n)
+{
+    random_state = random_state * 1664525U + 1013904223U;
+    return (random_state >> 16) % n;
+}
+
+typedef struct Scene {
+    RefShape shape;
+    uint32_t *labels, count;
+    float *images[3];
+} Scene;
+
+enum { CELLS, RINGS, BANDS, SPECKS, EACH, ODD };
+
+/* CELLS: frayed squares; RINGS: nested, with holes, across many seams; BANDS: upright stripes from
+ * the first to the last row; SPECKS: single pixels and much background; EACH: every pixel. */
+static uint32_t label_at(int kind, int x, int y, int z, RefShape s)
+{
+    int dx = x - s.w / 2, dy = y - s.h / 2, dz = z - s.d / 2;
+    int ring = (int)sqrt(dx * dx + dy * dy + dz * dz) / 3;
+    switch (kind) {
+    case CELLS:
+    case ODD: return below(5) == 0 ? 0 : (uint32_t)(x / 9 + y / 9 * 40 + z / 5 * 1600 + 2);
+    case RINGS: return ring % 2 == 0 || below(60) == 0 ? 0 : (uint32_t)ring;
+    case BANDS: return below(7) == 0 ? 0 : (uint32_t)(x / 4 + 1);
+    case SPECKS: return below(20) != 0 ? 0 : below(900) + 1;
+    default: return (uint32_t)(x + s.w * (y + s.h * z) + 1);
+    }
+}
+
+static Scene make_scene(RefShape shape, int kind)
+{
+    Scene s = {.shape = shape};
+    size_t n = ref_pixels(shape);
+    random_state = (uint32_t)(shape.w * 31 + shape.h * 7 + kind);
+    s.labels = zeroed(n * 4);
+    for (int k = 0; k < 3; k++) {
+        s.images[k] = zeroed(n * sizeof(float));
+    }
+    for (size_t i = 0; i < n; i++) {
+        int x = (int)(i % (size_t)shape.w), row = (int)(i / (size_t)shape.w);
+        uint32_t label = label_at(kind, x, row % shape.h, row / shape.h, shape);
+        s.labels[i] = label;
+        s.count = label > s.count ? label : s.count;
+        s.images[0][i] = (float)below(256);
+        s.images[1][i] = (float)below(4000) * 0.25F - 120;
+        s.images[2][i] = ldexpf((float)below(65536) - 30000.0F, (int)below(60) - 30);
+        if (kind == ODD && below(400) == 0) {
+            s.images[2][i] = below(2) ? NAN : INFINITY;
+        }
+    }
+    return s;
+}
+
+static void free_scene(Scene *s)
+{
+    free(s->labels);
+    for (int k = 0; k < 3; k++) {
+        free(s->images[k]);
+    }
+}
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
+typedef struct Cut {
+    RefShape s;
+    int kind, step;
+} Cut;
+
+static void compare(const Cut *cut, const PrimTable *want, const PrimTable *got)
+{
+    assert_int_equal(want->rows, got->rows);
+    assert_int_equal(want->columns, got->columns);
+    for (int c = 0; c <= want->columns; c++) {
+        for (int64_t row = 0; row < want->rows; row++) {
+            double a = want->at[c * want->rows + row], b = got->at[c * want->rows + row];
+            if (memcmp(&a, &b, sizeof a) != 0 && !(isnan(a) && isnan(b))) {
+                fail_msg("%dx%dx%d, kind %d by %d: %s of label %g: %.17g, not %.17g", cut->s.w,
+                         cut->s.h, cut->s.d, cut->kind, cut->step, want->names[c],
+                         want->at[want->columns * want->rows + row], b, a);
+            }
+        }
+    }
+}
+
+static void check_columns(const Cut *cut, const char *columns)
+{
+    Scene s = make_scene(cut->s, cut->kind);
+    PrimTable want = {0}, got = {0};
+    double values[PARTS_SLOTS];
+    Err err = {0};
+    PartsJob job = {.dev = device,
+                    .primitive = &prim_measure,
+                    .s = cut->s,
+                    .step = cut->step,
+                    .pixels = {s.labels, s.images[0], s.images[1], s.images[2]},
+                    .elem = {ELEM_U32, ELEM_F32, ELEM_F32, ELEM_F32},
+                    .arg = {1, 1, 1},
+                    .text = columns,
+                    .count = s.count,
+                    .out = ELEM_U32,
+                    .table = &want};
+    must(parts_run_whole(&job, NULL, values, &err), &err);
+    job.table = &got;
+    must(parts_run(&job, NULL, values, &err), &err);
+    compare(cut, &want, &got);
+    prim_table_free(&want);
+    prim_table_free(&got);
+    free_scene(&s);
+}
+
+/* The last one has more objects than are measured at a time. */
+static const Cut CUTS[] = {
+    {{75, 140, 1, 1}, CELLS, 64},  {{60, 37, 1, 1}, RINGS, 0}, {{40, 33, 1, 1}, BANDS, 1},
+    {{50, 70, 1, 1}, SPECKS, 0},   {{70, 90, 1, 1}, ODD, 7},   {{25, 23, 14, 1}, RINGS, 1},
+    {{31, 17, 11, 1}, CELLS, 0},   {{20, 9, 8, 1}, BANDS, 3},  {{50, 20, 1, 1}, CELLS, 64},
+    {{300, 290, 1, 1}, EACH, 128},
+};
+enum { N_CUTS = sizeof CUTS / sizeof CUTS[0] };
+
+static void check(const char *columns, const char *planar)
+{
+    char both[1000];
+    snprintf(both, sizeof both, "%s%s", columns, planar);
+    for (int i = 0; i < N_CUTS; i++) {
+        check_columns(&CUTS[i], CUTS[i].s.d > 1 ? columns : both);
+    }
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    check("label,area,bbox,centroid,0:mean,1:mean,2:mean,0:min,1:max,2:max,2:std,1:std,0:std,0:sum,"
+          "1:sum,2:center_of_mass,1:center_of_mass,0:centroid_weighted_local",
+          "");
+    check("label,num_pixels,extent", "");
+}
+
+static void test_outlines(void **state)
+{
+    (void)state;
+    check("label,euler_number", ",perimeter,perimeter_crofton");
+    check_columns(&CUTS[1], "label,perimeter_crofton");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_outlines),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
