@@ -401,7 +401,7 @@ static void primitive_step(Build *b, const IrStep *step)
                     .name = k.name,
                     .lines = lines,
                     .primitive = ir_op_info(node.op)->name,
-                    .grid = b->cg.grid[k.domain],
+                    .grid = k.domain >= 0 ? b->cg.grid[k.domain] : b->scalar_grid,
                     .value = b->cg.slot[id],
                     .of_value = node.of != 0 ? b->cg.slot[node.of] : -1,
                     .of_step = node.of != 0 ? b->table_step[node.of] : -1,

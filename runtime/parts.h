@@ -68,6 +68,7 @@ typedef struct PartsPlan {
     int *last_use;    /* by buffer: the last segment that loads it; -1 none */
     double labels;    /* as many are expected where the number is not known yet */
     uint64_t limit, peak;
+    uint64_t least;   /* bytes with which it would just run */
 } PartsPlan;
 
 /*
@@ -90,6 +91,10 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);
 int parts_extent(const ExecGrid *grid);
 bool parts_is_vector(const ExecPlan *plan, int buffer);
+
+/* The same with parts as short as they can be: segment->bytes is the least that will do. */
+bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                 PartsSegment *segment, Err *err);
 
 /* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
  * `labels` as in PrimCall. */

@@ -186,9 +186,8 @@ static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
     return err_set(err, CODE_MEMORY,
                    "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
-                   "only %.1f MiB may be used: --memory %.0fMiB is the least that will do",
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20,
-                   ceil((double)seg->bytes / 0x1p20) + 1);
+                   "only %.1f MiB may be used",
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
 }
 
 /* Parts are whole multiples of this many rows. */
@@ -201,6 +200,17 @@ static int grain_of(const ExecPlan *plan, const PartsSegment *seg, int least)
         grain = own > grain ? own : grain;
     }
     return grain;
+}
+
+bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                 PartsSegment *seg, Err *err)
+{
+    int grain = seg->planes ? 1 : grain_of(plan, seg, target->part_rows > 0 ? 1 : GRAIN);
+    if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
+        return true;
+    }
+    return try_rows(plan, target, parts, seg, NULL, NULL,
+                    seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
 }
 
 bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,

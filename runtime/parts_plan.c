@@ -217,15 +217,16 @@ static int task_of(const PartsSegment *seg, int step)
     return -1;
 }
 
-static bool writes_value_here(const Cutter *c)
+/* Some task wants values while an earlier one is still about to find some. */
+static bool values_come_late(const Cutter *c)
 {
+    bool finds = false, late = false;
     for (int i = 0; i < c->now.n_tasks; i++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
-        if (step->kind == STEP_PRIMITIVE && step->value >= 0) {
-            return true;
-        }
+        late = late || (finds && uses_values(step));
+        finds = finds || (step->kind == STEP_PRIMITIVE && step->value >= 0);
     }
-    return false;
+    return late;
 }
 
 /* Tasks stand in the program's order. */
@@ -253,8 +254,7 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
         c->now.extent = parts_extent(g);
     }
     bool volumes = g->has_z && g->c > 1; /* cut along z, their channels would not lie together */
-    if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || volumes ||
-        (uses_values(step) && writes_value_here(c))) {
+    if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || volumes) {
         return false;
     }
     insert_task(&c->now, (PartsTask){.step = s, .pass = pass, .last_pass = last_pass});
@@ -271,7 +271,7 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
             return false;
         }
     }
-    return true;
+    return !values_come_late(c);
 }
 
 /* Rows around the part that each task computes: what later tasks read of it. */
@@ -627,6 +627,11 @@ static bool layout_all(Cutter *c)
     PartsPlan *p = c->parts;
     for (int i = 0; i < p->n; i++) {
         PartsSegment *seg = &p->segments[i];
+        TRY(parts_least(c->plan, c->target, p, seg, c->err));
+        p->least = seg->bytes > p->least ? seg->bytes : p->least;
+    }
+    for (int i = 0; i < p->n && p->least <= p->limit; i++) {
+        PartsSegment *seg = &p->segments[i];
         TRY(parts_layout(c->plan, c->target, p, seg, NULL, NULL, p->limit, c->err));
         p->peak = seg->bytes > p->peak ? seg->bytes : p->peak;
     }
@@ -678,23 +683,41 @@ static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
     return cost;
 }
 
+static bool is_better(const ExecPlan *plan, const PartsPlan *a, const PartsPlan *b)
+{
+    bool fits_a = a->least <= a->limit, fits_b = b->least <= b->limit;
+    return !fits_a && !fits_b ? a->least < b->least
+           : fits_a != fits_b ? fits_a
+                              : cost_of(plan, a) < cost_of(plan, b);
+}
+
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err)
 {
-    Err other_err = {0};
-    PartsPlan *other = NULL;
-    bool ok = plan_once(plan, target, limit, true, out, err);
-    if (!plan_once(plan, target, limit, false, &other, &other_err)) {
-        return ok;
-    }
-    if (!ok || cost_of(plan, other) < cost_of(plan, *out)) {
+    PartsPlan *other;
+    TRY(plan_once(plan, target, limit, true, out, err));
+    if (!plan_once(plan, target, limit, false, &other, err)) {
         parts_plan_free(*out);
+        *out = NULL;
+        return false;
+    }
+    if (is_better(plan, other, *out)) {
+        PartsPlan *first = *out;
         *out = other;
-        err_clear(err);
-        return true;
+        other = first;
     }
     parts_plan_free(other);
-    return ok;
+    if ((*out)->least <= limit) {
+        return true;
+    }
+    err_set(err, CODE_MEMORY,
+            "the pipeline needs %.1f MiB on the device even when the image is cut into parts, but "
+            "only %.1f MiB may be used; the least that will do is --memory %.0fMiB",
+            (double)(*out)->least / 0x1p20, (double)limit / 0x1p20,
+            ceil((double)(*out)->least / 0x1p20) + 1);
+    parts_plan_free(*out);
+    *out = NULL;
+    return false;
 }
 
 void parts_plan_free(PartsPlan *parts)
