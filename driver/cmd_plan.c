@@ -124,13 +124,15 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         const char *from = !w->load                                ? ""
                            : plan->parts->input[w->buffer] >= 0 ? " <- input"
                                                                    : " <- kept";
-        const char *to = w->keep ? plan->parts->kept[w->buffer] ? " -> kept" : " -> output" : "";
+        bool kept = w->keep && plan->parts->kept[w->buffer];
+        bool given = w->keep && plan->parts->given[w->buffer];
         printf("       %-28s %-4s %10.3f MiB  ", plan->program->buffers[w->buffer].name,
                elem_name(plan->buffers[w->buffer].elem), (double)w->bytes / 1048576.0);
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s\n", w->whole ? " whole" : "", from, to);
+        printf("%s%s%s%s\n", w->whole ? " whole" : "", from, kept ? " -> kept" : "",
+               given ? " -> output" : "");
     }
 }
 
