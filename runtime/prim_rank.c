@@ -6,11 +6,15 @@
  * (kernels/rank.cl).  A wrong bracket or too many copies cost up to three readings more and change
  * nothing else.  How many pixels are selected is only known on the device; the host never waits.
  *
+ * Images in parts go another way (rank_parts.c).
+ *
  * The bracket is Floyd and Rivest's idea (Expected time bounds for selection, 1975).
  */
 #include "prim_visit.h"
+#include "rank_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     HEADER_WORDS = 24576, /* of scratch, in front of the copies */
@@ -30,6 +34,9 @@ static uint32_t capacity_of(const PrimCall *call)
 
 static size_t scratch_bytes(const PrimCall *call)
 {
+    if (call->part.cut) {
+        return rank_parts_scratch();
+    }
     return ((size_t)HEADER_WORDS + capacity_of(call)) * sizeof(uint32_t);
 }
 
@@ -97,6 +104,9 @@ static bool run_passes(const PrimCall *call, DevProgram *program, double percent
 
 static bool run(PrimCall *call)
 {
+    if (call->part.cut) {
+        return rank_parts_run(call, clamped(call->arg[0]));
+    }
     TRY(visit_check_count(call));
     char defines[64];
     snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n", HEADER_WORDS);
@@ -108,4 +118,14 @@ static bool run(PrimCall *call)
     return run_passes(call, program, percent);
 }
 
-const Primitive prim_rank = {.name = "rank", .scratch_bytes = scratch_bytes, .run = run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return RANK_PARTS_PASSES;
+}
+
+const Primitive prim_rank = {.name = "rank",
+                             .scratch_bytes = scratch_bytes,
+                             .run = run,
+                             .passes = passes,
+                             .forget = free};

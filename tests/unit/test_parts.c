@@ -187,6 +187,48 @@ static void test_histogram(void **state)
     check_histogram(&ODD_CUTS[2], FEW, 256, false, 0);
 }
 
+/* ---- rank -------------------------------------------------------------------------------- */
+
+extern const Primitive prim_rank;
+
+static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where, double percent)
+{
+    double want = ref_rank(pixels, where, cut->s, percent), got[PARTS_SLOTS];
+    Err err = {0};
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PartsJob job = job_of(cut, &prim_rank, shape);
+        job.pixels[0] = pixels;
+        job.elem[0] = ELEM_F32;
+        job.pixels[1] = where;
+        job.elem[1] = ELEM_U8;
+        job.arg[0] = percent;
+        must(parts_run(&job, NULL, got, &err), &err);
+        if (memcmp(&want, &got[PARTS_VALUE], sizeof want) != 0) {
+            fail_msg("percentile %g of %dx%dx%dx%d: %.17g, not %.17g", percent, cut->s.w, cut->s.h,
+                     cut->s.d, cut->s.c, got[PARTS_VALUE], want);
+        }
+    }
+}
+
+/* Noise, few values with gaps between them, infinities; and nothing at all. */
+static void test_rank(void **state)
+{
+    (void)state;
+    static const double PERCENTS[] = {0, 0.1, 33.3, 50, 99.99, 100};
+    for (int i = 0; i < N_CUTS + N_ODD; i++) {
+        const Cut *cut = i < N_CUTS ? &CUTS[i] : &ODD_CUTS[i - N_CUTS];
+        float *pixels = make_pixels(cut->s, i % FILLS);
+        uint8_t *where = make_where(cut->s, i % 4 == 3 ? 0 : 60);
+        pixels[0] = INFINITY;
+        pixels[1] = -INFINITY;
+        for (int k = 0; k < 6; k++) {
+            check_rank(cut, pixels, i % 2 ? where : NULL, PERCENTS[k]);
+        }
+        free(pixels);
+        free(where);
+    }
+}
+
 /* ---- label, label_equal ------------------------------------------------------------------ */
 
 extern const Primitive prim_label, prim_label_equal;
@@ -411,9 +453,13 @@ static void test_compact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reduce),   cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_label),    cmocka_unit_test(test_label_equal),
-        cmocka_unit_test(test_perlabel), cmocka_unit_test(test_compact),
+        cmocka_unit_test(test_reduce),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_label),
+        cmocka_unit_test(test_label_equal),
+        cmocka_unit_test(test_perlabel),
+        cmocka_unit_test(test_compact),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -1,0 +1,63 @@
+/*
+ * rank_parts: counts the keys of an image in parts, for the host to find a rank in
+ * (runtime/rank_parts.c).
+ *
+ * Keys are u32 in the order of the f32.  The first pass counts their upper halves, the second one the
+ * lower halves of those with the upper half that was chosen, and finds the smallest key that is not
+ * below a bound.  kernels/visit.cl comes before this text.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define RANK_PARTS_HALF 16
+#define RANK_PARTS_BINS (1 << RANK_PARTS_HALF) /* and behind them the smallest key */
+
+/* -0 counts as 0. */
+VISIT_INLINE uint rank_parts_key(float value)
+{
+    const uint bits = as_uint(value + 0.0f);
+    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+
+VISIT_KERNEL void rank_parts_clear(global uint *bins)
+{
+    for (int i = (int)get_global_id(0); i <= RANK_PARTS_BINS; i += (int)get_global_size(0)) {
+        bins[i] = i < RANK_PARTS_BINS ? 0 : 0xffffffffu;
+    }
+}
+
+/* Neighbours that are alike cost one access together. */
+VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_pass,
+                                   uint own_upper, uint own_bound, global uint *own_bins)
+{
+    uint own_smallest = 0xffffffffu, own_run = 0, own_last = 0;
+    for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
+         own_tile += (uint)get_num_groups(0)) {
+        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
+            float own_v[VISIT_COUNT];
+            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
+#pragma unroll
+            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                const uint own_key = rank_parts_key(own_v[own_k]);
+                const uint own_top = own_key >> RANK_PARTS_HALF;
+                const uint own_bin = own_pass == 0 ? own_top : own_key & (RANK_PARTS_BINS - 1);
+                const bool own_there = !isnan(own_v[own_k]);
+                if (own_there && (own_pass == 0 || own_top == own_upper)) {
+                    if (own_bin != own_last && own_run > 0) {
+                        atomic_add(own_bins + own_last, own_run);
+                        own_run = 0;
+                    }
+                    own_last = own_bin;
+                    own_run++;
+                }
+                own_smallest = own_there && own_key >= own_bound ? min(own_smallest, own_key)
+                                                                 : own_smallest;
+            }
+        }
+    }
+    if (own_run > 0) {
+        atomic_add(own_bins + own_last, own_run);
+    }
+    if (own_smallest != 0xffffffffu) {
+        atomic_min(own_bins + RANK_PARTS_BINS, own_smallest);
+    }
+}
