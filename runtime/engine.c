@@ -27,6 +27,7 @@
 
 enum { MAX_JOBS = 64, DEFAULT_JOBS = 4 };
 
+static const size_t POOL_MAX = (size_t)1 << 30; /* bytes of pixels kept for the next images */
 static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows, read ahead or to be written */
 
 typedef struct Job Job;
@@ -64,6 +65,7 @@ typedef struct Engine {
     const EngineSetup *setup;
     const Program *program;
     ImageFate *fates;
+    HostPool *pool;
     VolumeCache cache;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -530,7 +532,7 @@ static bool run_whole(Engine *e, Frame *frame, Err *err)
     for (int i = 0; i < e->program->n_inputs; i++) {
         TRY(upload(e, i, frame->volumes[i], err));
     }
-    TRY(results_begin(e->exec, e->program, true, &frame->results, err));
+    TRY(results_begin(e->exec, e->program, e->pool, &frame->results, err));
     TRY(exec_run(e->exec, err));
     return results_download(e->exec, frame->results, err) &&
            results_finish(e->exec, frame->results, err);
@@ -574,7 +576,7 @@ static bool run_stream(Engine *e, Frame *frame, bool collect, Err *err)
                          .progress = show_stream,
                          .context = &shown};
     forget_uploads(e);
-    TRY(results_begin(e->exec, e->program, collect, &frame->results, err));
+    TRY(results_begin(e->exec, e->program, collect ? e->pool : NULL, &frame->results, err));
     return (collect || wait_for_sink(e, frame)) && stream_run(&setup, frame->results, err);
 }
 
@@ -643,6 +645,7 @@ static void run_device(Engine *e)
     bool wanted;
     for (Frame *frame; (frame = take_frame(e, &wanted)) != NULL;) {
         Err err = {0};
+        host_pool_pin(e->pool);
         if (wanted && run_frame(e, frame, &err)) {
             hand_to_writers(e, frame);
             continue;
@@ -750,8 +753,9 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     pthread_cond_init(&e.changed, NULL);
     e.bound = calloc((size_t)program->n_inputs + 1, sizeof *e.bound);
     e.uploaded = calloc((size_t)program->n_inputs + 1, sizeof *e.uploaded);
-    bool ok = volume_cache_init(&e.cache, program->n_inputs, err) &&
-              ((e.bound != NULL && e.uploaded != NULL) ||
+    e.pool = host_pool_new(e.max_bytes < POOL_MAX ? e.max_bytes : POOL_MAX, setup->dev);
+    bool ok = volume_cache_init(&e.cache, program->n_inputs, e.pool, err) &&
+              ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL) ||
                err_set(err, CODE_MEMORY, "out of host memory for the inputs")) &&
               exec_new(program, setup->dev, &e.exec, err);
     if (ok) {
@@ -765,6 +769,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     }
     exec_free(e.exec);
     volume_cache_free(&e.cache);
+    host_pool_free(e.pool);
     free(e.bound);
     free(e.uploaded);
     pthread_cond_destroy(&e.changed);
