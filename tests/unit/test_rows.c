@@ -241,7 +241,7 @@ static void labels_get_their_type(void **state)
     for (int i = 0; i < 2; i++) {
         Elem elem = i == 0 ? ELEM_U16 : ELEM_U32;
         for (int how = 0; how < 3; how++) {
-            double most = how == 0 ? MORE[i] : NAN;
+            double most = how == 0 ? (double)MORE[i] : NAN;
             write_film(1, "tif", how == 1, most, MORE[i]);
             assert_written("out.tif", FILM - 1, 1, elem, MORE[i]);
             write_film(FILM, "tif", how == 1, most, MORE[i]);
