@@ -8,6 +8,7 @@
 
 #include "../base/file.h"
 #include "decimal.h"
+#include "stopwatch.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,10 +29,12 @@ struct CsvWriter {
 
 static void flush(CsvWriter *writer)
 {
+    Phase before = stopwatch_begin(PHASE_WRITE);
     if (writer->error == 0 && !file_put(writer->fd, writer->buffer, writer->n)) {
         writer->error = errno;
     }
     writer->n = 0;
+    stopwatch_end(before);
 }
 
 static void put(CsvWriter *writer, const char *text, size_t n)
@@ -144,7 +147,9 @@ bool csv_commit(CsvWriter *writer, Err *err)
         csv_abort(writer);
         return false;
     }
+    Phase before = stopwatch_begin(PHASE_WRITE);
     bool ok = file_commit(writer->temp, writer->path, writer->fd, err);
+    stopwatch_end(before);
     free(writer);
     return ok;
 }

@@ -92,7 +92,7 @@ int batch_dry_run(const Program *program, const Options *options)
 {
     Err err = {0};
     DryRun d = {.program = program, .options = options};
-    bool ok = volume_cache_init(&d.cache, program->n_inputs, &err) &&
+    bool ok = volume_cache_init(&d.cache, program->n_inputs, NULL, &err) &&
               batch_list(program, options, &d.list, &err);
     if (ok) {
         for (int i = 0; i < d.list.n; i++) {

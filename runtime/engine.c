@@ -17,16 +17,17 @@
 #include "reader.h"
 #include "signals.h"
 #include "sink.h"
+#include "stopwatch.h"
 #include "stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 64, DEFAULT_JOBS = 4 };
+enum { MAX_JOBS = 64, DEFAULT_JOBS = 8 };
 
+static const size_t POOL_MAX = (size_t)1 << 30; /* bytes of pixels kept for the next images */
 static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows, read ahead or to be written */
 
 typedef struct Job Job;
@@ -64,6 +65,7 @@ typedef struct Engine {
     const EngineSetup *setup;
     const Program *program;
     ImageFate *fates;
+    HostPool *pool;
     VolumeCache cache;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -84,9 +86,13 @@ typedef struct Engine {
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)stopwatch_now();
+}
+
+/* Counts this thread's time, where somebody wants to know. */
+static void watch_thread(const Engine *e)
+{
+    stopwatch_use(e->setup->profile != NULL ? profile_watch(e->setup->profile) : NULL);
 }
 
 static void frame_push(FrameQueue *queue, Frame *frame)
@@ -171,7 +177,10 @@ static void job_finish(Engine *e, Job *job)
     ImageFate *fate = &e->fates[job->place];
     bool whole = job->err.code == CODE_OK && job->sink != NULL && job->written == job->frames;
     Err err = job->err;
-    if (whole && sink_commit(job->sink, &err) && record(e, job, &err)) {
+    Phase before = stopwatch_begin(PHASE_ENCODE);
+    whole = whole && sink_commit(job->sink, &err);
+    stopwatch_end(before);
+    if (whole && record(e, job, &err)) {
         fate->values = strdup(sink_values(job->sink));
         fate->state = IMAGE_DONE;
         if (fate->values == NULL) {
@@ -290,7 +299,9 @@ static void read_frames(Engine *e, Job *job)
         Err err = {0};
         Frame *frame = frame_new(e, job, k, bytes);
         bool ok = frame != NULL || err_set(&err, CODE_MEMORY, "out of host memory for a frame");
+        Phase before = stopwatch_begin(PHASE_DECODE);
         ok = ok && (job->streams || reader_frame(job->reader, k, frame->volumes, &err));
+        stopwatch_end(before);
         pthread_mutex_lock(&e->lock);
         if (ok) {
             job->users++;
@@ -342,6 +353,7 @@ static void *reader_thread(void *context)
 {
     Engine *e = context;
     int place;
+    watch_thread(e);
     while ((place = take_image(e)) >= 0) {
         Err err = {0};
         Job *job = calloc(1, sizeof *job);
@@ -350,7 +362,10 @@ static void *reader_thread(void *context)
         }
         *job = (Job){
             .item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};
-        if (job_open(e, job, &err)) {
+        Phase before = stopwatch_begin(PHASE_DECODE);
+        bool open = job_open(e, job, &err);
+        stopwatch_end(before);
+        if (open) {
             read_frames(e, job);
         } else {
             job->err = err;
@@ -383,7 +398,10 @@ static void write_frame(Engine *e, Frame *frame)
     pthread_mutex_lock(&e->lock);
     bool wanted = job->err.code == CODE_OK && !stopped(e);
     pthread_mutex_unlock(&e->lock);
-    if (wanted && sink_frame(job->sink, frame->number, frame->results, &err)) {
+    Phase before = stopwatch_begin(PHASE_ENCODE);
+    wanted = wanted && sink_frame(job->sink, frame->number, frame->results, &err);
+    stopwatch_end(before);
+    if (wanted) {
         show(e, job, (double)(frame->number + 1) / (double)job->frames);
         pthread_mutex_lock(&e->lock);
         job->written++;
@@ -415,6 +433,7 @@ static void *writer_thread(void *context)
 {
     Engine *e = context;
     Job *job;
+    watch_thread(e);
     while ((job = take_job(e)) != NULL) {
         /* The job outlives its last frame only while somebody counts as its user. */
         pthread_mutex_lock(&e->lock);
@@ -471,7 +490,7 @@ static bool upload(Engine *e, int input, Volume *v, Err *err)
     return true;
 }
 
-static bool bind(Engine *e, const Frame *frame, Err *err)
+static bool bind(Engine *e, Frame *frame, Err *err)
 {
     const ExecInput *inputs = reader_inputs(frame->job->reader);
     bool same = exec_bound(e->exec) != NULL;
@@ -525,15 +544,40 @@ static bool run_reference(const Engine *e, Frame *frame, Err *err)
     return e->setup->hooks->reference(e->setup->hooks->context, &view, frame->results, err);
 }
 
-static bool run_whole(Engine *e, Frame *frame, Err *err)
+static bool upload_all(Engine *e, Frame *frame, Err *err)
 {
     for (int i = 0; i < e->program->n_inputs; i++) {
         TRY(upload(e, i, frame->volumes[i], err));
     }
-    TRY(results_begin(e->exec, e->program, true, &frame->results, err));
-    TRY(exec_run(e->exec, err));
+    return results_begin(e->exec, e->program, e->pool, &frame->results, err);
+}
+
+static bool compute(Engine *e, Frame *frame, Err *err)
+{
+    (void)frame;
+    return exec_run(e->exec, err);
+}
+
+static bool download_all(Engine *e, Frame *frame, Err *err)
+{
     return results_download(e->exec, frame->results, err) &&
            results_finish(e->exec, frame->results, err);
+}
+
+static bool in_phase(Phase phase, bool (*work)(Engine *, Frame *, Err *), Engine *e, Frame *frame,
+                     Err *err)
+{
+    Phase before = stopwatch_begin(phase);
+    bool ok = work(e, frame, err);
+    stopwatch_end(before);
+    return ok;
+}
+
+static bool run_whole(Engine *e, Frame *frame, Err *err)
+{
+    return in_phase(PHASE_UPLOAD, upload_all, e, frame, err) &&
+           in_phase(PHASE_COMPUTE, compute, e, frame, err) &&
+           in_phase(PHASE_DOWNLOAD, download_all, e, frame, err);
 }
 
 /* Waits until the frames before this one are written; false: it is not wanted any more. */
@@ -561,10 +605,18 @@ static void show_stream(void *context, double part)
     show(shown->engine, job, ((double)shown->frame->number + part) / (double)job->frames);
 }
 
-static bool run_stream(Engine *e, Frame *frame, bool collect, Err *err)
+/* Results that are too large to be held go to the sink row by row; --check needs them all. */
+static bool collects(const Engine *e)
 {
+    return e->setup->options->check || results_image_bytes(e->exec, e->program) <= e->whole;
+}
+
+static bool run_stream(Engine *e, Frame *frame, Err *err)
+{
+    bool collect = collects(e);
     Shown shown = {e, frame};
     StreamSetup setup = {.program = e->program,
+                         .dev = e->setup->dev,
                          .exec = e->exec,
                          .reader = frame->job->reader,
                          .frame = frame->number,
@@ -574,7 +626,7 @@ static bool run_stream(Engine *e, Frame *frame, bool collect, Err *err)
                          .progress = show_stream,
                          .context = &shown};
     forget_uploads(e);
-    TRY(results_begin(e->exec, e->program, collect, &frame->results, err));
+    TRY(results_begin(e->exec, e->program, collect ? e->pool : NULL, &frame->results, err));
     return (collect || wait_for_sink(e, frame)) && stream_run(&setup, frame->results, err);
 }
 
@@ -584,11 +636,9 @@ static bool run_frame(Engine *e, Frame *frame, Err *err)
     if (s->dev == NULL) {
         return run_reference(e, frame, err);
     }
-    TRY(bind(e, frame, err));
-    bool collect =
-        s->options->check || results_image_bytes(e->exec, e->program) <= e->whole;
-    bool stream = frame->job->streams || !collect || exec_in_parts(e->exec);
-    TRY(stream ? run_stream(e, frame, collect, err) : run_whole(e, frame, err));
+    TRY(in_phase(PHASE_PREPARE, bind, e, frame, err));
+    bool stream = frame->job->streams || !collects(e) || exec_in_parts(e->exec);
+    TRY(stream ? in_phase(PHASE_COMPUTE, run_stream, e, frame, err) : run_whole(e, frame, err));
     TRY(s->profile == NULL ||
         profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));
     return check(e, frame, err);
@@ -641,8 +691,10 @@ static Frame *take_frame(Engine *e, bool *wanted)
 static void run_device(Engine *e)
 {
     bool wanted;
+    watch_thread(e);
     for (Frame *frame; (frame = take_frame(e, &wanted)) != NULL;) {
         Err err = {0};
+        host_pool_pin(e->pool);
         if (wanted && run_frame(e, frame, &err)) {
             hand_to_writers(e, frame);
             continue;
@@ -655,6 +707,7 @@ static void run_device(Engine *e)
         }
         frame_leave(e, frame);
     }
+    stopwatch_use(NULL);
     pthread_mutex_lock(&e->lock);
     e->device_done = true;
     pthread_cond_broadcast(&e->changed);
@@ -663,11 +716,11 @@ static void run_device(Engine *e)
 
 /* ---- all threads ----------------------------------------------------------------------- */
 
-/* A thread of each kind for every 4 processors, from 1 to 4, unless --jobs says otherwise. */
+/* A thread of each kind for every 2 processors, from 1 to 8, unless --jobs says otherwise. */
 static int choose_jobs(const Options *options, int images)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int jobs = options->jobs > 0 ? options->jobs : (int)((processors + 3) / 4);
+    int jobs = options->jobs > 0 ? options->jobs : (int)((processors + 1) / 2);
     int most = options->jobs > 0 ? MAX_JOBS : DEFAULT_JOBS;
     jobs = jobs > most ? most : jobs;
     jobs = jobs > images ? images : jobs;
@@ -720,6 +773,7 @@ static void join(const pthread_t *threads, int n)
 static bool run_threads(Engine *e, int jobs, Err *err)
 {
     pthread_t readers[MAX_JOBS], writers[MAX_JOBS];
+    uint64_t begin = stopwatch_now();
     int n_readers = 0, n_writers = 0;
     bool ok = start(writers, jobs, writer_thread, e, &n_writers, err);
     if (ok) {
@@ -731,6 +785,9 @@ static bool run_threads(Engine *e, int jobs, Err *err)
     run_device(e);
     join(readers, n_readers);
     join(writers, n_writers);
+    if (e->setup->profile != NULL) {
+        profile_threads(e->setup->profile, jobs, stopwatch_now() - begin);
+    }
     return ok;
 }
 
@@ -750,12 +807,14 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     pthread_cond_init(&e.changed, NULL);
     e.bound = calloc((size_t)program->n_inputs + 1, sizeof *e.bound);
     e.uploaded = calloc((size_t)program->n_inputs + 1, sizeof *e.uploaded);
-    bool ok = volume_cache_init(&e.cache, program->n_inputs, err) &&
-              ((e.bound != NULL && e.uploaded != NULL) ||
+    e.pool = host_pool_new(e.max_bytes < POOL_MAX ? e.max_bytes : POOL_MAX, setup->dev);
+    bool ok = volume_cache_init(&e.cache, program->n_inputs, e.pool, err) &&
+              ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL) ||
                err_set(err, CODE_MEMORY, "out of host memory for the inputs")) &&
               exec_new(program, setup->dev, &e.exec, err);
     if (ok) {
         exec_set_stop(e.exec, signals_interrupted);
+        exec_set_host_memory(e.exec, e.max_bytes / 2);
         ok = run_threads(&e, jobs, err);
         forget_uploads(&e);
     }
@@ -765,6 +824,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     }
     exec_free(e.exec);
     volume_cache_free(&e.cache);
+    host_pool_free(e.pool);
     free(e.bound);
     free(e.uploaded);
     pthread_cond_destroy(&e.changed);

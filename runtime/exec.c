@@ -385,6 +385,11 @@ static bool run_steps(Exec *exec, int from, int to, Err *err)
     return true;
 }
 
+void exec_set_host_memory(Exec *exec, uint64_t bytes)
+{
+    exec->host = bytes;
+}
+
 void exec_set_stop(Exec *exec, bool (*stop)(void))
 {
     exec->stop = stop;

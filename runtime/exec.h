@@ -62,6 +62,10 @@ void exec_set_parts(Exec *exec, int rows);
 bool exec_in_parts(const Exec *exec);
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 
+/* Bytes of host memory that pixels may take which a run in parts comes back to; more go to a
+ * temporary file.  0: a quarter of the memory. */
+void exec_set_host_memory(Exec *exec, uint64_t bytes);
+
 /* Called between steps; true ends the run with CODE_INTERRUPTED.  NULL: never. */
 void exec_set_stop(Exec *exec, bool (*stop)(void));
 bool exec_run(Exec *exec, Err *err);

@@ -35,6 +35,7 @@ struct Exec {
     bool values_known, ran;
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
+    uint64_t host; /* see exec_set_host_memory */
     bool (*stop)(void);
 };
 

@@ -7,6 +7,7 @@
 
 #include "../base/file.h"
 #include "image_format.h"
+#include "stopwatch.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -57,11 +58,9 @@ struct ImageWriter {
     char path[PATH_BYTES], temp[PATH_BYTES];
 };
 
-bool image_pread(int fd, void *to, size_t size, uint64_t offset, size_t *got)
+static bool read_all(int fd, char *at, size_t size, uint64_t offset, size_t *got)
 {
-    char *at = to;
-    *got = 0;
-    while (*got < size) {
+    for (*got = 0; *got < size;) {
         size_t part = size - *got < (1u << 30) ? size - *got : (1u << 30);
         ssize_t n = pread(fd, at + *got, part, (off_t)(offset + *got));
         if (n < 0 && errno == EINTR) {
@@ -76,7 +75,15 @@ bool image_pread(int fd, void *to, size_t size, uint64_t offset, size_t *got)
     return true;
 }
 
-bool image_pwrite(int fd, const void *from, size_t size, uint64_t offset)
+bool image_pread(int fd, void *to, size_t size, uint64_t offset, size_t *got)
+{
+    Phase before = stopwatch_begin(PHASE_READ);
+    bool ok = read_all(fd, to, size, offset, got);
+    stopwatch_end(before);
+    return ok;
+}
+
+static bool write_all(int fd, const void *from, size_t size, uint64_t offset)
 {
     const char *at = from;
     while (size > 0) {
@@ -94,6 +101,14 @@ bool image_pwrite(int fd, const void *from, size_t size, uint64_t offset)
         size -= (size_t)n;
     }
     return true;
+}
+
+bool image_pwrite(int fd, const void *from, size_t size, uint64_t offset)
+{
+    Phase before = stopwatch_begin(PHASE_WRITE);
+    bool ok = write_all(fd, from, size, offset);
+    stopwatch_end(before);
+    return ok;
 }
 
 /* ---- reading --------------------------------------------------------------------------- */
@@ -267,7 +282,9 @@ bool image_commit(ImageWriter *writer, Err *err)
     assert(all_rows_written(writer));
     bool ok = writer->format->finish(writer->state, err);
     if (ok) {
+        Phase before = stopwatch_begin(PHASE_WRITE);
         ok = file_commit(writer->temp, writer->path, writer->fd, err);
+        stopwatch_end(before);
     } else {
         file_discard(writer->temp, writer->fd);
     }

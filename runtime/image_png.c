@@ -9,6 +9,7 @@
  * change no local variable that is read after the jump; what is to be freed hangs on the state.
  */
 #include "image_format.h"
+#include "stopwatch.h"
 #include "image_pixels.h"
 
 #include "../base/file.h"
@@ -51,6 +52,17 @@ static void on_read_error(png_structp png, png_const_charp message)
     PngIn *in = png_get_error_ptr(png);
     snprintf(in->message, sizeof in->message, "%s", message);
     longjmp(in->jump, 1);
+}
+
+static void on_read(png_structp png, png_bytep to, png_size_t n)
+{
+    PngIn *in = png_get_io_ptr(png);
+    Phase before = stopwatch_begin(PHASE_READ);
+    size_t got = fread(to, 1, n, in->from);
+    stopwatch_end(before);
+    if (got != n) {
+        png_error(png, "it ends too early");
+    }
 }
 
 static void on_warning(png_structp png, png_const_charp message)
@@ -102,7 +114,7 @@ static bool read_header(PngIn *in)
     if (setjmp(in->jump) != 0) {
         return false;
     }
-    png_init_io(in->png, in->from);
+    png_set_read_fn(in->png, in, on_read);
     png_set_user_limits(in->png, INT32_MAX, INT32_MAX);
     png_read_info(in->png, in->info);
     int colour = png_get_color_type(in->png, in->info);
@@ -261,7 +273,10 @@ static void on_write_error(png_structp png, png_const_charp message)
 static void on_write(png_structp png, png_bytep data, png_size_t n)
 {
     PngOut *out = png_get_io_ptr(png);
-    if (!file_put(out->fd, data, n)) {
+    Phase before = stopwatch_begin(PHASE_WRITE);
+    bool ok = file_put(out->fd, data, n);
+    stopwatch_end(before);
+    if (!ok) {
         out->error = errno;
         png_error(png, "write failed");
     }

@@ -47,6 +47,7 @@ typedef struct TiffFile {
     uint64_t scratch_size;
 
     TIFF *tif;               /* opened at need */
+    uint64_t position;       /* where libtiff reads on */
     char message[300];       /* the first complaint of libtiff since it was cleared */
 } TiffFile;
 
@@ -140,26 +141,58 @@ static int on_warning(TIFF *tif, void *user, const char *module, const char *for
     return 1;
 }
 
+static tmsize_t on_read(thandle_t user, void *to, tmsize_t size)
+{
+    TiffFile *file = user;
+    size_t got;
+    bool ok = image_pread(file->source.fd, to, (size_t)size, file->position, &got);
+    file->position += got;
+    return ok || errno == 0 ? (tmsize_t)got : -1;
+}
+
+static tmsize_t on_write(thandle_t user, void *from, tmsize_t size)
+{
+    (void)user;
+    (void)from;
+    (void)size;
+    return -1;
+}
+
+static toff_t on_seek(thandle_t user, toff_t offset, int whence)
+{
+    TiffFile *file = user;
+    uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? file->position : file->source.size;
+    file->position = from + offset;
+    return file->position;
+}
+
+static int on_close(thandle_t user)
+{
+    (void)user; /* the descriptor is ours */
+    return 0;
+}
+
+static toff_t on_size(thandle_t user)
+{
+    const TiffFile *file = user;
+    return file->source.size;
+}
+
 static bool open_libtiff(TiffFile *file, Err *err)
 {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options == NULL) {
         return err_set(err, CODE_FILES, "out of memory");
     }
-    int fd = dup(file->source.fd);
-    if (fd < 0) {
-        TIFFOpenOptionsFree(options);
-        return err_set(err, CODE_FILES, "too many files are open; raise the limit (ulimit -n)");
-    }
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)BAND_MAX);
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, file);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, file);
     file->message[0] = '\0';
     /* m: no memory map, which would kill the process if the file shrank; c: strips as they are */
-    file->tif = TIFFFdOpenExt(fd, "image", "rmc", options);
+    file->tif = TIFFClientOpenExt("image", "rmc", file, on_read, on_write, on_seek, on_close,
+                                  on_size, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
     if (file->tif == NULL) {
-        close(fd);
         return err_set(err, CODE_FILES, "it is damaged (%s)", file->message);
     }
     return true;

@@ -10,6 +10,7 @@
 #include "journal.h"
 
 #include "../base/file.h"
+#include "stopwatch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Syncing each record would be most of the time of small images. */
+static const uint64_t SYNC_NS = 1000000000u;
 
 typedef struct Record {
     char **fields; /* after "done" */
@@ -31,6 +35,7 @@ struct Journal {
     Record *records;
     int n;
     bool cut_off; /* the last line has no end */
+    uint64_t synced;
 };
 
 uint64_t journal_hash(uint64_t hash, const char *text)
@@ -333,6 +338,16 @@ bool journal_find(const Journal *journal, const char *const *inputs, int n, cons
     return true;
 }
 
+static bool sync_sometimes(Journal *journal)
+{
+    uint64_t now = stopwatch_now();
+    if (now - journal->synced < SYNC_NS) {
+        return true;
+    }
+    journal->synced = now;
+    return fdatasync(journal->fd) == 0;
+}
+
 bool journal_add(Journal *journal, const char *const *inputs, int n_inputs,
                  const char *const *outputs, int n_outputs, const char *values, Err *err)
 {
@@ -355,7 +370,7 @@ bool journal_add(Journal *journal, const char *const *inputs, int n_inputs,
         free(line);
         return err_set(err, CODE_MEMORY, "out of memory for '%s'", journal->path);
     }
-    bool ok = file_put(journal->fd, line, size) && fdatasync(journal->fd) == 0;
+    bool ok = file_put(journal->fd, line, size) && sync_sometimes(journal);
     free(line);
     return ok || file_err_set(err, CODE_OUTPUT, "write", journal->path, errno);
 }

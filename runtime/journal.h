@@ -1,10 +1,10 @@
 /*
  * journal: what a batch has finished, so that a later run can go on.
  *
- * One line of text for each image, appended and synced after its outputs have their names.  The
- * first line is a key made of everything that decides the results; a journal with another key
- * belongs to another run and is refused.  The outputs are what counts: the journal only saves
- * time, and doing an image again is always safe.
+ * One line of text for each image, appended after its outputs have their names, and synced now and
+ * then.  The first line is a key made of everything that decides the results; a journal with
+ * another key belongs to another run and is refused.  The outputs are what counts: the journal
+ * only saves time, and doing an image again is always safe.
  */
 #ifndef RUNTIME_JOURNAL_H
 #define RUNTIME_JOURNAL_H

@@ -637,9 +637,12 @@ static bool run_range(Run *run, int from, int to)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-/* Pixels between segments may take a quarter of the host's memory. */
-static uint64_t store_budget(void)
+/* What pixels between segments may take. */
+static uint64_t store_budget(const Exec *exec)
 {
+    if (exec->host > 0) {
+        return exec->host;
+    }
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 4 : (uint64_t)1 << 30;
 }
@@ -685,7 +688,7 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                .program = exec->program,
                .plan = exec->plan,
                .parts = exec->plan->parts,
-               .pixels = {.exec = exec, .stream = stream, .budget = {store_budget()}},
+               .pixels = {.exec = exec, .stream = stream, .budget = {store_budget(exec)}},
                .err = err};
     bool ok = begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
               run_range(&run, 0, run.parts->n) &&

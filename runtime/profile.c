@@ -1,7 +1,8 @@
 /*
  * profile: events are summed by name and kind, in the order in which they first appear.  The bytes
  * of a kernel are the compulsory ones, each input read once and each output written once, so its
- * share of the copy bandwidth says how far it is from the best that this memory allows.
+ * share of the copy bandwidth says how far it is from the best that this memory allows.  Behind it
+ * comes what the host's threads did, by phase (stopwatch.h).
  */
 #include "profile.h"
 
@@ -30,6 +31,9 @@ struct Profile {
     int n_spans, cap_spans;
     char **images;
     int n_images, cap_images;
+    Stopwatch watch;
+    int jobs; /* 0: no threads */
+    uint64_t wall_ns;
 };
 
 Profile *profile_new(void)
@@ -49,6 +53,17 @@ void profile_free(Profile *profile)
     free(profile->rows);
     free(profile->spans);
     free(profile);
+}
+
+Stopwatch *profile_watch(Profile *profile)
+{
+    return &profile->watch;
+}
+
+void profile_threads(Profile *profile, int jobs, uint64_t wall_ns)
+{
+    profile->jobs = jobs;
+    profile->wall_ns = wall_ns;
 }
 
 /* Room for one more; *array may move. */
@@ -191,6 +206,21 @@ bool profile_copy_bandwidth(Device *dev, double *bytes_per_second, Err *err)
 
 /* ---- the table ------------------------------------------------------------------------- */
 
+/* What the threads did: the phase whose threads are always busy is what the run waits for. */
+static void print_host(const Profile *profile, FILE *out)
+{
+    double wall = (double)profile->wall_ns;
+    fprintf(out, "\n%-10s  %7s  %10s  %6s\n", "host", "threads", "time ms", "busy");
+    for (int i = PHASE_NONE + 1; i < PHASES; i++) {
+        bool device = i >= PHASE_PREPARE && i <= PHASE_DOWNLOAD;
+        int threads = device ? 1 : profile->jobs;
+        double ns = (double)profile->watch.ns[i];
+        fprintf(out, "%-10s  %7d  %10.3f  %4.0f %%\n", PHASE_NAMES[i], threads, ns / 1e6,
+                wall > 0 ? 100 * ns / (wall * threads) : 0);
+    }
+    fprintf(out, "%-10s  %7s  %10.3f\n", "elapsed", "", wall / 1e6);
+}
+
 void profile_print(const Profile *profile, double copy, FILE *out)
 {
     double all = 0;
@@ -220,6 +250,9 @@ void profile_print(const Profile *profile, double copy, FILE *out)
         fprintf(out, "  (copy: %.1f GB/s)", copy / 1e9);
     }
     fputc('\n', out);
+    if (profile->jobs > 0) {
+        print_host(profile, out);
+    }
 }
 
 /* ---- the trace ------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #define RUNTIME_PROFILE_H
 
 #include "exec_plan.h"
+#include "stopwatch.h"
 
 #include <stdio.h>
 
@@ -13,6 +14,11 @@ typedef struct Profile Profile;
 
 Profile *profile_new(void);          /* NULL: out of memory */
 void profile_free(Profile *profile); /* NULL is allowed */
+/* For the threads of the run. */
+Stopwatch *profile_watch(Profile *profile);
+/* `jobs` threads read and decode, as many encode and write, one has the device; all of it took
+ * `wall_ns`. */
+void profile_threads(Profile *profile, int jobs, uint64_t wall_ns);
 /* Takes what the device has done since the last call, as the work on `image`. */
 bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image,
                      Err *err);

@@ -9,6 +9,8 @@
  */
 #include "read_ahead.h"
 
+#include "stopwatch.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,7 @@ struct ReadAhead {
     Window *windows;
     int n, turn; /* turn: the window that is looked at first */
     char *chunk; /* where rows are read before they go into a ring */
+    Stopwatch *watch;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -87,11 +90,13 @@ static bool fill(ReadAhead *ahead, Window *w, Err *err)
     int begun = w->begun;
     w->low = high + rows - w->cap > w->low ? high + rows - w->cap : w->low;
     pthread_mutex_unlock(&ahead->lock);
+    Phase before = stopwatch_begin(PHASE_DECODE);
     bool ok = reader_rows(ahead->reader, ahead->frame, (int)(w - ahead->windows), z, row, rows,
                           ahead->chunk, (size_t)rows * w->line, err);
     if (ok) {
         into_ring(ahead, w, high, rows);
     }
+    stopwatch_end(before);
     pthread_mutex_lock(&ahead->lock);
     w->high = ok && w->begun == begun ? high + rows : w->high;
     return ok;
@@ -102,6 +107,7 @@ static void *read_thread(void *context)
     ReadAhead *ahead = context;
     Err err = {0};
     bool ok = true;
+    stopwatch_use(ahead->watch);
     pthread_mutex_lock(&ahead->lock);
     for (Window *w; ok && (w = next_window(ahead)) != NULL;) {
         ok = fill(ahead, w, &err);
@@ -183,7 +189,8 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
     if (ahead == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for rows");
     }
-    *ahead = (ReadAhead){.reader = reader, .frame = frame, .n = program->n_inputs};
+    *ahead = (ReadAhead){.reader = reader, .frame = frame, .n = program->n_inputs,
+                         .watch = stopwatch_used()};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
     ahead->windows = calloc((size_t)ahead->n + 1, sizeof *ahead->windows);

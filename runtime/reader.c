@@ -36,13 +36,14 @@ Volume *volume_keep(Volume *volume)
 void volume_release(Volume *volume)
 {
     if (volume != NULL && atomic_fetch_sub(&volume->users, 1) == 1) {
-        free(volume->pixels);
+        host_pool_give(volume->pool, volume->pixels);
         free(volume);
     }
 }
 
-bool volume_cache_init(VolumeCache *cache, int n, Err *err)
+bool volume_cache_init(VolumeCache *cache, int n, HostPool *pool, Err *err)
 {
+    cache->pool = pool;
     cache->n = n;
     cache->volumes = calloc((size_t)n + 1, sizeof *cache->volumes);
     cache->paths = calloc((size_t)n + 1, sizeof *cache->paths);
@@ -74,14 +75,14 @@ static size_t volume_bytes(const ReaderInput *in)
            (size_t)channels_of(in) * elem_size(like->elem);
 }
 
-static Volume *volume_new(const ReaderInput *in, Err *err)
+static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
 {
     Volume *v = calloc(1, sizeof *v);
     size_t bytes = volume_bytes(in);
-    void *pixels = malloc(bytes + 1);
+    void *pixels = host_pool_take(pool, bytes);
     if (v == NULL || pixels == NULL) {
         free(v);
-        free(pixels);
+        host_pool_give(pool, pixels);
         err_set(err, CODE_MEMORY, "out of host memory: a frame of this image has %zu MiB",
                 bytes >> 20);
         return NULL;
@@ -91,6 +92,7 @@ static Volume *volume_new(const ReaderInput *in, Err *err)
     v->channel = in->channel;
     v->bytes = bytes;
     v->pixels = pixels;
+    v->pool = pool;
     return v;
 }
 
@@ -124,9 +126,9 @@ static bool read_volume(const ReaderInput *in, int64_t k, Volume *v, Err *err)
     return true;
 }
 
-static Volume *read_frame(const ReaderInput *in, int64_t k, Err *err)
+static Volume *read_frame(const ReaderInput *in, int64_t k, HostPool *pool, Err *err)
 {
-    Volume *v = volume_new(in, err);
+    Volume *v = volume_new(in, pool, err);
     if (v != NULL && !read_volume(in, k, v, err)) {
         volume_release(v);
         return NULL;
@@ -147,7 +149,7 @@ static Volume *fixed_volume(Reader *reader, int i, Err *err)
     if (cache->paths[i] == NULL || strcmp(cache->paths[i], path) != 0) {
         volume_release(cache->volumes[i]);
         free(cache->paths[i]);
-        cache->volumes[i] = read_frame(in, 0, err);
+        cache->volumes[i] = read_frame(in, 0, cache->pool, err);
         cache->paths[i] = cache->volumes[i] != NULL ? strdup(path) : NULL;
     }
     in->fixed = cache->volumes[i] != NULL ? volume_keep(cache->volumes[i]) : NULL;
@@ -160,7 +162,7 @@ bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err)
     for (int i = 0; i < reader->program->n_inputs; i++) {
         const ReaderInput *in = &reader->inputs[i];
         bool fixed = i > 0 && in->frames.n == 1;
-        volumes[i] = fixed ? fixed_volume(reader, i, err) : read_frame(in, k, err);
+        volumes[i] = fixed ? fixed_volume(reader, i, err) : read_frame(in, k, reader->cache->pool, err);
         if (volumes[i] == NULL) {
             return false;
         }

@@ -6,6 +6,7 @@
 
 #include "batch_list.h"
 #include "frames.h"
+#include "host_pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,21 +18,24 @@ typedef struct Volume {
     int64_t channel; /* the only one stored; -1: all */
     size_t bytes;
     void *pixels;
+    HostPool *pool; /* where pixels come from */
 } Volume;
 
 Volume *volume_keep(Volume *volume);
 void volume_release(Volume *volume); /* NULL is allowed */
 
-/* The last volume of each input after the first, so that a flat field for all images is read
- * once.  Used by several threads. */
+/* What the readers of a run share: memory for pixels, and the last volume of each input after the
+ * first, so that a flat field for all images is read once.  Used by several threads. */
 typedef struct VolumeCache {
+    HostPool *pool;
     pthread_mutex_t lock;
     Volume **volumes; /* by input */
     char **paths;
     int n;
 } VolumeCache;
 
-bool volume_cache_init(VolumeCache *cache, int n, Err *err);
+/* The pool is borrowed. */
+bool volume_cache_init(VolumeCache *cache, int n, HostPool *pool, Err *err);
 void volume_cache_free(VolumeCache *cache);
 
 typedef struct Reader Reader;

@@ -78,18 +78,20 @@ bool results_new(const Program *program, Results **out, Err *err)
 static bool make_room(Results *r, int output, Err *err)
 {
     size_t bytes = image_bytes(&r->grids[output], r->elems[output]);
-    r->images[output] = malloc(bytes + 1);
+    r->images[output] = host_pool_take(r->pool, bytes);
     r->bytes += bytes;
     return r->images[output] != NULL || no_memory(err);
 }
 
-bool results_begin(Exec *exec, const Program *program, bool images, Results **out, Err *err)
+bool results_begin(Exec *exec, const Program *program, HostPool *pool, Results **out, Err *err)
 {
-    bool ok = results_new(program, out, err);
+    TRY(results_new(program, out, err));
+    (*out)->pool = pool;
+    bool ok = true;
     for (int i = 0; ok && i < program->n_outputs; i++) {
         if (results_is_image(&program->outputs[i])) {
             exec_output(exec, i, &(*out)->grids[i], &(*out)->elems[i]);
-            ok = !images || make_room(*out, i, err);
+            ok = pool == NULL || make_room(*out, i, err);
         }
     }
     if (!ok) {
@@ -130,7 +132,11 @@ void results_free(Results *results)
         return;
     }
     for (int i = 0; results->images != NULL && i < results->program->n_outputs; i++) {
-        free(results->images[i]);
+        if (results->pool != NULL) {
+            host_pool_give(results->pool, results->images[i]);
+        } else {
+            free(results->images[i]);
+        }
     }
     for (int i = 0; results->tables != NULL && i < results->program->n_tables; i++) {
         prim_table_free(&results->tables[i]);

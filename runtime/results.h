@@ -6,6 +6,7 @@
 #define RUNTIME_RESULTS_H
 
 #include "exec.h"
+#include "host_pool.h"
 
 typedef struct Results {
     const Program *program;
@@ -16,15 +17,17 @@ typedef struct Results {
     double *values;    /* by slot */
     PrimTable *tables; /* by table of the program */
     size_t bytes;      /* of all images */
+    HostPool *pool;    /* where their memory comes from; NULL: malloc */
 } Results;
 
 /* Empty results: extents, pixels, values and tables are to be filled. */
 bool results_new(const Program *program, Results **out, Err *err);
 /*
  * The results of a run, owned by the caller (results_free), in two steps: extents as soon as the
- * program is bound, with memory for the pixels if `images`; values and tables after the run.
+ * program is bound, with memory for the pixels if there is a `pool` to take it from; values and
+ * tables after the run.
  */
-bool results_begin(Exec *exec, const Program *program, bool images, Results **out, Err *err);
+bool results_begin(Exec *exec, const Program *program, HostPool *pool, Results **out, Err *err);
 bool results_finish(Exec *exec, Results *results, Err *err);
 /* Bytes that the images of a run will take. */
 size_t results_image_bytes(const Exec *exec, const Program *program);

@@ -5,10 +5,10 @@
 #include "stream.h"
 
 #include "read_ahead.h"
+#include "stopwatch.h"
 #include "write_behind.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE_BYTES = 8 << 20 };
@@ -35,7 +35,10 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
 {
     const Stream *s = context;
     if (s->ahead != NULL) {
-        return read_ahead_rows(s->ahead, input, c, z, row, rows, to, pitch, err);
+        Phase before = stopwatch_begin(PHASE_NONE); /* waiting is not work */
+        bool ok = read_ahead_rows(s->ahead, input, c, z, row, rows, to, pitch, err);
+        stopwatch_end(before);
+        return ok;
     }
     const Volume *v = s->setup->volumes[input];
     const int64_t *e = v->like.extent;
@@ -56,7 +59,10 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
     if (s->behind != NULL) {
         SinkRows to = {.output = output, .grid = *g, .elem = r->elems[output], .most = most, .c = c,
                        .z = z, .row = row, .rows = rows, .pixels = from, .pitch = pitch};
-        TRY(write_behind_rows(s->behind, &to, err));
+        Phase before = stopwatch_begin(PHASE_NONE);
+        bool ok = write_behind_rows(s->behind, &to, err);
+        stopwatch_end(before);
+        TRY(ok);
     } else {
         copy_rows(from, pitch,
                   (char *)r->images[output] + (size_t)((c * g->d + z) * g->h + row) * line, line,
@@ -93,14 +99,17 @@ static bool upload(Stream *s, int input, Err *err)
 {
     const ExecInput *like = &reader_inputs(s->setup->reader)[input];
     size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    void *piece = malloc((size_t)piece_rows(line, like->extent[1]) * line);
-    bool ok = piece != NULL || err_set(err, CODE_MEMORY, "out of host memory for rows");
+    void *piece;
+    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, like->extent[1]) * line, &piece, err));
+    bool ok = true;
+    Phase before = stopwatch_begin(PHASE_UPLOAD);
     for (int64_t c = 0; ok && c < like->extent[3]; c++) {
         for (int64_t z = 0; ok && exec_wants(s->setup->exec, input, c) && z < like->extent[2]; z++) {
             ok = upload_plane(s, input, c, z, piece, err);
         }
     }
-    free(piece);
+    stopwatch_end(before);
+    dev_host_free(s->setup->dev, piece);
     return ok;
 }
 
@@ -126,12 +135,15 @@ static bool download(Stream *s, int output, Err *err)
     const double *values;
     TRY(exec_values(s->setup->exec, &values, err));
     double most = of->kind == OUT_LABELS && of->value >= 0 ? values[of->value] : NAN;
-    void *piece = malloc((size_t)piece_rows(line, g->h) * line);
-    bool ok = piece != NULL || err_set(err, CODE_MEMORY, "out of host memory for rows");
+    void *piece;
+    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, g->h) * line, &piece, err));
+    bool ok = true;
+    Phase before = stopwatch_begin(PHASE_DOWNLOAD);
     for (int64_t p = 0; ok && p < g->planes; p++) {
         ok = download_plane(s, output, most, p / g->d, p % g->d, piece, err);
     }
-    free(piece);
+    stopwatch_end(before);
+    dev_host_free(s->setup->dev, piece);
     return ok;
 }
 

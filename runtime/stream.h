@@ -11,6 +11,7 @@
 
 typedef struct StreamSetup {
     const Program *program;
+    Device *dev;
     Exec *exec; /* bound */
     Reader *reader;
     int64_t frame;

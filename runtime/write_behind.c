@@ -1,6 +1,8 @@
 /* write_behind: a queue of blocks of rows, written in the order in which they came. */
 #include "write_behind.h"
 
+#include "stopwatch.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ struct WriteBehind {
     int64_t frame;
     size_t bytes, most; /* of all blocks that wait or are written */
     Block *first, *last;
+    Stopwatch *watch;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -45,9 +48,12 @@ static void *write_thread(void *context)
 {
     WriteBehind *behind = context;
     bool ok = true;
+    stopwatch_use(behind->watch);
     for (Block *block; (block = take_block(behind)) != NULL;) {
         Err err = {0};
+        Phase before = stopwatch_begin(PHASE_ENCODE);
         bool failed = ok && !sink_rows(behind->sink, behind->frame, &block->rows, &err);
+        stopwatch_end(before);
         pthread_mutex_lock(&behind->lock);
         if (failed) {
             behind->err = err;
@@ -135,7 +141,7 @@ bool write_behind_start(Sink *sink, int64_t frame, size_t bytes, WriteBehind **o
     if (behind == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for the outputs");
     }
-    *behind = (WriteBehind){.sink = sink, .frame = frame, .most = bytes};
+    *behind = (WriteBehind){.sink = sink, .frame = frame, .most = bytes, .watch = stopwatch_used()};
     pthread_mutex_init(&behind->lock, NULL);
     pthread_cond_init(&behind->changed, NULL);
     if (pthread_create(&behind->thread, NULL, write_thread, behind) != 0) {

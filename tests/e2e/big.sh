@@ -37,4 +37,20 @@ if [ -z "${BIG_WIDTH:-}" ]; then
     check "$CELLS" check whole/strips_labels.tif whole/strips_table.csv "$width" "$height"
     check diff -r -x '.*' whole strips
 fi
+
+# In parts on the device, rows from the file or from memory: the pixels of a run in one piece.
+cat >soft.pipe <<'PIPE'
+input image[y, x]
+soft = gaussian(image, 2.0)
+output soft
+output mask = soft > 50
+PIPE
+expect 0 '' "$PIPEC" build soft.pipe -o soft
+for size in '3000 2000' '1000 900'; do
+    check "$CELLS" make cut.tif $size tiles
+    expect 0 '' ./soft cut.tif -q -o soft1
+    expect 0 '' ./soft cut.tif -q -o soft2 --memory 3MiB
+    check diff -r -x '.*' soft1 soft2
+done
+expect 0 '' "$PIPEC" run soft.pipe "$SAMPLES/blobs.tif" -q --check --memory 1MiB -o checked
 finish

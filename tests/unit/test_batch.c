@@ -635,6 +635,14 @@ static void profiles_and_kernels_are_written(void **state)
     assert_true(count_files("k") > 0);
     run_to(0, &spots, "a.tif --profile -q");
     assert_said("GB/s");
+    static const char *const PHASES_SAID[] = {"reading",  "decoding", "preparing", "upload",
+                                              "compute",  "download", "encoding",  "writing",
+                                              "elapsed "};
+    for (int i = 0; i < 9; i++) {
+        assert_said(PHASES_SAID[i]);
+    }
+    run_to(0, &spots, "a.tif --profile -q --host-memory 1");
+    assert_said("elapsed ");
 }
 
 /* Too large for the host's memory: the results are those of images that are held. */

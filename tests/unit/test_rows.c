@@ -115,7 +115,7 @@ static void rows_come_in_any_order(void **state)
         ReadAhead *ahead;
         Err err = {0};
         write_input(path, rgb);
-        must(volume_cache_init(&cache, 1, &err), &err);
+        must(volume_cache_init(&cache, 1, NULL, &err), &err);
         must(reader_open(&program, &item, NULL, false, &cache, &reader, &err), &err);
         must(read_ahead_start(&program, reader, 0, BYTES[k % 3], &ahead, &err), &err);
         ask_for_all(ahead, rgb ? 1 : D);
@@ -138,7 +138,7 @@ static void a_damaged_file_fails_where_it_is_damaged(void **state)
     ReadAhead *ahead;
     Err err = {0};
     write_input(path, false);
-    must(volume_cache_init(&cache, 1, &err), &err);
+    must(volume_cache_init(&cache, 1, NULL, &err), &err);
     must(reader_open(&program, &item, NULL, false, &cache, &reader, &err), &err);
     assert_int_equal(truncate(path, 16 + W * H), 0);
     must(read_ahead_start(&program, reader, 0, 1, &ahead, &err), &err);
@@ -241,7 +241,7 @@ static void labels_get_their_type(void **state)
     for (int i = 0; i < 2; i++) {
         Elem elem = i == 0 ? ELEM_U16 : ELEM_U32;
         for (int how = 0; how < 3; how++) {
-            double most = how == 0 ? (double)MORE[i] : (double)NAN;
+            double most = how == 0 ? (double)MORE[i] : NAN;
             write_film(1, "tif", how == 1, most, MORE[i]);
             assert_written("out.tif", FILM - 1, 1, elem, MORE[i]);
             write_film(FILM, "tif", how == 1, most, MORE[i]);
