@@ -8,6 +8,8 @@
  */
 #include "host_pool.h"
 
+#include "../base/pages.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -102,7 +104,7 @@ void *host_pool_take(HostPool *pool, size_t bytes)
     pthread_mutex_lock(&pool->lock);
     Block *block = find(pool, bytes);
     if (block == NULL) {
-        void *at = malloc(bytes);
+        void *at = pages_alloc(bytes);
         block = at != NULL ? add(pool, at, bytes, false) : NULL;
         if (block == NULL) {
             free(at);

@@ -50,6 +50,7 @@ typedef struct PartsSegment {
     bool planes;     /* parts are planes, not rows */
     int extent;      /* rows or planes of the image */
     int rows, parts; /* of the longest part; how many parts */
+    int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
     PartsWindow *windows;

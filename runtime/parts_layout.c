@@ -225,6 +225,10 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
         TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->extent, err));
         return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
     }
+    if (seg->fixed > 0) {
+        TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->fixed, err));
+        return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
+    }
     int low = 1, high = (seg->extent + grain - 1) / grain; /* in grains */
     if (target->part_rows > 0) {
         high = (target->part_rows + grain - 1) / grain;

@@ -217,6 +217,13 @@ static int task_of(const PartsSegment *seg, int step)
     return -1;
 }
 
+/* What makes labels knows their number before its last pass; values alone come with the last. */
+static bool finds_values(const ProgStep *step, const PartsTask *task)
+{
+    bool labels = step->n_writes > 0 && task->pass > 0 && task->last_pass;
+    return step->kind == STEP_PRIMITIVE && step->value >= 0 && !labels;
+}
+
 /* Some task wants values while an earlier one is still about to find some. */
 static bool values_come_late(const Cutter *c)
 {
@@ -224,7 +231,7 @@ static bool values_come_late(const Cutter *c)
     for (int i = 0; i < c->now.n_tasks; i++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
         late = late || (finds && uses_values(step));
-        finds = finds || (step->kind == STEP_PRIMITIVE && step->value >= 0);
+        finds = finds || finds_values(step, &c->now.tasks[i]);
     }
     return late;
 }
@@ -622,6 +629,37 @@ static bool allocate(Cutter *c)
            no_memory(c->err);
 }
 
+/* A primitive sees the same parts in all its passes. */
+static bool share_task(const PartsSegment *a, const PartsSegment *b)
+{
+    for (int i = 0; i < a->n_tasks; i++) {
+        if (task_of(b, a->tasks[i].step) >= 0 && (a->tasks[i].pass > 0 || !a->tasks[i].last_pass)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The shortest parts of segments that share primitives are for all of them. */
+static void fix_rows(PartsPlan *p)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < p->n; i++) {
+            for (int k = 0; k < p->n; k++) {
+                PartsSegment *a = &p->segments[i], *b = &p->segments[k];
+                bool both = i != k && a->kind == PARTS_CUT && b->kind == PARTS_CUT;
+                if (both && share_task(a, b) && (a->rows != b->rows || a->fixed != b->fixed ||
+                                                 a->fixed == 0)) {
+                    a->rows = b->rows = a->rows < b->rows ? a->rows : b->rows;
+                    a->fixed = b->fixed = a->rows;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
 static bool layout_all(Cutter *c)
 {
     PartsPlan *p = c->parts;
@@ -630,10 +668,14 @@ static bool layout_all(Cutter *c)
         TRY(parts_least(c->plan, c->target, p, seg, c->err));
         p->least = seg->bytes > p->least ? seg->bytes : p->least;
     }
-    for (int i = 0; i < p->n && p->least <= p->limit; i++) {
-        PartsSegment *seg = &p->segments[i];
-        TRY(parts_layout(c->plan, c->target, p, seg, NULL, NULL, p->limit, c->err));
-        p->peak = seg->bytes > p->peak ? seg->bytes : p->peak;
+    for (int round = 0; round < 2 && p->least <= p->limit; round++) {
+        for (int i = 0; i < p->n; i++) {
+            TRY(parts_layout(c->plan, c->target, p, &p->segments[i], NULL, NULL, p->limit, c->err));
+        }
+        fix_rows(p);
+    }
+    for (int i = 0; i < p->n; i++) {
+        p->peak = p->segments[i].bytes > p->peak ? p->segments[i].bytes : p->peak;
     }
     return true;
 }

@@ -5,6 +5,10 @@
  * there, as much pinned memory beside it.  From one part to the next the rows that both need stay on
  * the host, so that inputs are read once a segment, in order.
  *
+ * What is whole in the arena stays there from one segment to the next where both have it at the same
+ * place and nothing else comes to lie on it: an image that fits is loaded once for all rounds of a
+ * loop.
+ *
  * What a primitive keeps between its passes (scratch, vectors) goes to stores at the end of a segment
  * and comes back in the next one: between segments the device holds nothing but values.
  */
@@ -30,8 +34,11 @@ typedef struct Run {
     double *labels;        /* by value slot, of the segment under way; NaN: not known */
     void **state;          /* by step */
     PartsStore **scratch;  /* by step: between passes */
+    uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
     Err *err;
 } Run;
+
+#define NOWHERE UINT64_MAX
 
 /* A segment under way. */
 typedef struct Segment {
@@ -157,6 +164,66 @@ static bool save_whole(Segment *seg, int i)
         return copy_bytes(run, seg->mem[i], run->pixels.store[w->buffer], w->bytes, true);
     }
     return copy_image(run, w->buffer, seg->mem[i], copy_out);
+}
+
+/* ---- what stays in the arena ----------------------------------------------------------- */
+
+static bool overlap(uint64_t at, uint64_t bytes, uint64_t other_at, uint64_t other_bytes)
+{
+    return at < other_at + other_bytes && other_at < at + bytes;
+}
+
+/* All rows of the image are in the window at once. */
+static bool holds_all(const Segment *seg, const PartsWindow *w)
+{
+    return (w->whole || seg->plan->parts == 1) &&
+           w->bytes == seg->run->plan->buffers[w->buffer].bytes;
+}
+
+/* Something else of the segment lies in [at, at + bytes), now or later. */
+static bool is_shared(const Segment *seg, int buffer, uint64_t at, uint64_t bytes)
+{
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        if (w->buffer != buffer && overlap(at, bytes, w->offset, w->bytes)) {
+            return true;
+        }
+    }
+    for (int t = 0; t < seg->plan->n_tasks; t++) {
+        if (overlap(at, bytes, seg->plan->scratch_at[t], seg->plan->scratch[t])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Before a segment: what it will overwrite, or has elsewhere, is no longer to be relied on. */
+static void forget_overwritten(const Segment *seg)
+{
+    Run *run = seg->run;
+    for (int b = 0; b < run->program->n_buffers; b++) {
+        if (run->resident[b] != NOWHERE &&
+            is_shared(seg, b, run->resident[b], run->plan->buffers[b].bytes)) {
+            run->resident[b] = NOWHERE;
+        }
+    }
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        bool same = w->load && holds_all(seg, w) && w->offset == run->resident[w->buffer];
+        run->resident[w->buffer] = same ? w->offset : NOWHERE;
+    }
+}
+
+/* After a segment: whole images that nothing else has overwritten. */
+static void note_resident(const Segment *seg)
+{
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        if (w->load && holds_all(seg, w) && !is_vector(seg->run, w->buffer) &&
+            !is_shared(seg, w->buffer, w->offset, w->bytes)) {
+            seg->run->resident[w->buffer] = w->offset;
+        }
+    }
 }
 
 /* ---- rows of a part -------------------------------------------------------------------- */
@@ -412,7 +479,8 @@ static bool open_window(Segment *seg, int i)
             exec->rows[w->buffer] = grid_of(run, w->buffer)->h;
             exec->row0[w->buffer] = 0;
         }
-        return !w->load || load_whole(seg, i);
+        bool there = run->resident[w->buffer] != NOWHERE;
+        return !w->load || there || load_whole(seg, i);
     }
     void *host = NULL;
     if (w->load || w->keep) {
@@ -458,7 +526,7 @@ static bool run_part(Segment *seg)
         if (w->whole) {
             continue;
         }
-        if (w->load) {
+        if (w->load && seg->run->resident[w->buffer] == NOWHERE) {
             TRY(load_rows(seg, i));
         }
         int from, to;
@@ -546,7 +614,11 @@ static bool run_segment(Run *run, PartsSegment *plan)
     TRY(read_labels(run, plan));
     TRY(parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors,
                      run->parts->peak, run->err));
-    bool ok = segment_begin(&seg, run, plan) && open_all(&seg);
+    bool ok = segment_begin(&seg, run, plan);
+    if (ok) {
+        forget_overwritten(&seg);
+        ok = open_all(&seg);
+    }
     for (int at = 0; ok && at < plan->extent; at += plan->rows) {
         seg.at = at;
         seg.rows = smaller(plan->rows, plan->extent - at);
@@ -554,6 +626,9 @@ static bool run_segment(Run *run, PartsSegment *plan)
     }
     ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) &&
          save_all(&seg);
+    if (ok) {
+        note_resident(&seg);
+    }
     close_all(&seg);
     for (int t = 0; t < plan->n_tasks; t++) {
         if (plan->tasks[t].last_pass) {
@@ -579,6 +654,7 @@ static bool carry(Run *run, const ProgStep *end)
     }
     for (int i = 0; i < end->n_carries; i++) {
         if (next[i]) {
+            run->resident[end->carries[i].carry] = NOWHERE;
             parts_store_drop(store[end->carries[i].carry]);
             store[end->carries[i].carry] = next[i];
         }
@@ -655,9 +731,13 @@ static bool begin(Run *run)
     run->labels = calloc((size_t)run->program->n_values + 1, sizeof *run->labels);
     run->state = calloc(steps, sizeof *run->state);
     run->scratch = calloc(steps, sizeof *run->scratch);
+    run->resident = malloc(buffers * sizeof *run->resident);
+    for (size_t i = 0; run->resident && i < buffers; i++) {
+        run->resident[i] = NOWHERE;
+    }
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
-    return (run->vectors && run->labels && run->state && run->scratch &&
+    return (run->vectors && run->labels && run->state && run->scratch && run->resident &&
             run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
@@ -677,6 +757,7 @@ static void end(Run *run)
     free(run->labels);
     free(run->state);
     free(run->scratch);
+    free(run->resident);
     free(run->pixels.store);
     free(run->pixels.most);
     free(run->pixels.line);

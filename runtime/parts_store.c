@@ -1,6 +1,8 @@
 /* parts_store: read and written at places, like a file; small ones are memory. */
 #include "parts_store.h"
 
+#include "../base/pages.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +50,7 @@ bool parts_store_new(PartsBudget *budget, uint64_t bytes, PartsStore **out, Err 
     }
     *store = (PartsStore){.budget = budget, .users = 1, .bytes = bytes, .fd = -1};
     if (bytes <= budget->left) {
-        store->memory = malloc((size_t)bytes + 1);
+        store->memory = pages_alloc((size_t)bytes);
     }
     if (store->memory) {
         budget->left -= bytes;

@@ -184,17 +184,23 @@ static bool time_copy(Device *dev, DevKernel *kernel, DevMem *from, DevMem *to, 
     return true;
 }
 
+enum { LEAST_COPIED = 1 << 20 };
+
 bool profile_copy_bandwidth(Device *dev, double *bytes_per_second, Err *err)
 {
     const DeviceInfo *info = dev_info(dev);
     size_t bytes = (size_t)(info->cpu ? 64 : 512) << 20;
-    while (bytes > info->max_alloc || bytes > info->memory / 8) {
+    uint64_t room = dev_limit(dev) - dev_held(dev);
+    while (bytes > info->max_alloc || bytes > info->memory / 8 || bytes > room / 2) {
         bytes /= 2;
     }
     DevProgram *program;
     DevKernel *kernel;
     DevMem *from = NULL, *to = NULL;
     *bytes_per_second = 0;
+    if (bytes < LEAST_COPIED) {
+        return true; /* nothing to say where so little memory may be used */
+    }
     bool ok = dev_program(dev, "copy", COPY, NULL, &program, err) &&
               dev_kernel(program, "copy", &kernel, err) && dev_alloc(dev, bytes, &from, err) &&
               dev_alloc(dev, bytes, &to, err) &&
