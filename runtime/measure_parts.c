@@ -2,24 +2,32 @@
  * measure_parts: the objects of an image that comes in parts.
  *
  * Passes over the parts: how far pixel values spread, where sums need that; then, for each chunk of
- * labels, the sums.  Coordinates are those of the image, so a chunk's sums simply go on from part to
- * part in scratch, and are finished after the last one as those of a whole image are.
+ * labels, the sums, and what needs their boxes.  Coordinates are those of the image, so a chunk's sums
+ * simply go on from part to part in scratch, and are finished after the last one as those of a whole
+ * image are.  Objects that lie in one part go through the stages there; those that are cut are
+ * gathered (measure_cuts.c).
  */
-#include "measuring.h"
+#include "measure_cuts.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASES } Phase;
+typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASE_STAGES, PHASES } Phase;
 
 /* How often a phase goes over the image, for each chunk where it is about objects. */
 static int rounds_of(const Measuring *m, Phase phase)
 {
+    bool median = false;
     switch (phase) {
     case PHASE_SPREAD:
         return measuring_is_windowed(m) ? 1 : 0;
+    case PHASE_STAGES:
+        for (int k = 0; k < m->list.images; k++) {
+            median = median || m->lanes.image[k].median >= 0;
+        }
+        return median ? MEASURE_MEDIAN_ROUNDS : measuring_has_stages(m) ? 1 : 0;
     default:
         return 1;
     }
@@ -75,6 +83,34 @@ static bool sums_phase(Measuring *m)
     return measuring_add_outline(m);
 }
 
+/* The last round of the chunk, or the rest have nothing to do. */
+static bool is_finished(const Measuring *m, int round)
+{
+    return round == rounds_of(m, PHASE_STAGES) - 1 || !measure_cuts_have_medians(m);
+}
+
+static bool stages_phase(Measuring *m, int round)
+{
+    const PrimPart *part = &m->call->part;
+    if (round == 0 && part->first) {
+        TRY(measuring_read_boxes(m));
+        TRY(measure_cuts_begin(m));
+    } else if (round > 0 && !measure_cuts_have_medians(m)) {
+        return true;
+    }
+    TRY(round > 0 || measure_cuts_stages(m));
+    TRY(measure_cuts_count(m, round));
+    if (!part->last) {
+        return true;
+    }
+    measure_cuts_choose(m, round);
+    if (!is_finished(m, round)) {
+        return true;
+    }
+    TRY(measure_cuts_write(m));
+    return measuring_finish(m, m->call->table);
+}
+
 /* ---- the measurement ------------------------------------------------------------------- */
 
 static bool open_measuring(PrimCall *call, Measuring *m)
@@ -107,11 +143,12 @@ static bool run_phase(Measuring *m, int pass)
     if (phase == PHASE_SPREAD) {
         return spread_phase(m);
     }
-    TRY(sums_phase(m));
-    if (m->call->part.last) {
-        TRY(measuring_finish(m, m->call->table));
+    if (phase == PHASE_STAGES) {
+        return stages_phase(m, round);
     }
-    return true;
+    TRY(sums_phase(m));
+    bool last = m->call->part.last && rounds_of(m, PHASE_STAGES) == 0;
+    return !last || measuring_finish(m, m->call->table);
 }
 
 bool measure_parts_run(PrimCall *call)
@@ -138,6 +175,7 @@ bool measure_parts_run(PrimCall *call)
 void measure_parts_forget(void *state)
 {
     if (state != NULL) {
+        measure_cuts_free(state);
         measuring_free(state);
         free(state);
     }
@@ -151,7 +189,8 @@ int measure_parts_passes(const PrimCall *call)
     PrimCall copy = *call;
     Measuring m;
     copy.err = &ignored;
-    if (!open_measuring(&copy, &m) || measuring_has_stages(&m)) {
+    /* An object in several channels would be in several parts at a time. */
+    if (!open_measuring(&copy, &m) || (measuring_has_stages(&m) && call->part.channels > 1)) {
         return 0;
     }
     int chunks = count_chunks(&m) > 0 ? count_chunks(&m) : 1;

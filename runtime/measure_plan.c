@@ -166,10 +166,11 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
         row += lanes->convex >= 0 ? 2 * sizeof(int32_t) : 0;
         row += (size_t)lanes->powers * sizeof(uint64_t);
     }
+    row += s->weights ? 2 * sizeof(int32_t) + MEASURE_WEIGHTS * sizeof(double) : 0;
     for (int k = 0; k < list->images; k++) {
         median = median || (list->image_needs[k] & MEASURE_MEDIAN);
     }
-    most = larger(most, s->rows * row + 3 * (size_t)ALIGNMENT);
+    most = larger(most, s->rows * row + 4 * (size_t)ALIGNMENT);
     size_t large = (pixels / MEASURE_LARGE + 1) * sizeof(MeasureLarge);
     most = larger(most, median ? s->keys + large : 0);
     return larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
@@ -201,6 +202,9 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     size_t rows = larger(most_lines, pixels / 16 + 64);
     rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, most_lines);
     *s = (MeasureScratch){.objects = (uint32_t)objects, .rows = (uint32_t)rows};
+    for (int k = 0; k < list->images; k++) {
+        s->weights = s->weights || (part.cut && lanes->image[k].weighted >= 0);
+    }
     s->keys = (pixels * sizeof(uint32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     s->words = lines * (((size_t)call->w + 31) / 32) + 64;
     s->spread = take_bytes(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);

@@ -53,6 +53,9 @@ int measure_z_powers(uint64_t mask);
 void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,
                    MeasureLanes *lanes);
 
+/* Sums over a row that are weighted with an image: powers 0 to 3. */
+enum { MEASURE_WEIGHTS = 4 };
+
 /* Objects with more values than this are cut into segments to find their median. */
 enum { MEASURE_LARGE = 1 << 16, MEASURE_SEGMENT = 1 << 15 };
 
@@ -69,6 +72,7 @@ typedef struct MeasureScratch {
     uint32_t rows;     /* of objects, at a time */
     uint64_t words;    /* of holes' bit masks, at a time */
     size_t keys;       /* bytes of all values, for medians; large objects' records follow */
+    bool weights;      /* in parts: rows have sums weighted with an image */
 } MeasureScratch;
 
 void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,

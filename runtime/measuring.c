@@ -236,6 +236,12 @@ void measuring_free(Measuring *m)
     free(m->minima);
 }
 
+bool measuring_no_memory(const Measuring *m)
+{
+    return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the rows of %u objects",
+                   m->call->name, m->n);
+}
+
 bool measuring_host_memory(Measuring *m)
 {
     size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;

@@ -11,6 +11,9 @@
 
 #include "measure_plan.h"
 
+/* How an object stands to a part: it may lie in it, or be cut by it, as the last of its parts. */
+enum { STANDING_INSIDE = 1, STANDING_CUT = 2, STANDING_LAST = 4 };
+
 typedef struct Measuring {
     PrimCall *call;
     MeasureList list;
@@ -21,6 +24,9 @@ typedef struct Measuring {
     uint32_t first, n;    /* the chunk: labels first .. first + n - 1 */
     int strip;            /* rows that a work-item goes down */
     DevMem *spread, *window, *table, *lows, *place, *heights, *work; /* slices of scratch */
+    const uint8_t *standing; /* in parts: [n], how objects stand to the part; NULL: they are in it */
+    uint8_t wanted;       /* bits of standing that a stage is about */
+    struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
     double *hull, *feret; /* [n]: 3-D: hulls and diameters found on the host */
@@ -83,6 +89,29 @@ void measure_parts_forget(void *state);
 bool measuring_stages(Measuring *m);
 /* True when the stages need the counts and boxes on the host. */
 bool measuring_has_stages(const Measuring *m);
+/* The middle values of an image; `place`: by count.  Holes; `place` is overwritten. */
+bool measuring_find_median(Measuring *m, int image, const uint64_t *place);
+bool measuring_fill_holes(Measuring *m, uint64_t *place);
+/* Says that the host has no memory; returns false. */
+bool measuring_no_memory(const Measuring *m);
+
+/* Sizes of object k (measure_shares.c): pixels, rows of its box, words of its bits; 0 when the stage
+ * is not about it.  Of an object that is cut the rows and words that lie in the part. */
+typedef uint64_t MeasuringSize(const Measuring *m, uint32_t k);
+MeasuringSize measuring_count_of, measuring_rows_of, measuring_words_of;
+void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3]);
+
+/* Objects from .. to of the chunk have their places; `size` is what they take together. */
+typedef struct MeasureShare {
+    uint32_t from, to;
+    uint64_t size;
+} MeasureShare;
+/* The next share of objects whose sizes fit into `capacity`; place[k] is where object k begins, or
+ * MEASURE_NOWHERE when it has no size. */
+#define MEASURE_NOWHERE (UINT64_C(1) << 63)
+bool measuring_next_share(const Measuring *m, MeasuringSize *size_of, uint64_t capacity,
+                          MeasureShare *share, uint64_t *place);
+bool measuring_write_places(Measuring *m, const uint64_t *place);
 
 /* The box of object k, both ends included, from minima that lie `stride` apart. */
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],

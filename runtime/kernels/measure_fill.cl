@@ -109,16 +109,50 @@ MEASURE_INLINE uint measure_count(MeasureFlood f, global const uint *a)
     return count;
 }
 
+/* An object without a place is not about. */
+#define MEASURE_NOWHERE ((ulong)1 << 63)
+
+/* The word of an object's pixels that are not in it; those behind the end of a row are not. */
+#define MEASURE_OPEN_WORD(own_mask, own_y, own_z, own_k, own_wide)                                 \
+    uint own_mask = 0xffffffff;                                                                    \
+    for (int own_x = 32 * (own_k); own_x < min(32 * (own_k) + 32, own_wide); own_x++) {            \
+        const uint own_label = read_0(READ_ARGS, own_box.x0 + own_x, own_y, own_z);                \
+        own_mask ^= own_label == own_first + own_object ? 1u << own_x % 32 : 0;                    \
+    }
+
+/* The words of the rows that objects have in the part, at place[object]; for the host to fill. */
 kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
-measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own_from,
-             const uint own_out, const ulong own_capacity, global ulong *own_sums,
+measure_open(READ_PARAMS, const int own_h, const int own_d, const int own_top, const int own_front,
+             const uint own_first, const uint own_n, const uint own_from,
              global const uint *own_lows, global const ulong *own_place, global uint *own_bits)
+{
+    const uint own_object = own_from + get_group_id(0);
+    const ulong own_at = own_place[own_object];
+    const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
+    const int own_wide = own_box.x1 - own_box.x0 + 1, own_words = (own_wide + 31) / 32;
+    const int own_y0 = max(own_box.y0 - own_top, 0), own_z0 = max(own_box.z0 - own_front, 0);
+    const int own_tall = min(own_box.y1 - own_top, own_h - 1) - own_y0 + 1;
+    const int own_deep = min(own_box.z1 - own_front, own_d - 1) - own_z0 + 1;
+    const int own_all = own_at < MEASURE_NOWHERE ? own_words * own_tall * own_deep : 0;
+    for (int own_i = (int)get_local_id(0); own_i < own_all; own_i += MEASURE_FILL_GROUP) {
+        const int own_row = own_i / own_words;
+        const int own_y = own_y0 + own_row % own_tall, own_z = own_z0 + own_row / own_tall;
+        MEASURE_OPEN_WORD(own_mask, own_y, own_z, own_i % own_words, own_wide)
+        own_bits[own_at + own_i] = own_mask;
+    }
+}
+
+kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
+measure_fill(READ_PARAMS, const int own_top, const int own_front, const uint own_first,
+             const uint own_n, const uint own_from, const uint own_out, const ulong own_capacity,
+             global ulong *own_sums, global const uint *own_lows, global const ulong *own_place,
+             global uint *own_bits)
 {
     local uint own_changed, own_reached;
     const uint own_object = own_from + get_group_id(0), own_lane = get_local_id(0);
     const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
-    const bool own_present = own_sums[own_object] != 0;
-    global uint *own_open = own_bits + own_place[own_object];
+    const bool own_present = own_sums[own_object] != 0 && own_place[own_object] < MEASURE_NOWHERE;
+    global uint *own_open = own_bits + (own_present ? own_place[own_object] : 0);
     global uint *own_a = own_open + own_capacity, *own_b = own_a + own_capacity;
     MeasureFlood own_flood = {0, 0, 0, 0, 0, own_open};
     if (own_present) {
@@ -133,11 +167,7 @@ measure_fill(READ_PARAMS, const uint own_first, const uint own_n, const uint own
         const int own_row = own_i / own_flood.words, own_k = own_i % own_flood.words;
         const int own_y = own_box.y0 + own_row % own_flood.tall;
         const int own_z = own_box.z0 + own_row / own_flood.tall;
-        uint own_mask = 0xffffffff;
-        for (int own_x = 32 * own_k; own_x < min(32 * own_k + 32, own_flood.wide); own_x++) {
-            const uint own_label = read_0(READ_ARGS, own_box.x0 + own_x, own_y, own_z);
-            own_mask ^= own_label == own_first + own_object ? 1u << own_x % 32 : 0;
-        }
+        MEASURE_OPEN_WORD(own_mask, own_y - own_top, own_z - own_front, own_k, own_flood.wide)
         own_open[own_i] = own_mask;
         own_a[own_i] = own_mask & measure_edge(own_flood, own_row, own_k);
     }

@@ -186,7 +186,7 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
             largest[lane] = fmax(largest[lane], largest[lane + reach]);
         }
     }
-    if (lane == 0) {
+    if (lane == 0 && rows > 0) {
         sums[out * (size_t)n + object] = as_ulong(largest[0]);
     }
 }
@@ -194,10 +194,12 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
 #define MEASURE_LANES 32
 
 /* Moments about the anchor from the rows' power sums: a group an object (and power of z), a
- * work-item every 32nd row.  As long as they are below 2^53 all sums are exact. */
+ * work-item every 32nd row.  As long as they are below 2^53 all sums are exact.  `real`: the power
+ * sums are weighted, and doubles. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_moments(const uint n, const uint from, const uint out, const uint capacity,
-                const uint space, const int n_powers, const ulong wanted, global ulong *sums,
+                const uint space, const int n_powers, const int real, const ulong wanted,
+                global ulong *sums,
                 global const uint *lows, global const uint *place, global const uint *heights,
                 global const ulong *powers)
 {
@@ -222,7 +224,9 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
         }
         for (int p = 0; p < 4; p++) {
             const size_t at = p * (size_t)capacity + place[object] + row;
-            t[p] = p < n_powers ? (double)(long)powers[at] : 0;
+            t[p] = p >= n_powers ? 0
+                   : real        ? as_double(powers[at])
+                                 : (double)(long)powers[at];
         }
         for (int q = 0; q < 4; q++) {
             for (int p = 0; p < 4; p++) {
@@ -244,7 +248,7 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong bit = (ulong)1 << (16 * power + lane % 16);
-    if (lane < 16 && (wanted & bit) != 0) {
+    if (lane < 16 && (wanted & bit) != 0 && rows > 0) {
         sums[(out + popcount(wanted & (bit - 1))) * stride + object] = as_ulong(lanes[0][lane]);
     }
 }

@@ -55,7 +55,8 @@ MEASURE_KERNEL measure_select(const uint n, const uint out, const uint least, gl
     local uint histogram[MEASURE_GROUP];
     local uint chosen, rest, next, not_above, largest;
     const uint object = get_group_id(0), lane = get_local_id(0);
-    const ulong count = sums[object] > least ? 0 : sums[object];
+    /* Some have been given no place (MEASURE_NOWHERE of measure_rows.cl). */
+    const ulong count = sums[object] > least || cursor[object] >> 63 != 0 ? 0 : sums[object];
     global const uint *key =
         keys + (cursor[object] - count); /* the cursor stands behind the last */
     uint prefix = 0;

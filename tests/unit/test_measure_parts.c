@@ -200,11 +200,42 @@ static void test_outlines(void **state)
     check_columns(&CUTS[1], "label,perimeter_crofton");
 }
 
+static void test_rows(void **state)
+{
+    (void)state;
+    check("label,area_convex,solidity,feret_diameter_max,inertia_tensor_eigvals,axis_major_length,"
+          "moments_central",
+          ",eccentricity,orientation,moments_hu");
+    check("label,axis_minor_length", ",perimeter");
+}
+
+static void test_weighted(void **state)
+{
+    (void)state;
+    check("label,0:moments_weighted,2:moments_weighted_central", ",1:moments_weighted_hu");
+}
+
+static void test_medians(void **state)
+{
+    (void)state;
+    check("label,0:median,1:median,2:median", "");
+}
+
+static void test_filled(void **state)
+{
+    (void)state;
+    check("label,area_filled,0:median", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_outlines),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_weighted),
+        cmocka_unit_test(test_medians),
+        cmocka_unit_test(test_filled),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -1,0 +1,529 @@
+/*
+ * measure_cuts: from each part the rows, bits and digits of the objects that it cuts.
+ *
+ * Rows (their ends, power sums, weighted sums) and bits wait on the host until the object is there as
+ * a whole; its rows then go through the same kernels as those of a whole image, in the same order,
+ * and its holes are filled on the host.  Middle values are found by their digits, without keeping
+ * values.  So memory is that of the boxes of the objects that are cut at a time, and of a histogram
+ * for each one with a median.
+ */
+#include "measure_cuts.h"
+
+#include "measure_holes.h"
+#include "measure_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 256, FILL_GROUP = 128, DIGITS = 256 };
+
+extern const char kernel_text_measure_fill[], kernel_text_measure_rows[];
+
+/* As in kernels/measure_rows.cl. */
+typedef struct Digits {
+    uint32_t prefix, next, largest, unused;
+    uint32_t histogram[DIGITS];
+} Digits;
+
+/* The two middle keys of an object's values, as far as they are known. */
+typedef struct Middle {
+    uint64_t histogram[DIGITS], rest;
+    uint32_t prefix, next, largest;
+    uint64_t keys;
+} Middle;
+
+typedef struct Cut {
+    size_t rows, rows_seen, words, words_seen;
+    uint64_t *sums;  /* [powers, then weights of each image][rows] */
+    int32_t *ends;   /* [2][rows] */
+    uint32_t *open;  /* [words], see measure_holes.h */
+    uint64_t filled;
+    Middle middle[]; /* of each image */
+} Cut;
+
+struct MeasureCuts {
+    Cut **of;          /* [n]; NULL: not cut, or not seen yet */
+    uint8_t *standing; /* [n] */
+    uint32_t n;
+    bool any;
+};
+
+static void free_rows(Cut *cut)
+{
+    free(cut->sums);
+    free(cut->ends);
+    free(cut->open);
+    cut->sums = NULL;
+    cut->ends = NULL;
+    cut->open = NULL;
+}
+
+void measure_cuts_free(Measuring *m)
+{
+    struct MeasureCuts *cuts = m->cuts;
+    for (uint32_t k = 0; cuts != NULL && cuts->of != NULL && k < cuts->n; k++) {
+        if (cuts->of[k] != NULL) {
+            free_rows(cuts->of[k]);
+            free(cuts->of[k]);
+        }
+    }
+    if (cuts != NULL) {
+        free(cuts->of);
+        free(cuts->standing);
+        free(cuts);
+    }
+    m->cuts = NULL;
+    m->standing = NULL;
+}
+
+bool measure_cuts_begin(Measuring *m)
+{
+    measure_cuts_free(m);
+    struct MeasureCuts *cuts = m->cuts = calloc(1, sizeof *cuts);
+    if (cuts == NULL) {
+        return measuring_no_memory(m);
+    }
+    cuts->n = m->n;
+    cuts->of = calloc(m->n, sizeof(Cut *));
+    cuts->standing = calloc(m->n, 1);
+    m->standing = cuts->standing;
+    return (cuts->of != NULL && cuts->standing != NULL) || measuring_no_memory(m);
+}
+
+/* ---- which objects ------------------------------------------------------------------------- */
+
+static uint8_t standing_of(const Measuring *m, uint32_t k)
+{
+    const PrimCall *call = m->call;
+    int32_t lo[3], hi[3];
+    if (m->counts[k] == 0) {
+        return 0;
+    }
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    int axis = m->frame.dims - 1;
+    int first = axis == 2 ? call->part.z : call->part.y;
+    int last = first + (axis == 2 ? call->planes : call->h) - 1;
+    if (lo[axis] > last || hi[axis] < first) {
+        return 0;
+    }
+    if (lo[axis] >= first && hi[axis] <= last) {
+        return STANDING_INSIDE;
+    }
+    return hi[axis] <= last ? STANDING_CUT | STANDING_LAST : STANDING_CUT;
+}
+
+static void stand(Measuring *m)
+{
+    for (uint32_t k = 0; k < m->n; k++) {
+        m->cuts->standing[k] = standing_of(m, k);
+    }
+}
+
+static int components_of(const Measuring *m)
+{
+    int n = m->lanes.powers;
+    for (int i = 0; i < m->list.images; i++) {
+        n += m->lanes.image[i].weighted >= 0 ? MEASURE_WEIGHTS : 0;
+    }
+    return n;
+}
+
+static bool has_rows(const Measuring *m)
+{
+    return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->at.weights;
+}
+
+static bool open_cut(Measuring *m, uint32_t k)
+{
+    size_t images = (size_t)m->list.images;
+    Cut *cut = m->cuts->of[k] = calloc(1, sizeof *cut + images * sizeof cut->middle[0]);
+    if (cut == NULL) {
+        return measuring_no_memory(m);
+    }
+    for (size_t i = 0; i < images; i++) {
+        cut->middle[i].rest = (m->counts[k] - 1) / 2;
+        cut->middle[i].next = UINT32_MAX;
+    }
+    int32_t lo[3], hi[3];
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    cut->rows = (size_t)(hi[1] - lo[1] + 1) * (size_t)(hi[2] - lo[2] + 1);
+    cut->words = cut->rows * (size_t)((hi[0] - lo[0] + 32) / 32);
+    m->cuts->any = true;
+    if (has_rows(m)) {
+        cut->sums = malloc((size_t)components_of(m) * cut->rows * sizeof *cut->sums + 1);
+        cut->ends = malloc(2 * cut->rows * sizeof *cut->ends);
+    }
+    if (m->lanes.filled >= 0) {
+        cut->open = malloc(cut->words * sizeof *cut->open);
+    }
+    bool ok = (!has_rows(m) || (cut->sums != NULL && cut->ends != NULL)) &&
+              (m->lanes.filled < 0 || cut->open != NULL);
+    return ok || measuring_no_memory(m);
+}
+
+static bool open_cuts(Measuring *m)
+{
+    for (uint32_t k = 0; k < m->n; k++) {
+        if ((m->cuts->standing[k] & STANDING_CUT) && m->cuts->of[k] == NULL) {
+            TRY(open_cut(m, k));
+        }
+    }
+    return true;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Rows of one component, of a share's objects, on their way between device and host. */
+typedef struct Ferry {
+    Measuring *m;
+    const MeasureRows *rows;
+    const MeasureShare *share;
+    char *hold; /* share->size elements */
+    bool up;    /* to the device: whole objects */
+} Ferry;
+
+/* Between component `at` of a share in memory and place `to` of each object's elements. */
+static bool ferry(const Ferry *f, DevMem *memory, size_t at, size_t size, bool ends, size_t to)
+{
+    const Measuring *m = f->m;
+    size_t offset = at * m->at.rows * size, bytes = (size_t)f->share->size * size;
+    TRY(f->up || dev_read(m->call->dev, memory, offset, f->hold, bytes, m->call->err));
+    for (uint32_t k = f->share->from; k < f->share->to; k++) {
+        size_t rows = (size_t)measuring_rows_of(m, k);
+        if (rows > 0) {
+            const Cut *cut = m->cuts->of[k];
+            char *base = ends ? (char *)cut->ends : (char *)cut->sums;
+            char *here = base + (to * cut->rows + (f->up ? 0 : cut->rows_seen)) * size;
+            char *there = f->hold + f->rows->wide[k] * size;
+            memcpy(f->up ? there : here, f->up ? here : there, rows * size);
+        }
+    }
+    return !f->up || dev_write(m->call->dev, memory, offset, f->hold, bytes, m->call->err);
+}
+
+static bool ferry_rows(const Ferry *f)
+{
+    for (size_t i = 0; i < 2; i++) {
+        TRY(ferry(f, f->rows->ends, i, sizeof(int32_t), true, i));
+    }
+    for (size_t p = 0; p < (size_t)f->m->lanes.powers; p++) {
+        TRY(ferry(f, f->rows->powers, p, sizeof(uint64_t), false, p));
+    }
+    return true;
+}
+
+/* The weighted sums of each image in turn: made and taken, or given and used. */
+static bool ferry_weights(const Ferry *f)
+{
+    Measuring *m = f->m;
+    size_t next = (size_t)m->lanes.powers;
+    for (int i = 0; i < m->list.images; i++) {
+        if (m->lanes.image[i].weighted < 0) {
+            continue;
+        }
+        TRY(f->up || measure_rows_weigh(m, f->rows, f->share, i));
+        for (size_t p = 0; p < MEASURE_WEIGHTS; p++) {
+            TRY(ferry(f, f->rows->weights, p, sizeof(double), false, next++));
+        }
+        TRY(!f->up || measure_rows_finish_weighted(m, f->rows, f->share, i));
+    }
+    return true;
+}
+
+static void see_rows(Measuring *m, const MeasureShare *share)
+{
+    for (uint32_t k = share->from; k < share->to; k++) {
+        size_t rows = (size_t)measuring_rows_of(m, k);
+        if (rows > 0) {
+            m->cuts->of[k]->rows_seen += rows;
+        }
+    }
+}
+
+/* Takes the rows of a share that lie in the part, or finishes whole objects. */
+static bool move_share(Measuring *m, MeasureRows *rows, const MeasureShare *share, bool up)
+{
+    Ferry f = {m, rows, share, malloc((size_t)share->size * sizeof(uint64_t) + 1), up};
+    bool ok = f.hold != NULL || measuring_no_memory(m);
+    ok = ok && measure_rows_place(m, rows, share);
+    ok = ok && (up || measure_rows_find(m, rows, share)) && ferry_rows(&f);
+    ok = ok && (!up || measure_rows_finish(m, rows, share)) && ferry_weights(&f);
+    if (ok && !up) {
+        see_rows(m, share);
+    }
+    free(f.hold);
+    return ok;
+}
+
+static bool move_rows(Measuring *m, bool up)
+{
+    MeasureRows rows = {0};
+    MeasureShare share = {0, 0, 0};
+    bool ok = measure_rows_open(m, &rows);
+    m->wanted = up ? STANDING_LAST : STANDING_CUT;
+    while (ok && measuring_next_share(m, measuring_rows_of, m->at.rows, &share, rows.wide)) {
+        ok = share.size == 0 || move_share(m, &rows, &share, up);
+    }
+    measure_rows_close(m, &rows);
+    return ok;
+}
+
+/* ---- holes --------------------------------------------------------------------------------- */
+
+static bool take_open(Measuring *m, DevProgram *program, const MeasureShare *share,
+                      const uint64_t *place, uint32_t *hold)
+{
+    PrimCall *call = m->call;
+    TRY(measuring_write_places(m, place));
+    const DevArg args[] = {dev_int(call->h),      dev_int(call->d),      dev_int(call->part.y),
+                           dev_int(call->part.z), dev_uint(m->first),    dev_uint(m->n),
+                           dev_uint(share->from), dev_mem(m->lows),      dev_mem(m->place),
+                           dev_mem(m->work)};
+    TRY(measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                               .kernel = "measure_open",
+                                               .reads = true,
+                                               .groups = {share->to - share->from, 1, 1},
+                                               .group = FILL_GROUP,
+                                               .args = args,
+                                               .n_args = 10}));
+    TRY(dev_read(call->dev, m->work, 0, hold, (size_t)share->size * sizeof *hold, call->err));
+    for (uint32_t k = share->from; k < share->to; k++) {
+        size_t words = (size_t)measuring_words_of(m, k);
+        if (words > 0) {
+            Cut *cut = m->cuts->of[k];
+            memcpy(cut->open + cut->words_seen, hold + place[k], words * sizeof *hold);
+            cut->words_seen += words;
+        }
+    }
+    return true;
+}
+
+static bool take_holes(Measuring *m)
+{
+    DevProgram *program = NULL;
+    MeasureShare share = {0, 0, 0};
+    uint64_t *place = calloc(m->n, sizeof *place);
+    uint32_t *hold = malloc((size_t)m->at.words * sizeof *hold);
+    bool ok = (place != NULL && hold != NULL) || measuring_no_memory(m);
+    ok = ok && measuring_program(m, kernel_text_measure_fill, true, 0, &program);
+    m->wanted = STANDING_CUT;
+    while (ok && measuring_next_share(m, measuring_words_of, m->at.words, &share, place)) {
+        ok = share.size == 0 || take_open(m, program, &share, place, hold);
+    }
+    free(place);
+    free(hold);
+    return ok;
+}
+
+static bool fill_cut(Measuring *m, uint32_t k)
+{
+    Cut *cut = m->cuts->of[k];
+    int32_t lo[3], hi[3];
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    MeasureBits bits = {.open = cut->open,
+                        .reached = malloc(cut->words * sizeof *bits.reached),
+                        .wide = (size_t)(hi[0] - lo[0] + 1),
+                        .tall = (size_t)(hi[1] - lo[1] + 1),
+                        .deep = (size_t)(hi[2] - lo[2] + 1),
+                        .words = cut->words / cut->rows};
+    if (bits.reached == NULL) {
+        return measuring_no_memory(m);
+    }
+    cut->filled = measure_filled(&bits);
+    free(bits.reached);
+    return true;
+}
+
+/* ---- stages -------------------------------------------------------------------------------- */
+
+/* What is left to do of objects that are there as a whole now. */
+static bool finish_last(Measuring *m)
+{
+    TRY(!has_rows(m) || move_rows(m, true));
+    for (uint32_t k = 0; k < m->n; k++) {
+        if (m->cuts->standing[k] & STANDING_LAST) {
+            TRY(m->lanes.filled < 0 || fill_cut(m, k));
+            free_rows(m->cuts->of[k]);
+        }
+    }
+    return true;
+}
+
+bool measure_cuts_stages(Measuring *m)
+{
+    stand(m);
+    TRY(open_cuts(m));
+    m->wanted = STANDING_INSIDE;
+    TRY(measuring_stages(m));
+    TRY(!has_rows(m) || move_rows(m, false));
+    TRY(m->lanes.filled < 0 || take_holes(m));
+    return finish_last(m);
+}
+
+/* ---- medians ------------------------------------------------------------------------------- */
+
+static bool has_median(const Measuring *m)
+{
+    bool median = false;
+    for (int i = 0; i < m->list.images; i++) {
+        median = median || m->lanes.image[i].median >= 0;
+    }
+    return median;
+}
+
+bool measure_cuts_have_medians(const Measuring *m)
+{
+    return m->cuts->any && has_median(m);
+}
+
+static uint64_t one(const Measuring *m, uint32_t k)
+{
+    return measuring_count_of(m, k) > 0 ? 1 : 0;
+}
+
+static void add_digits(Middle *to, const Digits *from)
+{
+    for (int i = 0; i < DIGITS; i++) {
+        to->histogram[i] += from->histogram[i];
+    }
+    to->next = from->next < to->next ? from->next : to->next;
+    to->largest = from->largest > to->largest ? from->largest : to->largest;
+}
+
+/* The digits of a share's objects in the part. */
+static bool count_share(Measuring *m, const MeasureShare *share, const uint64_t *place, int image,
+                        int shift, Digits *digits)
+{
+    PrimCall *call = m->call;
+    DevProgram *program = NULL;
+    size_t bytes = (size_t)share->size * sizeof *digits;
+    memset(digits, 0, bytes);
+    for (uint32_t k = share->from; k < share->to; k++) {
+        if (place[k] < MEASURE_NOWHERE) {
+            digits[place[k]].prefix = m->cuts->of[k]->middle[image].prefix;
+            digits[place[k]].next = UINT32_MAX;
+        }
+    }
+    TRY(dev_write(call->dev, m->work, 0, digits, bytes, call->err));
+    TRY(measuring_write_places(m, place));
+    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &program));
+    const DevArg args[] = {dev_int(call->w),   dev_int(call->h),   dev_int(m->strip),
+                           dev_int(shift),     dev_uint(m->first), dev_uint(m->n),
+                           dev_mem(m->place),  dev_mem(m->work)};
+    TRY(measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                               .kernel = "measure_digits",
+                                               .reads = true,
+                                               .group = GROUP,
+                                               .args = args,
+                                               .n_args = 8}));
+    TRY(dev_read(call->dev, m->work, 0, digits, bytes, call->err));
+    for (uint32_t k = share->from; k < share->to; k++) {
+        if (place[k] < MEASURE_NOWHERE) {
+            add_digits(&m->cuts->of[k]->middle[image], &digits[place[k]]);
+        }
+    }
+    return true;
+}
+
+static bool count_image(Measuring *m, int image, int shift, uint64_t *place, Digits *digits,
+                        size_t capacity)
+{
+    MeasureShare share = {0, 0, 0};
+    for (;;) {
+        for (uint32_t k = 0; k < m->n; k++) {
+            place[k] = MEASURE_NOWHERE;
+        }
+        if (!measuring_next_share(m, one, capacity, &share, place)) {
+            return true;
+        }
+        TRY(share.size == 0 || count_share(m, &share, place, image, shift, digits));
+    }
+}
+
+bool measure_cuts_count(Measuring *m, int round)
+{
+    if (!measure_cuts_have_medians(m)) {
+        return true;
+    }
+    stand(m);
+    m->wanted = STANDING_CUT;
+    size_t capacity = dev_bytes(m->work) / sizeof(Digits);
+    capacity = capacity < m->n ? capacity : m->n;
+    uint64_t *place = malloc(m->n * sizeof *place);
+    Digits *digits = malloc(capacity * sizeof *digits);
+    bool ok = (place != NULL && digits != NULL) || measuring_no_memory(m);
+    for (int i = 0; ok && i < m->list.images; i++) {
+        ok = m->lanes.image[i].median < 0 ||
+             count_image(m, i, 24 - 8 * round, place, digits, capacity);
+    }
+    free(place);
+    free(digits);
+    return ok;
+}
+
+/* The digit of the lower middle key; with the last one, both keys as kernels/measure_median.cl. */
+static void choose(Middle *middle, uint64_t count, bool last)
+{
+    uint32_t digit = 0;
+    while (digit < DIGITS - 1 && middle->rest >= middle->histogram[digit]) {
+        middle->rest -= middle->histogram[digit++];
+    }
+    uint32_t next = middle->next;
+    for (uint32_t d = DIGITS - 1; d > digit; d--) {
+        next = middle->histogram[d] > 0 ? middle->prefix << 8 | d : next;
+    }
+    uint64_t not_above = (count - 1) / 2 - middle->rest + middle->histogram[digit];
+    middle->prefix = middle->prefix << 8 | digit;
+    if (last) {
+        uint32_t upper = not_above > count / 2 ? middle->prefix : next;
+        bool nan = middle->largest == UINT32_MAX;
+        middle->keys = nan ? UINT64_MAX : (uint64_t)middle->prefix << 32 | upper;
+    }
+    memset(middle->histogram, 0, sizeof middle->histogram);
+    middle->next = UINT32_MAX;
+}
+
+void measure_cuts_choose(Measuring *m, int round)
+{
+    for (uint32_t k = 0; k < m->n; k++) {
+        for (int i = 0; m->cuts->of[k] != NULL && i < m->list.images; i++) {
+            if (m->lanes.image[i].median >= 0) {
+                choose(&m->cuts->of[k]->middle[i], m->counts[k],
+                       round == MEASURE_MEDIAN_ROUNDS - 1);
+            }
+        }
+    }
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+/* image -1: filled pixels. */
+static bool write_lane(Measuring *m, int lane, int image)
+{
+    PrimCall *call = m->call;
+    size_t bytes = m->n * sizeof(uint64_t), at = (size_t)lane * bytes;
+    uint64_t *values = malloc(bytes);
+    if (values == NULL) {
+        return measuring_no_memory(m);
+    }
+    bool ok = dev_read(call->dev, m->table, at, values, bytes, call->err);
+    for (uint32_t k = 0; k < m->n; k++) {
+        const Cut *cut = m->cuts->of[k];
+        if (cut != NULL) {
+            values[k] = image < 0 ? cut->filled : cut->middle[image].keys;
+        }
+    }
+    ok = ok && dev_write(call->dev, m->table, at, values, bytes, call->err);
+    free(values);
+    return ok;
+}
+
+bool measure_cuts_write(Measuring *m)
+{
+    TRY(m->lanes.filled < 0 || write_lane(m, m->lanes.filled, -1));
+    for (int i = 0; i < m->list.images; i++) {
+        int lane = m->lanes.image[i].median;
+        TRY(lane < 0 || write_lane(m, lane, i));
+    }
+    return true;
+}

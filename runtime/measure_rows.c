@@ -1,0 +1,334 @@
+/*
+ * measure_rows: an object's rows: where they begin and end, and sums over them; from them its hull and
+ * its moments.
+ *
+ * Each object has a place in the work area for all rows of its box.  Hulls in 3-D are found by the
+ * host (base/hull.h).
+ */
+#include "measure_rows.h"
+
+#include <stdlib.h>
+
+enum { GROUP = 256, LANES = 32, FERET_GROUP = 64 };
+
+extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
+
+static bool host_hulls(const Measuring *m)
+{
+    return m->lanes.space && m->lanes.convex >= 0;
+}
+
+bool measure_rows_open(Measuring *m, MeasureRows *r)
+{
+    PrimCall *call = m->call;
+    size_t align = dev_alignment(call->dev), rows = m->at.rows;
+    size_t pair = (2 * rows * sizeof(int32_t) + align - 1) / align * align;
+    TRY(dev_slice(call->dev, m->work, 0, pair, &r->ends, call->err));
+    size_t next = pair;
+    if (m->lanes.convex >= 0) {
+        TRY(dev_slice(call->dev, m->work, next, pair, &r->corners, call->err));
+        next += pair;
+    }
+    if (m->lanes.powers > 0) {
+        size_t bytes = (size_t)m->lanes.powers * rows * sizeof(uint64_t);
+        TRY(dev_slice(call->dev, m->work, next, bytes, &r->powers, call->err));
+        next += (bytes + align - 1) / align * align;
+    }
+    if (m->at.weights) {
+        TRY(dev_slice(call->dev, m->work, next, MEASURE_WEIGHTS * rows * sizeof(double),
+                      &r->weights, call->err));
+    }
+    r->place = malloc(m->n * sizeof *r->place);
+    r->heights = malloc(m->n * sizeof *r->heights);
+    r->wide = malloc(m->n * sizeof *r->wide);
+    if (r->place == NULL || r->heights == NULL || r->wide == NULL) {
+        return measuring_no_memory(m);
+    }
+    if (host_hulls(m)) {
+        r->host_ends = malloc(2 * rows * sizeof *r->host_ends);
+        if (r->host_ends == NULL) {
+            return measuring_no_memory(m);
+        }
+    }
+    TRY(measuring_program(m, kernel_text_measure_rows, true, 0, &r->reads));
+    return measuring_program(m, kernel_text_measure_hull, false, 0, &r->hull);
+}
+
+void measure_rows_close(const Measuring *m, MeasureRows *r)
+{
+    dev_free(m->call->dev, r->ends);
+    dev_free(m->call->dev, r->corners);
+    dev_free(m->call->dev, r->powers);
+    dev_free(m->call->dev, r->weights);
+    free(r->place);
+    free(r->heights);
+    free(r->wide);
+    free(r->host_ends);
+    free(r->points);
+}
+
+/* Rows of an object's box that lie before the part. */
+static uint64_t rows_before(const Measuring *m, uint32_t k)
+{
+    int32_t lo[3], hi[3], from[3], to[3];
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    measuring_clipped_box(m, k, from, to);
+    uint64_t tall = (uint64_t)(hi[1] - lo[1] + 1);
+    return (uint64_t)(from[2] - lo[2]) * tall + (uint64_t)(from[1] - lo[1]);
+}
+
+bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share)
+{
+    PrimCall *call = m->call;
+    for (uint32_t k = 0; k < m->n; k++) {
+        bool in = k >= share->from && k < share->to;
+        uint64_t rows = in ? measuring_rows_of(m, k) : 0;
+        r->heights[k] = (uint32_t)rows;
+        r->place[k] = rows > 0 ? (uint32_t)(r->wide[k] - rows_before(m, k)) : 0;
+    }
+    TRY(dev_write(call->dev, m->place, 0, r->place, m->n * sizeof *r->place, call->err));
+    return dev_write(call->dev, m->heights, 0, r->heights, m->n * sizeof *r->heights, call->err);
+}
+
+bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share)
+{
+    PrimCall *call = m->call;
+    size_t rows = m->at.rows;
+    TRY(dev_fill(call->dev, r->ends, 0, rows * sizeof(int32_t), INT32_MAX, call->err));
+    TRY(dev_fill(call->dev, r->ends, rows * sizeof(int32_t), rows * sizeof(int32_t), UINT32_MAX,
+                 call->err));
+    if (r->powers != NULL) {
+        TRY(dev_fill(call->dev, r->powers, 0, (size_t)m->lanes.powers * rows * sizeof(uint64_t), 0,
+                     call->err));
+    }
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->d),
+                           dev_int(call->part.y),
+                           dev_int(call->part.z),
+                           dev_int(m->strip),
+                           dev_uint(m->first),
+                           dev_uint(m->n),
+                           dev_uint(share->from),
+                           dev_uint(share->to),
+                           dev_uint(rows),
+                           dev_mem(m->table),
+                           dev_mem(m->lows),
+                           dev_mem(m->place),
+                           dev_mem(m->heights),
+                           dev_mem(r->ends),
+                           dev_mem(r->powers != NULL ? r->powers : m->table)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = r->reads,
+                                                  .kernel = "measure_ends",
+                                                  .reads = true,
+                                                  .group = GROUP,
+                                                  .args = args,
+                                                  .n_args = 17});
+}
+
+bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *share, int image)
+{
+    PrimCall *call = m->call;
+    DevProgram *program = NULL;
+    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &program));
+    const DevArg args[] = {dev_int(call->part.y),  dev_int(call->part.z), dev_uint(m->first),
+                           dev_uint(m->n),         dev_uint(share->from), dev_uint(m->at.rows),
+                           dev_mem(m->table),      dev_mem(m->lows),      dev_mem(m->place),
+                           dev_mem(m->heights),    dev_mem(r->weights)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                                  .kernel = "measure_weigh_rows",
+                                                  .reads = true,
+                                                  .groups = {share->to - share->from, 1, 1},
+                                                  .group = LANES,
+                                                  .args = args,
+                                                  .n_args = 11});
+}
+
+/* Moments to lanes from `lane` on; `real`: weighted ones. */
+static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShare *share, int lane,
+                           uint64_t mask, bool real)
+{
+    int powers = real ? MEASURE_WEIGHTS : m->lanes.powers;
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),   dev_uint(lane),
+                           dev_uint(m->at.rows), dev_uint(m->lanes.space), dev_int(powers),
+                           dev_int(real),        dev_ulong(mask),         dev_mem(m->table),
+                           dev_mem(m->lows),     dev_mem(m->place),       dev_mem(m->heights),
+                           dev_mem(real ? r->weights : r->powers)};
+    return measuring_launch(
+        m, &(MeasuringLaunch){
+               .program = r->hull,
+               .kernel = "measure_moments",
+               .groups = {share->to - share->from, (size_t)measure_z_powers(mask), 1},
+               .group = LANES,
+               .args = args,
+               .n_args = 13});
+}
+
+static bool launch_hull(Measuring *m, const MeasureRows *r, const MeasureShare *share)
+{
+    size_t sides = 2 * (size_t)(share->to - share->from);
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),  dev_uint(share->to),
+                           dev_uint(m->lanes.convex), dev_uint(m->at.rows), dev_mem(m->table),
+                           dev_mem(m->place),    dev_mem(m->heights),    dev_mem(r->ends),
+                           dev_mem(r->corners)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
+                                                  .kernel = "measure_hull",
+                                                  .groups = {(sides + LANES - 1) / LANES, 1, 1},
+                                                  .group = LANES,
+                                                  .args = args,
+                                                  .n_args = 10});
+}
+
+static bool launch_feret(Measuring *m, const MeasureRows *r, const MeasureShare *share)
+{
+    const double *s = m->frame.spacing;
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.feret),
+                           dev_uint(m->at.rows), dev_double(s[0]),      dev_double(s[1]),
+                           dev_mem(m->table),    dev_mem(m->place),     dev_mem(m->heights),
+                           dev_mem(r->ends),     dev_mem(r->corners)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
+                                                  .kernel = "measure_feret",
+                                                  .groups = {share->to - share->from, 1, 1},
+                                                  .group = FERET_GROUP,
+                                                  .args = args,
+                                                  .n_args = 11});
+}
+
+/* ---- hulls in 3-D ---------------------------------------------------------------------- */
+
+static bool add_points(const Measuring *m, MeasureRows *r, size_t *n, int32_t x, int y, int z)
+{
+    if (*n + 6 > r->n_points) {
+        size_t more = 2 * r->n_points + 4096;
+        HullPoint *points = realloc(r->points, more * sizeof *points);
+        if (points == NULL) {
+            return measuring_no_memory(m);
+        }
+        r->points = points;
+        r->n_points = more;
+    }
+    for (int k = 0; k < 6; k++) {
+        HullPoint p = {{2 * (int64_t)x, 2 * (int64_t)y, 2 * (int64_t)z}};
+        p.at[k / 2] += k % 2 == 0 ? -1 : 1;
+        r->points[(*n)++] = p;
+    }
+    return true;
+}
+
+/* Both ends of each row that has any. */
+static bool points_of_rows(const Measuring *m, MeasureRows *r, const int32_t *first, const int32_t *last,
+                           int tall, int deep, size_t *n)
+{
+    *n = 0;
+    for (int i = 0; i < tall * deep; i++) {
+        if (last[i] >= first[i]) {
+            TRY(add_points(m, r, n, first[i], i % tall, i / tall));
+            TRY(first[i] == last[i] || add_points(m, r, n, last[i], i % tall, i / tall));
+        }
+    }
+    return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* The pixels of row (y, z) inside all planes: first > last when there are none. */
+static void cut_row(const HullPlane *planes, int n, int y, int z, int32_t *first, int32_t *last)
+{
+    int64_t lo = 0, hi = INT32_MAX;
+    for (int i = 0; i < n; i++) {
+        const int64_t *v = planes[i].normal;
+        int64_t rest = planes[i].offset - 2 * (v[1] * y + v[2] * z);
+        if (v[0] > 0) {
+            int64_t most = floor_div(rest, 2 * v[0]);
+            hi = most < hi ? most : hi;
+        } else if (v[0] < 0) {
+            int64_t least = -floor_div(rest, -2 * v[0]);
+            lo = least > lo ? least : lo;
+        } else if (rest < 0) {
+            hi = -1;
+        }
+    }
+    *first = (int32_t)(lo > INT32_MAX ? INT32_MAX : lo);
+    *last = (int32_t)(hi < -1 ? -1 : hi);
+}
+
+/* The square of the largest distance between two of the points, in units of the spacing. */
+static double widest(const Measuring *m, const HullPoint *p, size_t n)
+{
+    const double *s = m->frame.spacing;
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            double d = 0;
+            for (int axis = 0; axis < 3; axis++) {
+                double v = (double)(p[i].at[axis] - p[j].at[axis]) / 2 * s[axis];
+                d += v * v;
+            }
+            most = d > most ? d : most;
+        }
+    }
+    return most;
+}
+
+static bool hull_in_space(Measuring *m, MeasureRows *r, uint32_t k)
+{
+    int32_t lo[3], hi[3];
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    int tall = hi[1] - lo[1] + 1, deep = hi[2] - lo[2] + 1, n_planes = 0;
+    int32_t *first = r->host_ends + r->place[k], *last = first + m->at.rows;
+    HullPlane *planes = NULL;
+    size_t n = 0;
+    TRY(points_of_rows(m, r, first, last, tall, deep, &n));
+    if (!hull_planes(r->points, n, &planes, &n_planes)) {
+        return measuring_no_memory(m);
+    }
+    m->hull[k] = 0;
+    for (int i = 0; i < tall * deep; i++) {
+        cut_row(planes, n_planes, i % tall, i / tall, &first[i], &last[i]);
+        m->hull[k] += last[i] >= first[i] ? last[i] - first[i] + 1 : 0;
+    }
+    free(planes);
+    if (m->lanes.feret >= 0) {
+        TRY(points_of_rows(m, r, first, last, tall, deep, &n));
+        m->feret[k] = widest(m, r->points, n);
+    }
+    return true;
+}
+
+static bool hulls_in_space(Measuring *m, MeasureRows *r, const MeasureShare *share)
+{
+    size_t rows = m->at.rows * sizeof(int32_t), used = (size_t)share->size * sizeof(int32_t);
+    TRY(dev_read_rows(m->call->dev, r->ends, 0, rows, r->host_ends, rows, used, 2, m->call->err));
+    for (uint32_t k = share->from; k < share->to; k++) {
+        if (measuring_count_of(m, k) > 0) {
+            TRY(hull_in_space(m, r, k));
+        }
+    }
+    return true;
+}
+
+bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share)
+{
+    const MeasureLanes *at = &m->lanes;
+    if (at->moments >= 0) {
+        TRY(launch_moments(m, r, share, at->moments, at->moments_mask, false));
+    }
+    if (host_hulls(m)) {
+        return hulls_in_space(m, r, share);
+    }
+    if (at->convex >= 0) {
+        TRY(launch_hull(m, r, share));
+        TRY(at->feret < 0 || launch_feret(m, r, share));
+    }
+    return true;
+}
+
+bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,
+                                  int image)
+{
+    const ImageLanes *lanes = &m->lanes.image[image];
+    return launch_moments(m, r, share, lanes->weighted, lanes->weighted_mask, true);
+}
