@@ -27,7 +27,6 @@
 
 enum { MAX_JOBS = 64, DEFAULT_JOBS = 8 };
 
-static const size_t POOL_MAX = (size_t)1 << 30; /* bytes of pixels kept for the next images */
 static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows, read ahead or to be written */
 
 typedef struct Job Job;
@@ -319,12 +318,28 @@ static void read_frames(Engine *e, Job *job)
     }
 }
 
-/* Only the device works on streams. */
+/* Reference and --check look at all pixels. */
+static bool looks_at_all(const Engine *e)
+{
+    return e->setup->dev == NULL || e->setup->options->check;
+}
+
+/*
+ * How large a frame may be that is held, and its results.  With one frame in all nothing is won by
+ * reading it whole before it is uploaded, or by holding results until they are written.
+ */
+static size_t most_held(const Engine *e, const Job *job)
+{
+    bool alone = e->setup->list->n == 1 && job->frames == 1 && !looks_at_all(e);
+    return alone && e->whole > STREAM_MAX ? STREAM_MAX : e->whole;
+}
+
 static bool choose_stream(const Engine *e, Job *job, Err *err)
 {
     size_t bytes = reader_frame_bytes(job->reader);
-    job->streams = bytes > e->whole;
-    if (job->streams && (e->setup->dev == NULL || e->setup->options->check)) {
+    job->frames = reader_frames(job->reader)->n;
+    job->streams = bytes > most_held(e, job);
+    if (job->streams && looks_at_all(e)) {
         return err_set(err, CODE_MEMORY,
                        "%s holds whole images in host memory; this one has %.4g MiB, and "
                        "--host-memory is %.4g MiB",
@@ -345,7 +360,6 @@ static bool job_open(Engine *e, Job *job, Err *err)
                          .like = reader_info(job->reader),
                          .software = s->software,
                          .parameters = s->parameters};
-    job->frames = source.frames->n;
     return sink_new(e->program, &source, &job->sink, err);
 }
 
@@ -606,14 +620,14 @@ static void show_stream(void *context, double part)
 }
 
 /* Results that are too large to be held go to the sink row by row; --check needs them all. */
-static bool collects(const Engine *e)
+static bool collects(const Engine *e, const Job *job)
 {
-    return e->setup->options->check || results_image_bytes(e->exec, e->program) <= e->whole;
+    return looks_at_all(e) || results_image_bytes(e->exec, e->program) <= most_held(e, job);
 }
 
 static bool run_stream(Engine *e, Frame *frame, Err *err)
 {
-    bool collect = collects(e);
+    bool collect = collects(e, frame->job);
     Shown shown = {e, frame};
     StreamSetup setup = {.program = e->program,
                          .dev = e->setup->dev,
@@ -637,7 +651,7 @@ static bool run_frame(Engine *e, Frame *frame, Err *err)
         return run_reference(e, frame, err);
     }
     TRY(in_phase(PHASE_PREPARE, bind, e, frame, err));
-    bool stream = frame->job->streams || !collects(e) || exec_in_parts(e->exec);
+    bool stream = frame->job->streams || !collects(e, frame->job) || exec_in_parts(e->exec);
     TRY(stream ? in_phase(PHASE_COMPUTE, run_stream, e, frame, err) : run_whole(e, frame, err));
     TRY(s->profile == NULL ||
         profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));
@@ -742,13 +756,14 @@ static size_t choose_bytes(const Options *options)
  * A frame that the device cannot hold goes through it in parts anyway, so its pixels need not be in
  * host memory either; unless something else than the device wants to see them.
  */
-static size_t choose_whole(const EngineSetup *s, size_t max_bytes)
+static size_t choose_whole(const Engine *e)
 {
-    if (s->dev == NULL || s->options->check) {
-        return max_bytes;
+    const EngineSetup *s = e->setup;
+    if (looks_at_all(e)) {
+        return e->max_bytes;
     }
     uint64_t device = s->options->memory > 0 ? s->options->memory : dev_info(s->dev)->memory;
-    return device < max_bytes ? (size_t)device : max_bytes;
+    return device < e->max_bytes ? (size_t)device : e->max_bytes;
 }
 
 static bool start(pthread_t *threads, int n, void *(*body)(void *), Engine *e, int *started,
@@ -800,14 +815,14 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
                 .fates = fates,
                 .max_frames = 2 * jobs + 2,
                 .max_bytes = choose_bytes(setup->options)};
-    e.whole = choose_whole(setup, e.max_bytes);
+    e.whole = choose_whole(&e);
     e.stream = e.max_bytes / 4 < STREAM_MAX ? e.max_bytes / 4 : STREAM_MAX;
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.journal_lock, NULL);
     pthread_cond_init(&e.changed, NULL);
     e.bound = calloc((size_t)program->n_inputs + 1, sizeof *e.bound);
     e.uploaded = calloc((size_t)program->n_inputs + 1, sizeof *e.uploaded);
-    e.pool = host_pool_new(e.max_bytes < POOL_MAX ? e.max_bytes : POOL_MAX, setup->dev);
+    e.pool = host_pool_new(e.max_bytes / 2, setup->dev);
     bool ok = volume_cache_init(&e.cache, program->n_inputs, e.pool, err) &&
               ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL) ||
                err_set(err, CODE_MEMORY, "out of host memory for the inputs")) &&

@@ -32,7 +32,7 @@ struct ReadAhead {
     int64_t frame;
     Window *windows;
     int n, turn; /* turn: the window that is looked at first */
-    char *chunk; /* where rows are read before they go into a ring */
+    char *chunk; /* where rows of several channels are read before they go into a ring */
     Stopwatch *watch;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -48,11 +48,12 @@ static int64_t min_i64(int64_t a, int64_t b)
 
 /* ---- the thread ------------------------------------------------------------------------ */
 
-/* Rows that the window can take now, all of one plane; 0: none. */
+/* Rows that the window can take now, all of one plane and one piece of the ring; 0: none. */
 static int64_t room(const Window *w)
 {
     int64_t most = min_i64(w->total, w->want + w->cap / 2) - w->high;
     most = min_i64(most, w->height - w->high % w->height);
+    most = min_i64(most, w->cap - w->high % w->cap);
     return w->begun > 0 && most > 0 ? min_i64(most, w->chunk) : 0;
 }
 
@@ -72,12 +73,17 @@ static Window *next_window(ReadAhead *ahead)
     return NULL;
 }
 
+static char *slot(const Window *w, int64_t row)
+{
+    return w->ring + (size_t)(row % w->cap) * w->bytes;
+}
+
 /* From [channel][row][x], as files are read, to the ring. */
 static void into_ring(const ReadAhead *ahead, Window *w, int64_t high, int64_t rows)
 {
     for (int64_t c = 0; c < w->channels; c++) {
         for (int64_t y = 0; y < rows; y++) {
-            memcpy(w->ring + (size_t)((high + y) % w->cap) * w->bytes + (size_t)c * w->line,
+            memcpy(slot(w, high + y) + (size_t)c * w->line,
                    ahead->chunk + (size_t)(c * rows + y) * w->line, w->line);
         }
     }
@@ -91,9 +97,10 @@ static bool fill(ReadAhead *ahead, Window *w, Err *err)
     w->low = high + rows - w->cap > w->low ? high + rows - w->cap : w->low;
     pthread_mutex_unlock(&ahead->lock);
     Phase before = stopwatch_begin(PHASE_DECODE);
+    bool direct = w->channels == 1;
     bool ok = reader_rows(ahead->reader, ahead->frame, (int)(w - ahead->windows), z, row, rows,
-                          ahead->chunk, (size_t)rows * w->line, err);
-    if (ok) {
+                          direct ? slot(w, high) : ahead->chunk, (size_t)rows * w->line, err);
+    if (ok && !direct) {
         into_ring(ahead, w, high, rows);
     }
     stopwatch_end(before);
@@ -155,7 +162,7 @@ bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t 
         }
         for (int64_t y = 0; y < n; y++, done++) {
             memcpy((char *)to + (size_t)done * pitch,
-                   w->ring + (size_t)((at + done) % w->cap) * w->bytes + skip, w->line);
+                   slot(w, at + done) + skip, w->line);
         }
     }
     return true;

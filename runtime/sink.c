@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PIECE_BYTES = 4 << 20 };
+enum { PATH_BYTES = 4096, PIECE_BYTES = 1 << 20 };
 
 typedef struct SinkOutput {
     ImageWriter *writer;    /* of the file, or of a frame's file */
@@ -142,6 +142,24 @@ static bool open_writer(Sink *sink, int k, int64_t frame, Err *err)
                                    : begin_file(sink, k, elem, err);
 }
 
+/* Rows of `line` bytes that make a piece. */
+static int64_t piece_rows(size_t line, int64_t rows)
+{
+    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
+    return most < rows ? most : rows;
+}
+
+/* Every pixel fits: the type was chosen so. */
+static void convert_rows(Elem from, const char *in, size_t pitch, Elem to, char *out, size_t width,
+                         int64_t rows)
+{
+    size_t bad;
+    for (int64_t y = 0; y < rows; y++) {
+        convert_row(from, in + (size_t)y * pitch, to, out + (size_t)y * width * elem_size(to),
+                    width, &bad);
+    }
+}
+
 /* Rows go to the file, converted where it has another type. */
 static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
 {
@@ -156,15 +174,17 @@ static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
         return image_write(out->writer, t, c + r->c, z + r->z, r->row, r->rows, r->pixels, r->pitch,
                            err);
     }
-    size_t width = (size_t)out->grid.w, bad;
-    char *line = malloc(width * elem_size(to) + 1);
-    bool ok = line != NULL || no_memory(err);
-    for (int64_t y = 0; ok && y < r->rows; y++) {
-        convert_row(from, (const char *)r->pixels + (size_t)y * r->pitch, to, line, width, &bad);
-        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, 1, line,
-                         width * elem_size(to), err);
+    size_t line = (size_t)out->grid.w * elem_size(to);
+    int64_t step = piece_rows(line, r->rows);
+    char *piece = malloc((size_t)step * line + 1);
+    bool ok = piece != NULL || no_memory(err);
+    for (int64_t y = 0; ok && y < r->rows; y += step) {
+        int64_t rows = r->rows - y < step ? r->rows - y : step;
+        convert_rows(from, (const char *)r->pixels + (size_t)y * r->pitch, r->pitch, to, piece,
+                     (size_t)out->grid.w, rows);
+        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, rows, piece, line, err);
     }
-    free(line);
+    free(piece);
     return ok;
 }
 
@@ -225,7 +245,7 @@ static bool unspool(Sink *sink, int k, int64_t first, int64_t n, Err *err)
 {
     const SinkOutput *out = &sink->outputs[k];
     size_t line = (size_t)out->grid.w * elem_size(out->elem);
-    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
+    int64_t most = piece_rows(line, out->grid.h);
     char *piece = malloc((size_t)most * line);
     bool ok = piece != NULL || no_memory(err);
     for (int64_t frame = first; ok && frame < first + n; frame++) {

@@ -8,7 +8,7 @@
 width=${BIG_WIDTH:-3000}
 height=${BIG_HEIGHT:-2000}
 host=${BIG_HOST:-256KiB}
-device=${BIG_DEVICE:-}
+device=${BIG_DEVICE:-4MiB}
 
 cat >objects.pipe <<'PIPE'
 input image[y, x] : u8
@@ -21,7 +21,7 @@ expect 0 '' "$PIPEC" build objects.pipe -o objects
 
 # in_rows NAME: the objects of NAME.tif with little memory.
 in_rows() {
-    expect 0 '' ./objects "$1.tif" -q -o "$1" --host-memory "$host" ${device:+--memory "$device"}
+    expect 0 '' ./objects "$1.tif" -q -o "$1" --host-memory "$host" --memory "$device"
     check "$CELLS" check "$1/$1_labels.tif" "$1/$1_table.csv" "$width" "$height"
     check test "$(sed 1d "$1/values.csv")" = "$1.tif,$("$CELLS" count "$width" "$height")"
     files "$1" "$1_labels.tif" "$1_table.csv" table.csv values.csv
@@ -43,7 +43,8 @@ cat >soft.pipe <<'PIPE'
 input image[y, x]
 soft = gaussian(image, 2.0)
 output soft
-output mask = soft > 50
+output mask = soft > otsu(soft)
+output total = sum(soft)
 PIPE
 expect 0 '' "$PIPEC" build soft.pipe -o soft
 for size in '3000 2000' '1000 900'; do
