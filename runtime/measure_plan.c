@@ -180,9 +180,8 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
 static size_t objects_at_a_time(const PrimCall *call, size_t pixels, size_t object)
 {
     size_t objects = pixels / 16 + 64;
-    if (call->part.cut) {
-        objects = larger(MIN_PART_OBJECTS, pixels / 4);
-        objects = call->labels < (double)objects ? (size_t)call->labels : objects;
+    if (call->part.cut) { /* however many labels there turn out to be */
+        objects = larger(MIN_PART_OBJECTS, objects);
     }
     objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
     return objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;

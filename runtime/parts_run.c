@@ -49,6 +49,7 @@ typedef struct Segment {
     char **host;       /* by window: as many rows as the device has */
     int *from, *to;    /* by window: rows that `host` holds */
     int at, rows;      /* the part */
+    int round;         /* > 0: passes more than planned of primitives that have so many labels */
 } Segment;
 
 static bool no_memory(Err *err)
@@ -380,12 +381,32 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     return true;
 }
 
+/* Passes more than planned. */
+static int more_passes(const Segment *seg, const PartsTask *task)
+{
+    const Run *run = seg->run;
+    const ProgStep *step = &run->program->steps[task->step];
+    const Primitive *primitive =
+        step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
+    if (seg->plan->kind != PARTS_CUT || !primitive || !task->last_pass) {
+        return 0;
+    }
+    PrimCall call;
+    Err ignored = {0};
+    double labels = step->of_value >= 0 ? run->labels[step->of_value] : (double)NAN;
+    parts_call(run->plan, seg->plan, task, run->exec->dev, 0, seg->plan->rows, 0, labels, &call);
+    call.err = &ignored;
+    return primitive->passes(&call) - (task->pass + 1);
+}
+
 static bool call_primitive(Segment *seg, int t, int c)
 {
     Run *run = seg->run;
     const PartsTask *task = &seg->plan->tasks[t];
     const ProgStep *step = &run->program->steps[task->step];
     bool whole = seg->plan->kind == PARTS_WHOLE;
+    PartsTask now = *task;
+    now.pass += more_passes(seg, task) >= seg->round ? seg->round : 0;
     ExecRange range = {0};
     if (!whole) {
         range.part_y = seg->plan->planes ? 0 : seg->at;
@@ -396,7 +417,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     PrimCall call;
     double labels = step->of_value >= 0 ? run->labels[step->of_value] : (double)NAN;
     TRY(exec_args(run->exec, task->step, &range, args, run->err));
-    parts_call(run->plan, seg->plan, task, run->exec->dev, seg->at, seg->rows, c, labels, &call);
+    parts_call(run->plan, seg->plan, &now, run->exec->dev, seg->at, seg->rows, c, labels, &call);
     exec_call(run->exec, task->step, args, &call, run->err);
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
@@ -417,12 +438,27 @@ static bool call_primitive(Segment *seg, int t, int c)
     return ok;
 }
 
+/* In further rounds only what they need is done again: launches, images that primitives make. */
+static bool has_work(const Segment *seg, const PartsTask *task)
+{
+    const ProgStep *step = &seg->run->program->steps[task->step];
+    bool image = false;
+    for (int i = 0; i < step->n_writes; i++) {
+        image = image || !is_vector(seg->run, step->writes[i]);
+    }
+    return seg->round == 0 || step->kind == STEP_LAUNCH || image ||
+           more_passes(seg, task) >= seg->round;
+}
+
 static bool run_task(Segment *seg, int t)
 {
     const PartsTask *task = &seg->plan->tasks[t];
     const ProgStep *step = &seg->run->program->steps[task->step];
     if (step->kind == STEP_LAUNCH) {
         return run_launch(seg, task);
+    }
+    if (!has_work(seg, task)) {
+        return true;
     }
     int channels = seg->plan->kind == PARTS_WHOLE ? 1 : seg->run->plan->grids[step->grid].c;
     for (int c = 0; c < channels; c++) {
@@ -538,7 +574,7 @@ static bool run_part(Segment *seg)
     for (int t = 0; t < seg->plan->n_tasks; t++) {
         TRY(!exec_stopped(exec, seg->run->err) && run_task(seg, t));
     }
-    for (int i = 0; cut && i < seg->plan->n_windows; i++) {
+    for (int i = 0; cut && seg->round == 0 && i < seg->plan->n_windows; i++) {
         if (seg->plan->windows[i].keep && !seg->plan->windows[i].whole) {
             TRY(save_rows(seg, i));
         }
@@ -619,10 +655,16 @@ static bool run_segment(Run *run, PartsSegment *plan)
         forget_overwritten(&seg);
         ok = open_all(&seg);
     }
-    for (int at = 0; ok && at < plan->extent; at += plan->rows) {
-        seg.at = at;
-        seg.rows = smaller(plan->rows, plan->extent - at);
-        ok = run_part(&seg);
+    int rounds = 1;
+    for (int t = 0; ok && t < plan->n_tasks; t++) {
+        rounds = larger(rounds, 1 + more_passes(&seg, &plan->tasks[t]));
+    }
+    for (seg.round = 0; ok && seg.round < rounds; seg.round++) {
+        for (int at = 0; ok && at < plan->extent; at += plan->rows) {
+            seg.at = at;
+            seg.rows = smaller(plan->rows, plan->extent - at);
+            ok = run_part(&seg);
+        }
     }
     ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) &&
          save_all(&seg);
