@@ -8,7 +8,6 @@
 #include "names.h"
 
 #include "../ir/footprint.h"
-#include "../ir/function.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -136,14 +135,6 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
 
 /* ---- frames of kernels ------------------------------------------------------------------- */
 
-static void add_functions(CgKernel *k, Str *out)
-{
-    for (int i = 0; i < k->functions.n; i++) {
-        ir_function_print_c(k->functions.at[i], out);
-        str_add(out, "\n");
-    }
-}
-
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
 {
     Str body, prologue;
@@ -172,7 +163,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     Str planes;
     str_init(&planes, k->arena);
     cg_plane_names(k, body.at, 4, &planes);
-    add_functions(k, out);
+    cg_functions(k, out);
     cg_signature(k, out);
     str_addf(out,
              "{\n"
@@ -294,7 +285,7 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
             reader_function(k, i, reader_expr(k, &node, i), &functions);
         }
     }
-    add_functions(k, out);
+    cg_functions(k, out);
     reader_macro(k, "READ_PARAMS", true, out);
     reader_macro(k, "READ_ARGS", false, out);
     str_add(out, functions.at);

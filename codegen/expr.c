@@ -351,7 +351,7 @@ static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 
 /* ---- folds ----------------------------------------------------------------------------- */
 
-static const char *fold_start(CgContext *cx, const IrExprNode *n)
+const char *cg_fold_start(const IrExprNode *n)
 {
     bool real = n->type == ELEM_F32 || n->type == ELEM_F64;
     switch (n->fold) {
@@ -366,7 +366,6 @@ static const char *fold_start(CgContext *cx, const IrExprNode *n)
     case IR_FOLD_MAX:
         return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
     default:
-        (void)cx;
         return real ? "0.0f" : "0";
     }
 }
@@ -531,7 +530,7 @@ static const char *fold_text(CgContext *cx, IrExpr e)
 {
     const IrExprNode n = *ir_expr(cx->k->g, e);
     const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
-    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, fold_start(cx, &n));
+    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
     Scope scope = enter(cx);
     open_loop(cx, &n);
     cg_fold_steps(cx, e, acc);

@@ -22,7 +22,6 @@
 #include "names.h"
 
 #include "../ir/footprint.h"
-#include "../ir/function.h"
 
 #include <assert.h>
 #include <string.h>
@@ -563,25 +562,6 @@ static void prepare_reads(Rows *r, IrExpr e)
     prepare(r, n.c);
 }
 
-static const char *start_text(const IrExprNode *n)
-{
-    bool real = n->type == ELEM_F32;
-    switch (n->fold) {
-    case IR_FOLD_PROD:
-        return real ? "1.0f" : "1";
-    case IR_FOLD_ANY:
-        return "false";
-    case IR_FOLD_ALL:
-        return "true";
-    case IR_FOLD_MIN:
-        return real ? "INFINITY" : n->type == ELEM_U32 ? "UINT_MAX" : "INT_MAX";
-    case IR_FOLD_MAX:
-        return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
-    default:
-        return real ? "0.0f" : "0";
-    }
-}
-
 /* The accumulators of a fold over rows: one for each row that is open, and TURNS for those that a
  * turn finishes; at its end they move up. */
 static void declare_open(Rows *r, const char *open, const IrExprNode *n, const char *rows,
@@ -591,7 +571,7 @@ static void declare_open(Rows *r, const char *open, const IrExprNode *n, const c
     str_addf(r->before,
              "    PX_UNROLL for (int m = 0; m < %s - 1; m++) {\n"
              "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s;\n    }\n",
-             rows, width, open, start_text(n));
+             rows, width, open, cg_fold_start(n));
     str_addf(r->after,
              "        PX_UNROLL for (int m = 0; m < %s - 1; m++) {\n"
              "            PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s[m + TURNS][k];\n"
@@ -631,7 +611,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     body_line(r, arena_printf(arena, "%s sum = m < %s - 1 ? %s[turn + m][k] : %s;", cg_type(n.type),
-                              rows, open, start_text(&n)));
+                              rows, open, cg_fold_start(&n)));
     int memo = r->cx.memo.n, loops = r->cx.loops.n;
     vec_push(arena, &r->cx.loops, (CgLoop){(int)n.num, n.b, n.c, "j"});
     cg_fold_steps(&r->cx, e, "sum");
@@ -711,14 +691,6 @@ static void store_stage(Rows *r, IrId id, const char *array)
                                               : arena_printf(k->arena, "(%s + %s)", array, left);
     body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + ROW(%s, plane, y) + x, %s);",
                               elem_cl_name(ir_node(k->g, id)->elem), to, to, from));
-}
-
-static void add_functions(CgKernel *k, Str *out)
-{
-    for (int i = 0; i < k->functions.n; i++) {
-        ir_function_print_c(k->functions.at[i], out);
-        str_add(out, "\n");
-    }
 }
 
 /* The loop around the rows of a kernel that looks at each row once. */
@@ -843,7 +815,7 @@ static void write_kernel(Rows *r, const char *stores, Str *out)
     if (!z) {
         cg_plane_names(k, r->body->at, 4, &planes);
     }
-    add_functions(k, out);
+    cg_functions(k, out);
     if (r->depth != NULL) {
         define_turns(r, out);
     }
