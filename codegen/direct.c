@@ -8,7 +8,6 @@
 #include "names.h"
 
 #include "../ir/footprint.h"
-#include "../ir/function.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -89,44 +88,52 @@ static const char *as_read_type(CgContext *cx, const IrExprNode *n, const char *
     return arena_printf(cx->k->arena, "(%s)%s", cg_type(n->type), element);
 }
 
+/* The element that a read looks at, as memory has it; the condition for being in the image, where
+ * the border is a constant, in *inside. */
+static const char *element_text(CgContext *cx, const IrExprNode *n, const char **inside)
+{
+    CgKernel *k = cx->k;
+    const IrExpr offset[3] = {n->a, n->b, n->c};
+    Place place = {.inside = NULL};
+    const char *image = cg_param_buffer(k, n->node, false);
+    for (int ax = 0; ax < 3; ax++) {
+        place.at[ax] = coordinate(cx, n, ax, offset[ax], &place);
+    }
+    const char *plane = plane_text(cx, n, place.at[2], offset[2] != 0);
+    bool own_grid = ir_node(k->g, n->node)->grid != k->domain;
+    const char *pitch = cg_param_extent(k, n->node, 4);
+    const char *row = own_grid ? arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s)", image, plane,
+                                              place.at[1], pitch)
+                               : arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, place.at[1]);
+    *inside = place.inside;
+    return arena_printf(k->arena, "%s[%s + %s]", image, row, place.at[0]);
+}
+
+const char *cg_read_element(CgContext *cx, IrExpr read)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, read);
+    const char *inside;
+    return element_text(cx, &n, &inside);
+}
+
 /* For tiling: what rows are read.  Offsets inside folds are found by the footprint of the whole
  * expression (cg_note_reads), so that only whole reads are noted here. */
 const char *cg_read_memory(CgContext *cx, IrExpr read)
 {
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, read);
-    const IrExpr offset[3] = {n.a, n.b, n.c};
-    Place place = {.inside = NULL};
-    const char *image = cg_param_buffer(k, n.node, false);
-    for (int ax = 0; ax < 3; ax++) {
-        place.at[ax] = coordinate(cx, &n, ax, offset[ax], &place);
-    }
-    const char *plane = plane_text(cx, &n, place.at[2], offset[2] != 0);
-    bool own_grid = ir_node(k->g, n.node)->grid != k->domain;
-    const char *pitch = cg_param_extent(k, n.node, 4);
-    const char *row = own_grid ? arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s)", image, plane,
-                                              place.at[1], pitch)
-                               : arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, place.at[1]);
-    const char *element = arena_printf(k->arena, "%s[%s + %s]", image, row, place.at[0]);
-    element = as_read_type(cx, &n, element);
-    if (place.inside != NULL) {
+    const char *inside;
+    const char *element = as_read_type(cx, &n, element_text(cx, &n, &inside));
+    if (inside != NULL) {
         const char *outside = n.outside != 0
                                   ? cg_expr(cx, ir_cast(k->g, n.outside, n.type))
                                   : "0";
-        element = arena_printf(k->arena, "(%s ? %s : %s)", place.inside, element, outside);
+        element = arena_printf(k->arena, "(%s ? %s : %s)", inside, element, outside);
     }
     return element;
 }
 
 /* ---- frames of kernels ------------------------------------------------------------------- */
-
-static void add_functions(CgKernel *k, Str *out)
-{
-    for (int i = 0; i < k->functions.n; i++) {
-        ir_function_print_c(k->functions.at[i], out);
-        str_add(out, "\n");
-    }
-}
 
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
 {
@@ -156,7 +163,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     Str planes;
     str_init(&planes, k->arena);
     cg_plane_names(k, body.at, 4, &planes);
-    add_functions(k, out);
+    cg_functions(k, out);
     cg_signature(k, out);
     str_addf(out,
              "{\n"
@@ -278,7 +285,7 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
             reader_function(k, i, reader_expr(k, &node, i), &functions);
         }
     }
-    add_functions(k, out);
+    cg_functions(k, out);
     reader_macro(k, "READ_PARAMS", true, out);
     reader_macro(k, "READ_ARGS", false, out);
     str_add(out, functions.at);

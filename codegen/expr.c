@@ -351,7 +351,7 @@ static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 
 /* ---- folds ----------------------------------------------------------------------------- */
 
-static const char *fold_start(CgContext *cx, const IrExprNode *n)
+const char *cg_fold_start(const IrExprNode *n)
 {
     bool real = n->type == ELEM_F32 || n->type == ELEM_F64;
     switch (n->fold) {
@@ -366,7 +366,6 @@ static const char *fold_start(CgContext *cx, const IrExprNode *n)
     case IR_FOLD_MAX:
         return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
     default:
-        (void)cx;
         return real ? "0.0f" : "0";
     }
 }
@@ -531,7 +530,7 @@ static const char *fold_text(CgContext *cx, IrExpr e)
 {
     const IrExprNode n = *ir_expr(cx->k->g, e);
     const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
-    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, fold_start(cx, &n));
+    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
     Scope scope = enter(cx);
     open_loop(cx, &n);
     cg_fold_steps(cx, e, acc);
@@ -553,40 +552,46 @@ static IrExpr bind_count(IrGraph *g, IrExpr e, void *ctx)
                         : e;
 }
 
-/* How many values a rank fold sorts, as an expression of the graph. */
-static IrExpr count_expr(IrGraph *g, IrExpr e)
+IrExpr cg_fold_count(IrGraph *g, IrExpr e)
 {
     const IrExprNode n = *ir_expr(g, e);
     const IrExprNode *body = ir_expr(g, n.a);
     bool flat = body->op == IR_X_FOLD && body->fold == n.fold;
-    IrExpr one = flat ? count_expr(g, n.a) : ir_const(g, 1);
+    IrExpr one = flat ? cg_fold_count(g, n.a) : ir_const(g, 1);
     return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
 }
 
-/* Adds a value to a window.  NaN is sorted as infinity and counted: as many of the last are NaN. */
-static void add_to_window(CgContext *cx, const char *list, const char *value, bool real)
+/* The type whose order the values of a rank fold have: that of the pixels where they are read as
+ * they are, else f32; NULL for whole numbers, which need no keys. */
+static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
 {
-    if (!real) {
-        cg_line(cx, "%s[%s_n++] = %s;", list, list, value);
-        return;
+    CgKernel *k = cx->k;
+    const IrExprNode *n = ir_expr(k->g, body);
+    if (type != ELEM_F32) {
+        return NULL;
     }
-    const char *v = name_value(cx, ELEM_F32, value);
-    cg_line(cx, "%s[%s_n++] = isnan(%s) ? INFINITY : %s + 0.0f;", list, list, v, v);
-    cg_line(cx, "%s_nan += isnan(%s);", list, v);
+    if (n->op != IR_X_READ || n->border == IR_CONSTANT) {
+        return "float";
+    }
+    const IrNode *node = ir_node(k->g, n->node);
+    return node->elem == ELEM_FILE
+               ? arena_printf(k->arena, "%s_t", cg_param_buffer(k, n->node, false))
+           : node->elem == ELEM_BOOL ? "uchar"
+                                     : elem_cl_name(node->elem);
 }
 
-/* Sorts the window in registers and takes one of it. */
+/* Gathers the window in registers and takes one of it by its rank. */
 static const char *rank_text(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, e);
     const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
-    bool real = n.type == ELEM_F32;
-    IrExpr count = count_expr(k->g, e);
+    IrExpr count = cg_fold_count(k->g, e);
     const char *macro = cg_macro(k->arena, k->name);
     const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
-    cg_line(cx, "%s %s[%s];", cg_type(n.type), list, size);
-    cg_line(cx, "int %s_n = 0%s;", list, real ? arena_printf(k->arena, ", %s_nan = 0", list) : "");
+    const char *element = n.type == ELEM_U32 ? "uint" : "int";
+    cg_line(cx, "%s %s[%s];", element, list, size);
+    cg_line(cx, "int %s_n = 0;", list);
     Scope scope = enter(cx);
     int depth;
     IrExprNode inner = open_loops(cx, e, &depth);
@@ -594,7 +599,11 @@ static const char *rank_text(CgContext *cx, IrExpr e)
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    add_to_window(cx, list, cg_expr(cx, inner.a), real);
+    const char *key_type = rank_key_type(cx, n.type, inner.a);
+    bool as_read = key_type != NULL && strcmp(key_type, "float") != 0;
+    const char *v = as_read ? cg_read_element(cx, inner.a) : cg_expr(cx, inner.a);
+    v = key_type != NULL ? arena_printf(k->arena, "PX_KEY(%s, %s)", key_type, v) : v;
+    cg_line(cx, "%s[%s_n++] = %s;", list, list, v);
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");
@@ -606,12 +615,10 @@ static const char *rank_text(CgContext *cx, IrExpr e)
     nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth,
                                           ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1))));
     const char *take = cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", macro));
-    cg_line(cx, "PX_SORT(%s, %s, %s);", cg_type(n.type), list, size);
-    const char *taken = arena_printf(k->arena, "%s[%s]", list, take);
-    if (real) {
-        taken = arena_printf(k->arena, "%s < %s_n - %s_nan ? %s : NAN", take, list, list, taken);
-    }
-    return name_value(cx, n.type, taken);
+    cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, size, take);
+    const char *value = arena_printf(k->arena, "%s[%s]", list, take);
+    value = key_type != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", key_type, value) : value;
+    return name_value(cx, n.type, value);
 }
 
 /* ---- calls, look-ups, everything ------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "names.h"
 
 #include "../ir/footprint.h"
+#include "../ir/function.h"
 
 #include <ctype.h>
 #include <assert.h>
@@ -202,4 +203,12 @@ void cg_signature(CgKernel *k, Str *out)
         column += strlen(declaration);
     }
     str_add(out, ")\n");
+}
+
+void cg_functions(CgKernel *k, Str *out)
+{
+    for (int i = 0; i < k->functions.n; i++) {
+        ir_function_print_c(k->functions.at[i], out);
+        str_add(out, "\n");
+    }
 }

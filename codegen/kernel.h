@@ -58,6 +58,9 @@ void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
 /* "kernel void name(params)\n" or the two macros of a reader. */
 void cg_signature(CgKernel *k, Str *out);
 
+/* The user's functions that the kernel calls. */
+void cg_functions(CgKernel *k, Str *out);
+
 /* Bounds of the folds around an expression, for tables. */
 typedef struct CgLoop {
     int index;
@@ -97,8 +100,15 @@ void cg_count_uses(CgContext *cx, IrExpr e);
 const char *cg_expr(CgContext *cx, IrExpr e);
 /* Reads straight from memory, mapped at the borders (the DIRECT shape and readers). */
 const char *cg_read_memory(CgContext *cx, IrExpr read);
+/* The same before it is converted to the type that it is read as; not under a constant border. */
+const char *cg_read_element(CgContext *cx, IrExpr read);
 /* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */
 void cg_fold_steps(CgContext *cx, IrExpr fold, const char *acc);
+/* What a fold's accumulator begins with. */
+const char *cg_fold_start(const IrExprNode *fold);
+/* How many bodies a fold has, those of the folds inside it of the same kind included: a host
+ * expression. */
+IrExpr cg_fold_count(IrGraph *g, IrExpr fold);
 /* A line of text at the current indentation. */
 void cg_line(CgContext *cx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *cg_type(Elem type);

@@ -1,12 +1,18 @@
 /*
  * rows: kernels that march over the image a row at a time.
  *
- * A work-item owns PX neighbouring columns.  For every row it loads the columns around them once,
+ * A work-item owns PX neighbouring columns.  For every row it takes the columns around them,
  * computes the stages on them in registers, and adds what it has to all the sums over rows that
  * this row is part of: a fold over the march axis is kept transposed, as one partial result for
- * every output row that is still open (acc[m] lacks m + 1 rows).  Nothing is shared between
- * work-items, so there are no barriers and no local memory; only the columns of the halo are
- * computed twice, and the rows at the beginning of a strip.
+ * every output row that is still open.  Only the columns of the halo are computed twice, and the
+ * rows at the beginning of a strip.
+ *
+ * A kernel with such folds takes TURNS rows a turn: accumulators move up once a turn, not once a
+ * row.  On a GPU the pixels of the next turn are on their way from memory while one is computed,
+ * and the work-items of a group share them: they are converted, once each, and put into local
+ * memory (TILE_ROWS, FETCH_ROWS, KEEP_ROWS, TAKE_COLUMNS of kernels/rows.cl).  Columns beyond the
+ * image's edge are mapped on the way into local memory.  On a CPU the same text reads its rows
+ * straight from memory.  Folds over three or four rows are too short for all that.
  *
  * Borders: a stage that is read beyond the image's edge has there the value that it has at the
  * mapped coordinate.  Rows are mapped before anything is computed on them; columns are loaded
@@ -16,7 +22,6 @@
 #include "names.h"
 
 #include "../ir/footprint.h"
-#include "../ir/function.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,9 +29,15 @@
 static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
                                                   "px_wrap", "px_nearest"};
 
+enum {
+    MAX_TILES = 4, /* arrays that come through local memory, which is small */
+    SHORT_FOLD = 4 /* rows; a kernel with none longer shares nothing */
+};
+
 /* A row of some plane, by the name of its variable. */
 typedef struct Row {
     const char *y, *plane;
+    const char *y_of, *plane_of; /* the same, written out over the current row and plane */
     const char *base;      /* what it is derived from, and how: the same again is the same row */
     IrExpr offset;
     int axis;
@@ -48,12 +59,23 @@ typedef struct Extent {
     bool used, computed;   /* computed: a stage of this kernel */
 } Extent;
 
+/* A stored node's columns on a row, that are fetched a turn ahead: through local memory, or, when
+ * each work-item needs its own only, in registers. */
+typedef struct Tile {
+    bool own;
+    const char *array, *element, *kept; /* types in memory and in the tile */
+    const char *left, *width, *map;
+    const char *row;                    /* pointer to the row's beginning, over the current row */
+} Tile;
+
 typedef struct Rows {
     CgKernel *k;
     const IrStep *step;
     Str *body;             /* inside the loop over rows */
     Str *before;           /* in front of it: accumulators */
+    Str *after;            /* at the end of a turn: accumulators move up */
     Str *prologue;
+    Vec(Tile) tiles;
     CgContext cx;
     Extent *extent;        /* by node */
     Vec(Row) rows;
@@ -64,7 +86,9 @@ typedef struct Rows {
     int fold_index;        /* of the fold over the march axis around the expression; -1 none */
     Row fold_row;
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */
+    const char *steps;     /* of all folds over the march axis, for one pixel */
     bool warms_up;         /* some stage has a fold over the march axis */
+    bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
 } Rows;
 
 /* ---- extents in x ------------------------------------------------------------------------ */
@@ -179,10 +203,14 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     row.axis = axis;
     row.border = border;
     row.inside = NULL;
+    const char *written = arena_printf(k->arena, "%s(%s + %s, %s)", MAP_NAMES[border],
+                                       axis == IR_AX_Y ? base.y_of : base.plane_of, shift, extent);
     if (axis == IR_AX_Y) {
         row.y = name;
+        row.y_of = written;
     } else {
         row.plane = name;
+        row.plane_of = written;
     }
     body_line(r, arena_printf(k->arena, "const int %s = %s(%s + %s, %s);", name, MAP_NAMES[border],
                               from, shift, extent));
@@ -285,72 +313,110 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     body_line(r, "}");
 }
 
+/* Where a row of a stored node lies.  While the folds warm up the march stands in front of the
+ * strip, perhaps of the image: there only what a fold moved is read as it is. */
+static const char *row_text(Rows *r, IrId node, const char *y, const char *plane,
+                            const char *channel)
+{
+    CgKernel *k = r->k;
+    const char *buffer = cg_param_buffer(k, node, false);
+    const IrGrid *grid = &k->g->grids.at[ir_node(k->g, node)->grid];
+    const char *march = marches_z(r) ? "plane" : "y";
+    if (r->warms_up && strcmp(marches_z(r) ? plane : y, march) == 0) {
+        *(marches_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
+    }
+    if (channel[0] != '\0' && grid->has[IR_AX_Z]) {
+        plane = arena_printf(k->arena, "%s * %s + %s", channel, cg_param_extent(k, 0, 2), plane);
+    } else if (channel[0] != '\0') {
+        plane = channel;
+    }
+    return arena_printf(k->arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, y);
+}
+
+/* The columns of a row are fetched a turn ahead, on devices where that is faster. */
+static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, const char *array,
+                           const char *element)
+{
+    CgKernel *k = r->k;
+    Arena *arena = k->arena;
+    const char *left = left_text(r, node), *width = width_text(r, node);
+    Elem type = ir_read_type(k->g, node);
+    Tile tile = {.own = strcmp(width, "PX") == 0,
+                 .array = array,
+                 .element = element,
+                 .kept = type == ELEM_BOOL ? "uint" : cg_type(type),
+                 .left = left,
+                 .width = width,
+                 .map = MAP_NAMES[r->extent[node].border],
+                 .row = row_text(r, node, row.y_of, row.plane_of, channel)};
+    vec_push(arena, &r->tiles, tile);
+    const char *at = row_text(r, node, row.y, row.plane, channel);
+    body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element,
+                                         tile.kept, at)
+                          : arena_printf(arena, "TAKE_COLUMNS(%s, %s, %s, %s, %s, %s, x - %s, w);",
+                                         array, element, tile.kept, width, tile.map, at, left));
+}
+
+/* The columns of a row straight from memory, mapped at the edges. */
+static void take_from_memory(Rows *r, IrId node, const char *array, const char *element,
+                             const char *at)
+{
+    Arena *arena = r->k->arena;
+    const char *left = left_text(r, node), *width = width_text(r, node);
+    IrBorder border = r->extent[node].border;
+    if (strcmp(width, "PX") == 0) {
+        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + x);", element, array, at));
+        return;
+    }
+    body_line(r, arena_printf(arena, "if (x >= %s && x + %s - %s <= w) {", left, width, left));
+    body_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array,
+                              width, at, left));
+    body_line(r, "} else {");
+    if (border == IR_NEAREST) {
+        body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);", element,
+                                  array, width, at, left, left));
+    } else {
+        body_line(r, arena_printf(arena,
+                                  "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (%s)[%s(x - "
+                                  "%s + k, w)];",
+                                  width, array, at, MAP_NAMES[border], left));
+    }
+    body_line(r, "}");
+}
+
 /* Loads the columns of a stored node. */
 static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
 {
     CgKernel *k = r->k;
+    Arena *arena = k->arena;
     const char *channel = channel_text(r, n);
     const char *array = find_columns(r, node, &row, channel);
     if (array != NULL) {
         return array;
     }
     array = new_array(r, node, &row, channel);
-    Arena *arena = k->arena;
-    const Extent *e = &r->extent[node];
-    const char *buffer = cg_param_buffer(k, node, false);
     const char *left = left_text(r, node), *width = width_text(r, node);
     const char *element = ir_node(k->g, node)->elem == ELEM_FILE
-                              ? arena_printf(arena, "%s_t", buffer)
+                              ? arena_printf(arena, "%s_t", cg_param_buffer(k, node, false))
                               : elem_cl_name(ir_node(k->g, node)->elem);
-    const char *plane = row.plane;
-    const IrGrid *grid = &k->g->grids.at[ir_node(k->g, node)->grid];
-    if (channel[0] != '\0') {
-        plane = grid->has[IR_AX_Z] ? arena_printf(arena, "%s * d + %s", channel, plane) : channel;
-    }
-    /* While the folds warm up the march stands in front of the strip, perhaps of the image. */
-    const char *y = row.y;
-    if (r->warms_up && strcmp(y, "y") == 0 && !marches_z(r)) {
-        y = "max(y, first)";
-    }
-    if (r->warms_up && strcmp(plane, "plane") == 0 && marches_z(r)) {
-        plane = "max(plane, first)";
-    }
-    if (channel[0] != '\0' && grid->has[IR_AX_Z]) {
-        cg_param_extent(k, 0, 2);
-    }
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, node)), array, width));
-    bool narrow = strcmp(width, "PX") == 0;
-    int indent = r->cx.indent;
-    if (!narrow) {
+    bool wide = strcmp(width, "PX") != 0;
+    if (wide) {
         cg_param_extent(k, 0, 0);
-        body_line(r, arena_printf(arena, "if (x >= %s && x + %s - %s <= w) {", left, width, left));
-        r->cx.indent++;
     }
-    const char *start = arena_printf(arena, "%s + ROW(%s, %s, %s) + x%s%s", buffer, buffer, plane,
-                                     y, narrow ? "" : " - ", narrow ? "" : left);
-    body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s);", element, array, width, start));
-    if (!narrow) {
-        r->cx.indent = indent;
-        body_line(r, "} else {");
-        const char *at = arena_printf(arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, y);
-        if (e->border == IR_NEAREST) {
-            body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);",
-                                      element, array, width, at, left, left));
-        } else {
-            body_line(r, arena_printf(arena,
-                                      "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (%s)[%s(x "
-                                      "- %s + k, w)];",
-                                      width, array, at, MAP_NAMES[e->border], left));
-        }
-        if (e->border == IR_CONSTANT) {
-            const char *outside =
-                cg_expr(&r->cx, ir_cast(k->g, e->outside, ir_read_type(k->g, node)));
-            body_line(r, arena_printf(arena,
-                                      "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x "
-                                      "+ k - %s) < (uint)w ? %s[k] : %s;",
-                                      width, array, left, array, outside));
-        }
-        body_line(r, "}");
+    bool folded = row.y == r->fold_row.y && row.plane == r->fold_row.plane;
+    if (r->fetches && (wide || folded) && r->tiles.n < MAX_TILES) {
+        take_from_tile(r, node, row, channel, array, element);
+    } else {
+        take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
+    }
+    if (wide && r->extent[node].border == IR_CONSTANT) {
+        const char *outside =
+            cg_expr(&r->cx, ir_cast(k->g, r->extent[node].outside, ir_read_type(k->g, node)));
+        body_line(r, arena_printf(arena,
+                                  "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "
+                                  "%s) < (uint)w ? %s[k] : %s;",
+                                  width, array, left, array, outside));
     }
     bool moved = n->b != 0 || n->c != 0; /* else the stage that is computed here is what is mended */
     if (row.inside != NULL && moved) {
@@ -465,8 +531,14 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
 {
     Rows *r = ctx;
     IrBorder border;
-    (void)g;
-    r->warms_up = r->warms_up || is_march_fold(r, e, &border);
+    if (!is_march_fold(r, e, &border)) {
+        return;
+    }
+    double lo, hi;
+    const IrExprNode *n = ir_expr(g, e);
+    bool is_short = ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi - lo < SHORT_FOLD;
+    r->warms_up = true;
+    r->fetches = r->fetches || !is_short;
 }
 
 /* The arrays that an expression reads, made before the loop over columns begins. */
@@ -490,51 +562,47 @@ static void prepare_reads(Rows *r, IrExpr e)
     prepare(r, n.c);
 }
 
-static const char *start_text(const IrExprNode *n)
+/* The accumulators of a fold over rows: one for each row that is open, and TURNS for those that a
+ * turn finishes; at its end they move up. */
+static void declare_open(Rows *r, const char *open, const IrExprNode *n, const char *rows,
+                         const char *width)
 {
-    bool real = n->type == ELEM_F32;
-    switch (n->fold) {
-    case IR_FOLD_PROD:
-        return real ? "1.0f" : "1";
-    case IR_FOLD_ANY:
-        return "false";
-    case IR_FOLD_ALL:
-        return "true";
-    case IR_FOLD_MIN:
-        return real ? "INFINITY" : n->type == ELEM_U32 ? "UINT_MAX" : "INT_MAX";
-    case IR_FOLD_MAX:
-        return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
-    default:
-        return real ? "0.0f" : "0";
-    }
+    str_addf(r->before, "    %s %s[%s - 1 + TURNS][%s];\n", cg_type(n->type), open, rows, width);
+    str_addf(r->before,
+             "    PX_UNROLL for (int m = 0; m < %s - 1; m++) {\n"
+             "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s;\n    }\n",
+             rows, width, open, cg_fold_start(n));
+    str_addf(r->after,
+             "        PX_UNROLL for (int m = 0; m < %s - 1; m++) {\n"
+             "            PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s[m + TURNS][k];\n"
+             "        }\n",
+             rows, width, open, open);
 }
 
-/* One row more for every open sum; the finished one goes to an array that replaces the fold. */
+/* One row more for every open sum, which begins one; the first of them is finished then.  Returns
+ * the array that replaces the fold. */
 static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const IrExprNode n = *ir_expr(k->g, e);
-    int serial = k->n_temps++;
-    const char *acc = arena_printf(arena, "open%d", serial);
-    const char *done = arena_printf(arena, "%s%d", IR_FOLD_NAMES[n.fold], serial);
+    const char *open = arena_printf(arena, "open%d", k->n_temps++);
     const char *macro = cg_macro(arena, k->name), *width = width_text(r, r->stage);
     const char *hi = cg_define_int(k, n.c, arena_printf(arena, "%s_HI", macro));
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, n.c, n.b), ir_const(k->g, 1));
     const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
-    str_addf(r->before, "    %s %s[%s][%s];\n", cg_type(n.type), acc, rows, width);
-    str_addf(r->before,
-             "    PX_UNROLL for (int m = 0; m < %s; m++) {\n"
-             "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s;\n    }\n",
-             rows, width, acc, start_text(&n));
-    r->depth = r->depth == NULL ? rows : arena_printf(arena, "max(%s, %s)", r->depth, rows);
+    declare_open(r, open, &n, rows, width);
+    const char *steps = cg_define_int(k, cg_fold_count(k->g, e),
+                                      arena_printf(arena, "%s_STEPS", macro));
+    r->steps = r->steps == NULL ? steps : arena_printf(arena, "%s + %s", r->steps, steps);
+    bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
+    r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
 
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
     r->fold_row = derive_row(r, r->at, r->step->march, n.c, border);
     r->fold_index = (int)n.num;
     prepare(r, n.a);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(n.type), done, width));
     body_line(r, arena_printf(arena, "PX_UNROLL for (int m = 0; m < %s; m++) {", rows));
     r->cx.indent++;
     size_t before = r->body->n;
@@ -542,7 +610,8 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     size_t after = r->body->n;
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
-    body_line(r, arena_printf(arena, "%s sum = %s[m][k];", cg_type(n.type), acc));
+    body_line(r, arena_printf(arena, "%s sum = m < %s - 1 ? %s[turn + m][k] : %s;", cg_type(n.type),
+                              rows, open, cg_fold_start(&n)));
     int memo = r->cx.memo.n, loops = r->cx.loops.n;
     vec_push(arena, &r->cx.loops, (CgLoop){(int)n.num, n.b, n.c, "j"});
     cg_fold_steps(&r->cx, e, "sum");
@@ -551,15 +620,14 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     if (!cg_mentions(r->body->at + after, "j")) {
         str_cut(r->body, before, after);
     }
-    body_line(r, arena_printf(arena, "if (m == 0) { %s[k] = sum; } else { %s[m - 1][k] = sum; }",
-                              done, acc));
+    body_line(r, arena_printf(arena, "%s[turn + m][k] = sum;", open));
     r->cx.indent--;
     body_line(r, "}");
     r->cx.indent--;
     body_line(r, "}");
     r->fold_index = fold_index;
     r->fold_row = fold_row;
-    return done;
+    return arena_printf(arena, "%s[turn]", open);
 }
 
 static void prepare(Rows *r, IrExpr e)
@@ -625,16 +693,111 @@ static void store_stage(Rows *r, IrId id, const char *array)
                               elem_cl_name(ir_node(k->g, id)->elem), to, to, from));
 }
 
-static void add_functions(CgKernel *k, Str *out)
+/* The loop around the rows of a kernel that looks at each row once. */
+static void write_loop(Rows *r, const char *stores, Str *out)
 {
-    for (int i = 0; i < k->functions.n; i++) {
-        ir_function_print_c(k->functions.at[i], out);
-        str_add(out, "\n");
+    const char *march = marches_z(r) ? "plane" : "y";
+    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", march, march, march,
+             r->body->at, stores);
+}
+
+static bool shares(const Rows *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->tiles.n; i++) {
+        any = any || !r->tiles.at[i].own;
+    }
+    return any;
+}
+
+/* Starts the loads of the rows of the turn that begins with row `from`. */
+static void write_fetches(Rows *r, int indent, const char *from, Str *out)
+{
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        const char *march = marches_z(r) ? "plane" : "y";
+        str_addf(out, "%*s", indent, "");
+        if (t->own) {
+            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
+                     t->row);
+        } else {
+            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
+                     march, from, t->row);
+        }
     }
 }
 
-/* The loop around the rows: along y in each plane, or along z for each row of a plane. */
-static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
+static void write_tiles(Rows *r, Str *out)
+{
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        if (t->own) {
+            str_addf(out, "    OWN_ROWS(%s, %s);\n", t->array, t->element);
+        } else {
+            str_addf(out, "    TILE_ROWS(%s, %s, %s, %s, %s);\n", t->array, t->element, t->kept,
+                     t->left, t->width);
+        }
+    }
+}
+
+static void write_keeps(Rows *r, Str *out)
+{
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        if (t->own) {
+            str_addf(out, "        KEEP_OWN(%s);\n", t->array);
+        } else {
+            str_addf(out, "        KEEP_ROWS(%s, %s, %s);\n", t->array, t->element, t->kept);
+        }
+    }
+    str_add(out, shares(r) ? "        ROWS_ARE_KEPT;\n" : "");
+}
+
+/* The loop around turns of TURNS rows, and in it the one over the rows of a turn.  Turns do not
+ * end where strips do: rows before the first only warm up, those behind the last are idle. */
+static void write_turns(Rows *r, const char *stores, Str *out)
+{
+    write_tiles(r, out);
+    str_addf(out, "    const int begin = first - (%s - 1);\n", r->depth);
+    write_fetches(r, 4, "begin", out);
+    str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
+             shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
+    write_keeps(r, out);
+    write_fetches(r, 8, "from + TURNS", out);
+    str_addf(out,
+             "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
+             "            const int %s = min(from + turn, last);\n"
+             "%s"
+             "            if (from + turn >= first && from + turn <= last%s) {\n"
+             "%s"
+             "            }\n"
+             "        }\n"
+             "%s"
+             "    }\n",
+             marches_z(r) ? "plane" : "y", r->body->at, shares(r) ? " && x < w" : "", stores,
+             r->after->at);
+}
+
+/* How many rows a turn takes: follows from how much code a row is and how large the tiles are. */
+static void define_turns(Rows *r, Str *out)
+{
+    if (r->tiles.n == 0) {
+        str_add(out, "#define TURNS 1\n");
+        return;
+    }
+    Str columns;
+    str_init(&columns, r->k->arena);
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        if (!t->own) {
+            str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
+        }
+    }
+    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", r->steps, columns.n > 0 ? columns.at : "0");
+}
+
+/* Along y in each plane, or along z for each row of a plane. */
+static void write_kernel(Rows *r, const char *stores, Str *out)
 {
     CgKernel *k = r->k;
     bool z = marches_z(r);
@@ -652,51 +815,51 @@ static void write_kernel(Rows *r, const char *after_warm_up, Str *out)
     if (!z) {
         cg_plane_names(k, r->body->at, 4, &planes);
     }
-    add_functions(k, out);
+    cg_functions(k, out);
+    if (r->depth != NULL) {
+        define_turns(r, out);
+    }
     cg_signature(k, out);
-    const char *march = z ? "plane" : "y";
     str_addf(out,
              "{\n"
              "    const int x = (int)get_global_id(0) * PX;\n"
              "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int last = min(first + strip, rows_to) - 1;\n"
              "    const int %s(int)get_group_id(2);\n"
-             "    if (x >= w) {\n        return;\n    }\n",
-             z ? "y = " : "plane = plane_from + ");
+             "    %s (x >= w) {\n        return;\n    }\n",
+             z ? "y = " : "plane = plane_from + ", shares(r) ? "IF_NOTHING_IS_SHARED" : "if");
     str_add(out, planes.at);
     str_add(out, r->prologue->at);
     str_add(out, r->before->at);
     if (r->depth != NULL) {
-        str_addf(out, "    for (int %s = first - (%s - 1); %s < min(first + strip, rows_to); %s++) {\n",
-                 march, r->depth, march, march);
+        write_turns(r, stores, out);
     } else {
-        str_addf(out, "    for (int %s = first; %s < min(first + strip, rows_to); %s++) {\n", march,
-                 march, march);
+        write_loop(r, stores, out);
     }
-    str_add(out, r->body->at);
-    str_add(out, after_warm_up);
-    str_add(out, "    }\n}\n");
+    str_add(out, "}\n");
 }
 
 void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
 {
-    Str body, before, prologue;
+    Str body, before, after, prologue, stores;
     str_init(&body, k->arena);
     str_init(&before, k->arena);
+    str_init(&after, k->arena);
     str_init(&prologue, k->arena);
-    Rows r = {.k = k, .step = step, .body = &body, .before = &before, .prologue = &prologue,
-              .fold_index = -1};
+    str_init(&stores, k->arena);
+    Rows r = {.k = k, .step = step, .body = &body, .before = &before, .after = &after,
+              .prologue = &prologue, .fold_index = -1};
     find_extents(&r);
     cg_context(&r.cx, k, &body, &prologue, read_text);
     r.cx.user = &r;
-    r.cx.indent = 2;
     r.cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         cg_count_uses(&r.cx, ir_node(k->g, step->stages.at[i])->in[0]);
         ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_fold, &r);
     }
-    Row here = {.y = "y", .plane = "plane", .base = "", .axis = -1};
-    Str stores;
-    str_init(&stores, k->arena);
+    const int indent = r.cx.indent = r.warms_up ? 3 : 2;
+    Row here = {.y = "y", .plane = "plane", .y_of = "y", .plane_of = "plane", .base = "",
+                .axis = -1};
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
         if (k->cg->buffer[id] < 0) {
@@ -705,16 +868,10 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
         const char *array = find_columns(&r, id, &here, "");
         array = array != NULL ? array : emit_stage(&r, id, here);
         r.body = &stores;
+        r.cx.indent = r.warms_up ? indent + 1 : indent;
         store_stage(&r, id, array);
         r.body = &body;
+        r.cx.indent = indent;
     }
-    Str tail;
-    str_init(&tail, k->arena);
-    if (r.depth != NULL) {
-        str_addf(&tail, "        if (%s >= first) {\n    %s        }\n",
-                 marches_z(&r) ? "plane" : "y", stores.at);
-    } else {
-        str_add(&tail, stores.at);
-    }
-    write_kernel(&r, tail.at, out);
+    write_kernel(&r, stores.at, out);
 }

@@ -151,13 +151,26 @@ static inline PxPair px_exp_parts(float x, int *k)
     return px_exp_near_zero(px_pair(hi, px_fma(-n, 0x1.7f7d1cp-20f, r - hi)));
 }
 
+/*
+ * The nearest whole number of x / ln 2 is found by adding 1.5 * 2 ** 23, which leaves it in the low
+ * bits of the sum; two halves of it become powers of two, so that a denormal result is rounded
+ * once.  No branches: one that only NaN takes still costs every pixel.
+ */
 static inline float px_exp(float x)
 {
-    /* No branches: one that only NaN takes still costs every pixel. */
     float inside = x > -110.0f ? (x < 100.0f ? x : 100.0f) : -110.0f;
-    int k;
-    PxPair e = px_exp_parts(inside, &k);
-    float y = px_scale(e.hi + e.lo, k);
+    float shifted = px_fma(inside, 0x1.715476p0f, 0x1.8p23f);
+    float n = shifted - 0x1.8p23f;
+    float r = px_fma(-n, 0x1.7f7d1cp-20f, px_fma(-n, 0x1.62e4p-1f, inside));
+    float p = px_fma(r, 0x1.a2507ep-13f, 0x1.6d4cecp-10f);
+    p = px_fma(r, p, 0x1.110ffep-7f);
+    p = px_fma(r, p, 0x1.5554e8p-5f);
+    p = px_fma(r, p, 0x1.555556p-3f);
+    p = px_fma(r, p, 0.5f);
+    float e = 1.0f + px_fma(r * r, p, r);
+    PxU32 above = px_bits(shifted) - (0x4b400000u - 320u), half_above = above >> 1;
+    float y = e * px_from_bits((half_above - 33u) << 23) *
+              px_from_bits((above - half_above - 33u) << 23);
     return x != x ? px_nan() : y;
 }
 

@@ -23,9 +23,11 @@ enum {
     BLOCK_ROWS = 64,     /* of a reduction's block */
     PARTIAL_DOUBLES = 5, /* that a block leaves, when the program does not say how many */
     SHORT_STRIP = 8,
-    LONG_STRIP = 256,
-    HALO_FACTOR = 4,    /* strips this many times as long as their halo waste little */
-    GPU_GROUPS = 32,    /* groups a unit that hide latency */
+    LONG_STRIP = 128,
+    HALO_FACTOR = 12,   /* strips this many times as long as their halo waste little, */
+    HALO_LEAST = 4,     /* shorter ones than this too much */
+    GPU_GROUPS = 32,    /* groups that a unit works on at a time, */
+    GPU_HALO_GROUPS = 8, /* and of kernels with a halo, whose work-items hold many registers */
     CPU_GROUPS = 4,     /* groups a unit that balance the load */
     UNKNOWN_UNITS = 132 /* an H200's */
 };
@@ -211,20 +213,26 @@ static bool plan_halo(ExecPlan *plan, int s, Err *err)
     return true;
 }
 
-/* How many rows a work-item marches over. */
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How many rows a work-item marches over: about as many as waste little, but such that the groups
+ * come out as whole rounds of what the device works on at a time, as far as that leaves strips
+ * that are not mostly halo. */
 static int strip_of(const ExecTarget *target, const ProgStep *step, int64_t columns, int rows,
                     int halo)
 {
     if (step->reduces) {
         return BLOCK_ROWS;
     }
-    int64_t wanted = (int64_t)target->units * (target->cpu ? CPU_GROUPS : GPU_GROUPS);
-    int64_t strips = (wanted + columns - 1) / columns;
-    int64_t strip = rows / (strips > 0 ? strips : 1);
-    strip = strip < SHORT_STRIP ? SHORT_STRIP : strip > LONG_STRIP ? LONG_STRIP : strip;
-    if (strip < (int64_t)HALO_FACTOR * halo) {
-        strip = (int64_t)HALO_FACTOR * halo;
-    }
+    int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
+    int64_t round = (int64_t)target->units * groups;
+    int64_t wanted = larger(LONG_STRIP, (int64_t)HALO_FACTOR * halo);
+    int64_t rounds = ceil_div(columns * ceil_div(rows, wanted), round);
+    int64_t strips = larger(rounds * round / columns, 1);
+    int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, (int64_t)HALO_LEAST * halo));
     return (int)(strip < rows ? strip : rows);
 }
 

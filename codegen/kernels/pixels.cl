@@ -1,15 +1,76 @@
 /* How generated kernels reach pixels: row `y` of plane `plane` of an image on the kernel's grid,
  * and of an image on a grid of its own.  Of each plane the memory holds `rows` rows; `row0` is the
- * row that comes first. */
+ * row that comes first.  The product of row and pitch is of factors without a sign, for compilers
+ * not the same kind as the other one, which therefore stays outside of loops over rows. */
 #define ROW(image, plane, y) ROW_OF(image, plane, y, pitch)
-#define ROW_OF(image, plane, y, pitch) (((long)(plane) * image##_rows + (y) - image##_row0) * (pitch))
+#define ROW_OF(image, plane, y, pitch)                                                             \
+    (((long)(plane) * image##_rows - image##_row0) * (pitch) +                                     \
+     (long)((ulong)(uint)(y) * (uint)(pitch)))
 
-/* Sorts a small array in registers: odd-even transposition, every index known when compiled. */
+/*
+ * Ranks are found among keys, which are whole numbers: pixels of whole numbers are their own keys,
+ * floats become numbers in the same order, with one zero, and NaN behind all others.
+ */
+static inline int px_rank_key(float v)
+{
+    const int bits = as_int(v + 0.0f);
+    return v != v ? INT_MAX : bits ^ ((bits >> 31) & INT_MAX);
+}
+static inline float px_rank_value(int key)
+{
+    return key == INT_MAX ? px_nan() : as_float(key ^ ((key >> 31) & INT_MAX));
+}
+#define PX_PASTE_(a, b) a##b
+#define PX_PASTE(a, b) PX_PASTE_(a, b)
+#define PX_KEY(T, v) PX_PASTE(PX_KEY_, T)(v)
+#define PX_KEY_uchar(v) (int)(v)
+#define PX_KEY_ushort(v) (int)(v)
+#define PX_KEY_short(v) (int)(v)
+#define PX_KEY_uint(v) px_rank_key(v)
+#define PX_KEY_int(v) px_rank_key(v)
+#define PX_KEY_float(v) px_rank_key(v)
+#define PX_VALUE(T, key) PX_PASTE(PX_VALUE_, T)(key)
+#define PX_VALUE_uchar(key) (float)(key)
+#define PX_VALUE_ushort(key) (float)(key)
+#define PX_VALUE_short(key) (float)(key)
+#define PX_VALUE_uint(key) px_rank_value(key)
+#define PX_VALUE_int(key) px_rank_value(key)
+#define PX_VALUE_float(key) px_rank_value(key)
+
+#define PX_ORDER(TYPE, a, b)                                                                       \
+    {                                                                                              \
+        const TYPE px_lo = min(a, b);                                                              \
+        b = max(a, b);                                                                             \
+        a = px_lo;                                                                                 \
+    }
+/* Brings number `nth` of a small array into its place: in registers, every index known when
+ * compiled. */
+#define PX_RANK(TYPE, v, n, nth)                                                                   \
+    if ((n) >= 3 && 2 * (nth) + 1 == (n)) {                                                        \
+        PX_MEDIAN(TYPE, v, n)                                                                      \
+    } else {                                                                                       \
+        PX_SORT(TYPE, v, n)                                                                        \
+    }
+/* Odd-even transposition. */
 #define PX_SORT(TYPE, v, n)                                                                        \
     _Pragma("unroll") for (int px_a = 0; px_a < (n); px_a++) {                                     \
         _Pragma("unroll") for (int px_b = px_a & 1; px_b + 1 < (n); px_b += 2) {                   \
-            const TYPE px_lo = v[px_b] > v[px_b + 1] ? v[px_b + 1] : v[px_b];                      \
-            v[px_b + 1] = v[px_b] > v[px_b + 1] ? v[px_b] : v[px_b + 1];                           \
-            v[px_b] = px_lo;                                                                       \
+            PX_ORDER(TYPE, v[px_b], v[px_b + 1])                                                   \
+        }                                                                                          \
+    }
+/* Of more than half of the values neither the least nor the greatest is the median: both are
+ * dropped and the next value is taken in, until none is left ("forgetful selection"). */
+#define PX_MEDIAN(TYPE, v, n)                                                                      \
+    _Pragma("unroll") for (int px_a = 0; px_a <= (n) - ((n) + 3) / 2; px_a++) {                    \
+        const int px_z = ((n) + 3) / 2 - 1, px_n = px_z + 1 - px_a;                                \
+        _Pragma("unroll") for (int px_b = 0; px_b < px_n / 2; px_b++) {                            \
+            PX_ORDER(TYPE, v[px_a + px_b], v[px_z - px_b])                                         \
+        }                                                                                          \
+        _Pragma("unroll") for (int px_b = 1; px_b < (px_n + 1) / 2; px_b++) {                      \
+            PX_ORDER(TYPE, v[px_a], v[px_a + px_b])                                                \
+            PX_ORDER(TYPE, v[px_z - px_b], v[px_z])                                                \
+        }                                                                                          \
+        if (px_z + 1 + px_a < (n)) {                                                               \
+            v[px_z] = v[px_z + 1 + px_a];                                                          \
         }                                                                                          \
     }

@@ -49,3 +49,126 @@
     PX_UNROLL for (int px_k = (left) + 1; px_k < (n); px_k++) {                                    \
         v[px_k] = (x0) + px_k >= (w) ? v[px_k - 1] : v[px_k];                                      \
     }
+
+/*
+ * Rows that a work-item of a kernel with folds over rows takes a turn; the group's rows come to it
+ * through local memory where there is much to share (PX == 4), else straight from memory:
+ *
+ *     TILE_ROWS      declares the tile, two sides of TURNS rows, and what is on the way to it
+ *     FETCH_ROWS     starts the loads of a turn's rows, by vectors of four columns: each work-item
+ *                    its own ones, and some of the columns to the left and right of the group
+ *     KEEP_ROWS      puts them into the side of the tile that this turn reads
+ *     ROWS_ARE_KEPT  waits for the others
+ *     TAKE_COLUMNS   the columns that a work-item needs of row `turn`
+ *
+ * and OWN_ROWS, FETCH_OWN, KEEP_OWN, TAKE_OWN the same where it needs its own columns only.
+ * The other side of the tile may still be read meanwhile, so one barrier a turn is enough.
+ */
+#define DEEPER(a, b) ((a) > (b) ? (a) : (b))
+#if PX == 4
+#define TILE_COLUMNS(width) (PX * LX - PX + (width))
+#define ROWS_A_TURN(steps, columns)                                                                \
+    ((steps) <= 64 && (columns) <= 1024 ? 4 : (steps) <= 256 && (columns) <= 2048 ? 2 : 1)
+#define IF_NOTHING_IS_SHARED(outside) if (false)
+
+/* What four columns are while they are on their way: vectors of small elements would be taken
+ * apart and put together again. */
+#define RAW_uchar uint
+#define RAW_ushort uint2
+#define RAW_short uint2
+#define RAW_uint uint4
+#define RAW_int uint4
+#define RAW_float float4
+#define RAW(T) PX_JOIN(RAW_, T)
+
+#define TILE_ROWS(name, T, TYPE, left, width)                                                      \
+    enum {                                                                                         \
+        name##_left = left,                                                                        \
+        name##_columns = TILE_COLUMNS(width),                                                      \
+        name##_aside = ((width)-PX) / 4,                                                           \
+        name##_vectors = TURNS + (TURNS * name##_aside + LX - 1) / LX                              \
+    };                                                                                             \
+    local TYPE name##_tile[2][TURNS][name##_columns] __attribute__((aligned(16)));                 \
+    RAW(T) name##_raw[name##_vectors]
+
+/* Vector v of a work-item: its own of row v, then every LX-th of those aside. */
+#define ASIDE(v) ((int)get_local_id(0) + ((v)-TURNS) * LX)
+#define VECTOR_ROW(name, v) ((v) < TURNS ? (v) : min(ASIDE(v) / name##_aside, TURNS - 1))
+#define VECTOR_COLUMN(name, v)                                                                     \
+    ((v) < TURNS ? name##_left + PX * (int)get_local_id(0)                                         \
+                 : 4 * (ASIDE(v) % name##_aside) +                                                 \
+                       (4 * (ASIDE(v) % name##_aside) < name##_left ? 0 : PX * LX))
+
+#define FETCH_ROWS(name, T, map, march, from, row)                                                 \
+    if (PX * LX * (int)get_group_id(0) >= name##_left &&                                           \
+        PX * LX * (int)get_group_id(0) - name##_left + name##_columns <= w) {                      \
+        FETCH_VECTORS(name, T, march, from, row,                                                   \
+                      *(const global RAW(T) *)(px_row + px_x))                                     \
+    } else {                                                                                       \
+        FETCH_VECTORS(name, T, march, from, row,                                                   \
+                      PX_JOIN(as_, RAW(T))((PX_JOIN(T, 4))(                                        \
+                          px_row[map(px_x, w)], px_row[map(px_x + 1, w)],                          \
+                          px_row[map(px_x + 2, w)], px_row[map(px_x + 3, w)])))                    \
+    }
+#define FETCH_VECTORS(name, T, march, from, row, vector)                                           \
+    PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
+        const int march = min((from) + VECTOR_ROW(name, px_v), last);                              \
+        const int px_x = PX * LX * (int)get_group_id(0) - name##_left + VECTOR_COLUMN(name, px_v); \
+        const global T *px_row = row;                                                              \
+        name##_raw[px_v] = vector;                                                                 \
+    }
+#define KEEP_ROWS(name, T, TYPE)                                                                   \
+    PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
+        if (px_v < TURNS || ASIDE(px_v) < TURNS * name##_aside) {                                  \
+            *(local PX_JOIN(TYPE, 4) *)                                                            \
+                &name##_tile[side][VECTOR_ROW(name, px_v)][VECTOR_COLUMN(name, px_v)] =            \
+                PX_JOIN(convert_, PX_JOIN(TYPE, 4))(                                               \
+                    PX_JOIN(as_, PX_JOIN(T, 4))(name##_raw[px_v]));                                \
+        }                                                                                          \
+    }
+#define ROWS_ARE_KEPT barrier(CLK_LOCAL_MEM_FENCE)
+#define TAKE_COLUMNS(name, T, TYPE, n, map, row, x0, w)                                            \
+    PX_UNROLL for (int px_v = 0; px_v < (n) / 4; px_v++) {                                         \
+        const PX_JOIN(TYPE, 4) px_q = *(const local PX_JOIN(TYPE, 4) *)                            \
+            &name##_tile[side][turn][PX * (int)get_local_id(0) + 4 * px_v];                        \
+        name[4 * px_v] = px_q.x;                                                                   \
+        name[4 * px_v + 1] = px_q.y;                                                               \
+        name[4 * px_v + 2] = px_q.z;                                                               \
+        name[4 * px_v + 3] = px_q.w;                                                               \
+    }
+#define OWN_ROWS(name, T) RAW(T) name##_raw[TURNS], name##_kept[TURNS]
+#define FETCH_OWN(name, T, march, from, row)                                                       \
+    PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) {                                           \
+        const int march = min((from) + px_v, last);                                                \
+        name##_raw[px_v] = *(const global RAW(T) *)((row) + min(x, pitch - PX));                   \
+    }
+#define KEEP_OWN(name)                                                                             \
+    PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) name##_kept[px_v] = name##_raw[px_v]
+#define TAKE_OWN(name, T, TYPE, row)                                                               \
+    {                                                                                              \
+        const PX_JOIN(TYPE, 4) px_q = PX_JOIN(convert_, PX_JOIN(TYPE, 4))(                         \
+            PX_JOIN(as_, PX_JOIN(T, 4))(name##_kept[turn]));                                       \
+        name[0] = px_q.x;                                                                          \
+        name[1] = px_q.y;                                                                          \
+        name[2] = px_q.z;                                                                          \
+        name[3] = px_q.w;                                                                          \
+    }
+#else
+#define TILE_COLUMNS(width) 0
+#define ROWS_A_TURN(steps, columns) 4
+#define IF_NOTHING_IS_SHARED(outside) if (outside)
+#define TILE_ROWS(name, T, TYPE, left, width)
+#define FETCH_ROWS(name, T, map, march, from, row)
+#define KEEP_ROWS(name, T, TYPE)
+#define ROWS_ARE_KEPT
+#define OWN_ROWS(name, T)
+#define FETCH_OWN(name, T, march, from, row)
+#define KEEP_OWN(name)
+#define TAKE_OWN(name, T, TYPE, row) LOAD_COLUMNS(T, name, PX, (row) + x)
+#define TAKE_COLUMNS(name, T, TYPE, n, map, row, x0, w)                                            \
+    if ((x0) >= 0 && (x0) + (n) <= (w)) {                                                          \
+        LOAD_COLUMNS(T, name, n, (row) + (x0));                                                    \
+    } else {                                                                                       \
+        PX_UNROLL for (int px_v = 0; px_v < (n); px_v++) name[px_v] = (row)[map((x0) + px_v, w)];  \
+    }
+#endif
