@@ -766,6 +766,17 @@ static size_t choose_whole(const Engine *e)
     return device < e->max_bytes ? (size_t)device : e->max_bytes;
 }
 
+/*
+ * For pixels that a run in parts comes back to; more go to a temporary file.  Who limits the device
+ * and does not say what the host may take has little memory: twice as much is enough.
+ */
+static uint64_t choose_store(const Engine *e)
+{
+    const Options *o = e->setup->options;
+    uint64_t half = e->max_bytes / 2;
+    return o->host == 0 && o->memory > 0 && 2 * o->memory < half ? 2 * o->memory : half;
+}
+
 static bool start(pthread_t *threads, int n, void *(*body)(void *), Engine *e, int *started,
                   Err *err)
 {
@@ -829,7 +840,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
               exec_new(program, setup->dev, &e.exec, err);
     if (ok) {
         exec_set_stop(e.exec, signals_interrupted);
-        exec_set_host_memory(e.exec, e.max_bytes / 2);
+        exec_set_host_memory(e.exec, choose_store(&e));
         ok = run_threads(&e, jobs, err);
         forget_uploads(&e);
     }

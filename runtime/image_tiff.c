@@ -161,8 +161,9 @@ static tmsize_t on_write(thandle_t user, void *from, tmsize_t size)
 static toff_t on_seek(thandle_t user, toff_t offset, int whence)
 {
     TiffFile *file = user;
-    uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? file->position : file->source.size;
-    file->position = from + offset;
+    const uint64_t from[] = {
+        [SEEK_SET] = 0, [SEEK_CUR] = file->position, [SEEK_END] = file->source.size};
+    file->position = from[whence] + offset;
     return file->position;
 }
 

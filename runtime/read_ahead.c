@@ -161,8 +161,7 @@ bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t 
             return false;
         }
         for (int64_t y = 0; y < n; y++, done++) {
-            memcpy((char *)to + (size_t)done * pitch,
-                   slot(w, at + done) + skip, w->line);
+            memcpy((char *)to + (size_t)done * pitch, slot(w, at + done) + skip, w->line);
         }
     }
     return true;
@@ -196,8 +195,8 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
     if (ahead == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for rows");
     }
-    *ahead = (ReadAhead){.reader = reader, .frame = frame, .n = program->n_inputs,
-                         .watch = stopwatch_used()};
+    *ahead = (ReadAhead){
+        .reader = reader, .frame = frame, .n = program->n_inputs, .watch = stopwatch_used()};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
     ahead->windows = calloc((size_t)ahead->n + 1, sizeof *ahead->windows);

@@ -162,7 +162,8 @@ bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err)
     for (int i = 0; i < reader->program->n_inputs; i++) {
         const ReaderInput *in = &reader->inputs[i];
         bool fixed = i > 0 && in->frames.n == 1;
-        volumes[i] = fixed ? fixed_volume(reader, i, err) : read_frame(in, k, reader->cache->pool, err);
+        volumes[i] =
+            fixed ? fixed_volume(reader, i, err) : read_frame(in, k, reader->cache->pool, err);
         if (volumes[i] == NULL) {
             return false;
         }

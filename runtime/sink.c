@@ -22,11 +22,11 @@
 enum { PATH_BYTES = 4096, PIECE_BYTES = 1 << 20 };
 
 typedef struct SinkOutput {
-    ImageWriter *writer;    /* of the file, or of a frame's file */
+    ImageWriter *writer; /* of the file, or of a frame's file */
     CsvWriter *csv;
     char spool[PATH_BYTES]; /* of labels: name of the temporary file; "" none */
     int spool_fd;
-    bool spooled; /* the frame under way is */
+    bool spooled;  /* the frame under way is */
     ExecGrid grid; /* of one frame */
     Elem elem;     /* of the results */
     Elem to;       /* of the file under way */

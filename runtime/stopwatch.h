@@ -2,8 +2,8 @@
  * stopwatch: what the host's threads do, and for how long: reading is apart from decoding, writing
  * apart from encoding, although one calls the other.
  *
- * A thread that has a watch is in one phase at a time, or in none.  Code that begins a phase ends it
- * with what it was given, so phases nest and time is counted once, for the innermost.  Threads
+ * A thread that has a watch is in one phase at a time, or in none.  Code that begins a phase ends
+ * it with what it was given, so phases nest and time is counted once, for the innermost.  Threads
  * without a watch lose no time with it.
  */
 #ifndef RUNTIME_STOPWATCH_H

@@ -5,6 +5,7 @@
 #include "stream.h"
 
 #include "read_ahead.h"
+#include "signals.h"
 #include "stopwatch.h"
 #include "write_behind.h"
 
@@ -16,8 +17,8 @@ enum { PIECE_BYTES = 8 << 20 };
 typedef struct Stream {
     const StreamSetup *setup;
     Results *results;
-    ReadAhead *ahead;    /* NULL: from volumes */
-    WriteBehind *behind; /* NULL: into results */
+    ReadAhead *ahead;     /* NULL: from volumes */
+    WriteBehind *behind;  /* NULL: into results */
     double rows, written; /* of all images: in all, so far */
 } Stream;
 
@@ -30,10 +31,16 @@ static void copy_rows(const void *from, size_t from_pitch, void *to, size_t to_p
     }
 }
 
+static bool goes_on(Err *err)
+{
+    return !signals_interrupted() || err_set(err, CODE_INTERRUPTED, "interrupted");
+}
+
 static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
                       void *to, size_t pitch, Err *err)
 {
     const Stream *s = context;
+    TRY(goes_on(err));
     if (s->ahead != NULL) {
         Phase before = stopwatch_begin(PHASE_NONE); /* waiting is not work */
         bool ok = read_ahead_rows(s->ahead, input, c, z, row, rows, to, pitch, err);
@@ -44,7 +51,8 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
     const int64_t *e = v->like.extent;
     size_t line = (size_t)e[0] * elem_size(v->like.elem);
     int64_t first = v->channel >= 0 ? v->channel : 0;
-    const char *from = (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
+    const char *from =
+        (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
     copy_rows(from, line, to, pitch, line, rows);
     return true;
 }
@@ -55,10 +63,19 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
     Stream *s = context;
     const Results *r = s->results;
     const ExecGrid *g = &r->grids[output];
+    TRY(goes_on(err));
     size_t line = (size_t)g->w * elem_size(r->elems[output]);
     if (s->behind != NULL) {
-        SinkRows to = {.output = output, .grid = *g, .elem = r->elems[output], .most = most, .c = c,
-                       .z = z, .row = row, .rows = rows, .pixels = from, .pitch = pitch};
+        SinkRows to = {.output = output,
+                       .grid = *g,
+                       .elem = r->elems[output],
+                       .most = most,
+                       .c = c,
+                       .z = z,
+                       .row = row,
+                       .rows = rows,
+                       .pixels = from,
+                       .pitch = pitch};
         Phase before = stopwatch_begin(PHASE_NONE);
         bool ok = write_behind_rows(s->behind, &to, err);
         stopwatch_end(before);
@@ -100,11 +117,13 @@ static bool upload(Stream *s, int input, Err *err)
     const ExecInput *like = &reader_inputs(s->setup->reader)[input];
     size_t line = (size_t)like->extent[0] * elem_size(like->elem);
     void *piece;
-    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, like->extent[1]) * line, &piece, err));
+    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, like->extent[1]) * line, &piece,
+                       err));
     bool ok = true;
     Phase before = stopwatch_begin(PHASE_UPLOAD);
     for (int64_t c = 0; ok && c < like->extent[3]; c++) {
-        for (int64_t z = 0; ok && exec_wants(s->setup->exec, input, c) && z < like->extent[2]; z++) {
+        for (int64_t z = 0; ok && exec_wants(s->setup->exec, input, c) && z < like->extent[2];
+             z++) {
             ok = upload_plane(s, input, c, z, piece, err);
         }
     }

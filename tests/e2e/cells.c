@@ -1,6 +1,6 @@
 /*
- * cells: a synthetic image of any size and what a pipeline must find in it, both row by row, so that
- * images larger than memory can be tried.
+ * cells: a synthetic image of any size and what a pipeline must find in it, both row by row, so
+ * that images larger than memory can be tried.
  *
  *     cells make IMAGE WIDTH HEIGHT [strips|strip|tiles]
  *         writes the image (u8; strips, the default, are not compressed, the others are)
@@ -10,9 +10,9 @@
  *         prints how many objects there are
  *
  * Objects are rectangles in cells of CELL x CELL pixels; every one touches the top of its cell, so
- * that labels count cells in raster order.  Width, height and brightness follow from the cell.  Every
- * seventh column of cells has one long object instead, from the first row to the last: whatever parts
- * an image is cut into, it lies in all of them.
+ * that labels count cells in raster order.  Width, height and brightness follow from the cell.
+ * Every seventh column of cells has one long object instead, from the first row to the last:
+ * whatever parts an image is cut into, it lies in all of them.
  */
 #include "../../runtime/image.h"
 
@@ -174,8 +174,9 @@ static bool right_row(const Scene *s, int64_t y, const char *row, Elem elem)
         int64_t want = object_at(s, x, y, &column, &cell) ? label_of(s, column, cell) : 0;
         double got = elem_get(row, (size_t)x, elem);
         if (got != (double)want) {
-            fprintf(stderr, "cells: pixel (%" PRId64 ", %" PRId64 ") has label %g, not %" PRId64 "\n",
-                    x, y, got, want);
+            fprintf(stderr,
+                    "cells: pixel (%" PRId64 ", %" PRId64 ") has label %g, not %" PRId64 "\n", x, y,
+                    got, want);
             return false;
         }
     }
@@ -210,8 +211,7 @@ static bool right_line(const Scene *s, int64_t column, int64_t row, const char *
     double got[5], w = (double)object_width(column, row), h = (double)object_height(s, column, row);
     const double want[5] = {(double)label_of(s, column, row), w * h,
                             (double)(row * CELL + TOP) + (h - 1) / 2,
-                            (double)(column * CELL + LEFT) + (w - 1) / 2,
-                            object_max(column, row)};
+                            (double)(column * CELL + LEFT) + (w - 1) / 2, object_max(column, row)};
     bool ok = sscanf(line, "%lf,%lf,%lf,%lf,%lf", &got[0], &got[1], &got[2], &got[3], &got[4]) == 5;
     for (int i = 0; ok && i < 5; i++) {
         ok = fabs(got[i] - want[i]) <= 1e-9 * (1 + fabs(want[i]));

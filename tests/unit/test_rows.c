@@ -50,8 +50,15 @@ static void write_input(const char *path, bool rgb)
 {
     Err err = {0};
     ImageWriter *writer;
-    ImageInfo shape = {.x = W, .y = H, .z = rgb ? 1 : D, .c = C, .t = 1, .has_z = !rgb,
-                       .has_c = true, .rgb = rgb, .elem = ELEM_U16};
+    ImageInfo shape = {.x = W,
+                       .y = H,
+                       .z = rgb ? 1 : D,
+                       .c = C,
+                       .t = 1,
+                       .has_z = !rgb,
+                       .has_c = true,
+                       .rgb = rgb,
+                       .elem = ELEM_U16};
     must(image_create(path, "tif", &shape, ELEM_U16, NULL, &writer, &err), &err);
     for (int64_t p = 0; p < shape.z * C; p++) {
         for (int64_t y = 0; y < H; y++) {
@@ -104,7 +111,8 @@ static void rows_come_in_any_order(void **state)
 {
     (void)state;
     static const size_t BYTES[] = {1, 40000, 10000000};
-    static const ProgInput input = {.name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
+    static const ProgInput input = {
+        .name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
     static const Program program = {.name = "test", .inputs = &input, .n_inputs = 1};
     for (int k = 0; k < 6; k++) {
         bool rgb = k >= 3;
@@ -128,7 +136,8 @@ static void rows_come_in_any_order(void **state)
 static void a_damaged_file_fails_where_it_is_damaged(void **state)
 {
     (void)state;
-    static const ProgInput input = {.name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
+    static const ProgInput input = {
+        .name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
     static const Program program = {.name = "test", .inputs = &input, .n_inputs = 1};
     char path[] = "in.tif", *paths[] = {path};
     uint16_t row[W];
@@ -153,7 +162,8 @@ static void a_damaged_file_fails_where_it_is_damaged(void **state)
 
 enum { FILM = 3 };
 
-/* Labels of frame f: the row's number in the first columns, `more` of the last frame in one pixel. */
+/* Labels of frame f: the row's number in the first columns, `more` of the last frame in one pixel.
+ */
 static uint32_t label(int64_t frame, int64_t y, int64_t x, uint32_t more)
 {
     return x < 10 ? (uint32_t)y : frame == FILM - 1 && y == H - 2 && x == W - 1 ? more : 0;
@@ -216,8 +226,11 @@ static void assert_written(const char *path, int64_t first, int64_t n, Elem elem
 static void write_film(int64_t n, const char *format, bool counted, double most, uint32_t more)
 {
     Err err = {0};
-    ProgOutput output = {.name = "labels", .format = format, .kind = OUT_LABELS,
-                         .value = counted ? 0 : -1, .axes = "yx"};
+    ProgOutput output = {.name = "labels",
+                         .format = format,
+                         .kind = OUT_LABELS,
+                         .value = counted ? 0 : -1,
+                         .axes = "yx"};
     Program program = {.name = "test", .outputs = &output, .n_outputs = 1, .n_values = 1};
     char path[20], *paths[] = {path}, name[] = "in";
     BatchItem item = {.outputs = paths, .name = name};
