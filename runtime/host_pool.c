@@ -22,6 +22,7 @@ typedef struct Block {
     size_t bytes;
     int taken; /* how often */
     bool busy, pinned;
+    bool leaves; /* dropped when it is given back: a pinned one has taken its place */
 } Block;
 
 struct HostPool {
@@ -38,7 +39,7 @@ HostPool *host_pool_new(size_t most, Device *dev)
     if (pool != NULL) {
         pool->most = most;
         pool->dev = dev;
-        pool->pins = dev != NULL && !dev_info(dev)->cpu; /* a CPU reads all memory alike */
+        pool->pins = dev != NULL;
         pthread_mutex_init(&pool->lock, NULL);
     }
     return pool;
@@ -150,20 +151,20 @@ void host_pool_give(HostPool *pool, void *at)
     pthread_mutex_lock(&pool->lock);
     Block **link = link_of(pool, at);
     (*link)->busy = false;
-    if ((*link)->bytes < SMALL) {
+    if ((*link)->bytes < SMALL || (*link)->leaves) {
         drop(pool, link);
     }
     trim(pool, pool->most);
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* A plain block that nobody has, of a size that is in demand (bytes 0), or of just that size. */
-static Block **free_plain(HostPool *pool, size_t bytes)
+/* A plain block of a size that is in demand (bytes 0), or of just that size. */
+static Block **find_plain(HostPool *pool, size_t bytes)
 {
     for (Block **link = &pool->blocks; *link != NULL; link = &(*link)->next) {
         const Block *b = *link;
         bool wanted = bytes > 0 ? b->bytes == bytes : b->taken >= OFTEN;
-        if (!b->busy && !b->pinned && wanted) {
+        if (!b->pinned && !b->leaves && wanted) {
             return link;
         }
     }
@@ -174,7 +175,7 @@ static Block **free_plain(HostPool *pool, size_t bytes)
 static size_t worth_pinning(HostPool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    Block **link = free_plain(pool, 0);
+    Block **link = find_plain(pool, 0);
     size_t bytes = link != NULL ? (*link)->bytes : 0;
     bool room = pool->pinned + bytes <= pool->most;
     pthread_mutex_unlock(&pool->lock);
@@ -198,8 +199,10 @@ void host_pool_pin(HostPool *pool)
     if (add(pool, at, bytes, true) == NULL) {
         dev_host_free(pool->dev, at);
     }
-    Block **plain = free_plain(pool, bytes);
-    if (plain != NULL) {
+    Block **plain = find_plain(pool, bytes);
+    if (plain != NULL && (*plain)->busy) {
+        (*plain)->leaves = true;
+    } else if (plain != NULL) {
         drop(pool, plain);
     }
     pthread_mutex_unlock(&pool->lock);
