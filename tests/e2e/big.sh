@@ -8,7 +8,7 @@
 width=${BIG_WIDTH:-3000}
 height=${BIG_HEIGHT:-2000}
 host=${BIG_HOST:-256KiB}
-device=${BIG_DEVICE:-4MiB}
+device=${BIG_DEVICE:-8MiB}
 
 cat >objects.pipe <<'PIPE'
 input image[y, x] : u8
