@@ -184,12 +184,12 @@ static bool read_measure(Elab *el, Call *call, Wanted *m)
     return fine;
 }
 
-/* "label,area,0:mean": a property about images once for each of them. */
-static const char *columns_of(Elab *el, const Wanted *m)
+/* "label,area,0:mean", in a volume with "3d," in front: a property about images once for each of them. */
+static const char *columns_of(Elab *el, const Wanted *m, bool space)
 {
     Str s;
     str_init(&s, el->arena);
-    str_add(&s, "label");
+    str_add(&s, space ? "3d,label" : "label");
     for (int i = 0; i < m->n; i++) {
         const char *header = m->headers[i];
         if (m->properties[i]->id == MEASURE_ID_LABEL) {
@@ -242,7 +242,8 @@ Val el_measure(Elab *el, Call *call)
             add_default(&m, "mean", MEASURE_ID_INTENSITY_MEAN);
         }
     }
-    return el_node(el, measure_node(el, call, &m, columns_of(el, &m)));
+    bool space = el_has(el, call->arg[0], IR_AX_Z);
+    return el_node(el, measure_node(el, call, &m, columns_of(el, &m, space)));
 }
 
 /* One property of each label, as a vector that an image of labels can look up. */
@@ -264,7 +265,8 @@ Val el_property(Elab *el, Call *call)
                      .kind = IR_K_VECTOR,
                      .elem = ELEM_F32,
                      .arg = {ir_const(el->g, 1)},
-                     .of = measure_node(el, call, &m, columns_of(el, &m))};
+                     .of = measure_node(el, call, &m, columns_of(el, &m, el_has(el, call->arg[0],
+                                                                        IR_AX_Z)))};
     return primitive(el, column, "column", call->span);
 }
 

@@ -470,8 +470,8 @@ for i in FINITE:
         except Exception as e:
             print(name, i.shape, e)
             continue
-        if any(np.isnan(want)) or (name == 'area_convex' and 0 in want) or (n == 3 and 1 in i.shape):
-            continue  # scikit-image has no answer, or Qhull none; a plane of a volume is measured as a plane
+        if any(np.isnan(want)) or (name == 'area_convex' and 0 in want):
+            continue  # scikit-image has no answer, or Qhull none
         case(name, i, L + f'output a = property(labels, image, {name})[labels] if labels > 0 else 0',
              painted(labels, want), 1e-4)
     each = measure.regionprops(labels, v)
