@@ -310,8 +310,10 @@ static void look_for_input(const IrGraph *g, IrExpr e, void *ctx)
     bool labels = from->elem == ELEM_U32 || from->kind == IR_K_LABELS;
     if (labels && (from->op == IR_INPUT || from->op == IR_CARRY)) {
         *foreign = true;
-    } else if (from->op == IR_MAP && labels) {
+    } else if ((from->op == IR_MAP && labels) || from->op == IR_NEAREST_LABEL) {
         ir_walk(g, from->in[0], look_for_input, ctx);
+    } else if (from->op == IR_WATERSHED) {
+        ir_walk(g, from->in[1], look_for_input, ctx);
     }
 }
 
@@ -340,6 +342,20 @@ Val el_compact(Elab *el, Call *call)
     return primitive(el, node, NULL, call->span);
 }
 
+/* Numbers that are not 0 as labels from 1 in order; `any` as any_numbers has it. */
+static Val renumbered(Elab *el, Val numbers, IrExpr any, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr some = ir_op2(g, IR_X_GT, numbers.expr, ir_const_typed(g, 0, ELEM_U32));
+    IrNode node = {.op = IR_COMPACT,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = numbers.grid,
+                   .in = {numbers.expr, some}};
+    node.arg[0] = any;
+    return primitive(el, node, NULL, span);
+}
+
 /* Labels under a mask; what is left of them is numbered anew, because some may be gone. */
 Val el_mask_labels(Elab *el, Call *call)
 {
@@ -351,13 +367,30 @@ Val el_mask_labels(Elab *el, Call *call)
     IrExpr none = ir_const_typed(g, 0, ELEM_U32);
     Val left = el_image(el, ir_op3(g, IR_X_SELECT, pair[1].expr, pair[0].expr, none), pair[0].grid);
     left = el_readable(el, left, "inside", call->span);
-    IrNode node = {.op = IR_COMPACT,
-                   .kind = IR_K_LABELS,
-                   .elem = ELEM_U32,
-                   .grid = left.grid,
-                   .in = {left.expr, ir_op2(g, IR_X_GT, left.expr, none)}};
-    node.arg[0] = any_numbers(el, left.expr);
-    return primitive(el, node, NULL, call->span);
+    return renumbered(el, left, any_numbers(el, left.expr), call->span);
+}
+
+Val el_as_labels(Elab *el, Call *call)
+{
+    IrExpr whole = ir_saturate(el->g, call->arg[0].expr, ELEM_U32);
+    Val numbers = el_image(el, whole, call->arg[0].grid);
+    IrId node = el_store(el, numbers, "numbers", call->span);
+    numbers = el_image(el, ir_read(el->g, node), numbers.grid);
+    return renumbered(el, numbers, ir_const(el->g, 1), call->span);
+}
+
+/* Labels without gaps; those that are numbered in order when they are made stay as they are. */
+Val el_relabel(Elab *el, Call *call)
+{
+    IrId node;
+    if (el_plain_read(el, call->arg[0].expr, &node)) {
+        IrOp op = ir_node(el->g, node)->op;
+        if (op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT) {
+            return call->arg[0];
+        }
+    }
+    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    return renumbered(el, labels, any_numbers(el, labels.expr), call->span);
 }
 
 /* ---- distances and growth -------------------------------------------------------------- */

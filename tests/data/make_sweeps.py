@@ -431,6 +431,21 @@ for i in IMAGES:
             case('watershed_distance', i, f'mask = image > {files.level(50, i.kind)}\nd = distance(mask)\n'
                  'output a = watershed(-d, label(local_maxima(d)), mask)', want, 0)
             case('split_objects', i, f'output a = split_objects(image > {files.level(50, i.kind)})', want, 0)
+    at = np.indices(v.shape)
+    centres = [ndi.mean(at[k], labels, ids) for k in range(n)]
+    away = np.sqrt(sum((at[k] - painted(labels, centres[k])) ** 2 for k in range(n))) * (labels > 0)
+    longest, usual = painted(labels, ndi.maximum(away, labels, ids)), painted(labels, ndi.mean(away, labels, ids))
+    case('mean_extension', i, L + 'output a = mean_extension(labels)', usual)
+    case('maximum_extension', i, L + 'output a = maximum_extension(labels)', longest)
+    case('extension_ratio', i, L + 'output a = extension_ratio(labels)',
+         np.where(usual > 1e-6, longest / np.maximum(usual, 1e-6), 0), 1e-4)
+    other = ndi.label(v > files.level(110, i.kind), np.ones((3,) * n))[0]
+    case('combine_labels', i, L + f'output a = combine_labels(labels, label(image > {files.level(110, i.kind)}))',
+         renumber(np.where(other > 0, other + count, labels)), 0)
+    if i in FINITE:
+        some = np.floor(v / (files.level(30, i.kind) - files.level(0, i.kind))).astype(int)
+        case('as_labels', i, f'output a = as_labels(floor(image / {files.level(30, i.kind) - files.level(0, i.kind)}))',
+             renumber(np.maximum(some, 0)), 0)
     if n == 2 and min(v.shape) > 1:
         case('hull', i, L + 'output a = hull(labels)', morphology.convex_hull_object(mask, connectivity=2), 0)
     outline = gaussian(v, 1)
@@ -498,6 +513,12 @@ for i in IMAGES:
         case('median_project', i, 'output a = median_project' + P, np.sort(v, axis).take(v.shape[axis] // 2, axis), 0)
         case('flip', i, 'output a = flip' + P, np.flip(v, axis), 0)
         case('concatenate', i, f'output a = concatenate(image, image * 2, {name})', np.concatenate((v, v * 2), axis), 0)
+    put = v.copy()
+    corner = tuple(min(1, s - 1) for s in v.shape)
+    cut = tuple(slice(c, None) for c in corner)
+    put[cut] = (v * 2)[tuple(slice(0, s - c) for s, c in zip(v.shape, corner))]
+    text = ', '.join(f'{a} = {c}' for a, c in zip('zyx'[-v.ndim:], corner))
+    case('paste', i, f'output a = paste(image, image * 2, {text})', put, 0)
     case('transpose', i, 'output a = transpose(image)', np.swapaxes(v, -1, -2), 0)
     if v.ndim == 3:
         case('transpose', i, 'output a = transpose(image, x, z)', np.swapaxes(v, 0, 2), 0)
@@ -554,6 +575,24 @@ for i in FLAT:
             mixed = np.float32(0.3) * paint.astype(np.float32) + np.float32(0.7) * v[..., None].astype(np.float32)
             assert np.abs(mixed - want * 255).max() < 0.2  # the palette in bytes
             case('label2rgb', i, L + 'output a = label2rgb(labels, image)', np.moveaxis(np.rint(mixed), -1, 0), 0)
+
+
+        if i.kind == 'u8' and i.pattern == 'plain':
+            image = np.rint(color.label2rgb(labels, bg_label=0) * 255).astype(np.uint8)
+            case('rgb2hed', i, L + 'output a = rgb2hed(label2rgb(labels))',
+                 np.moveaxis(color.rgb2hed(image), -1, 0), 1e-4)
+        if i.pattern == 'plain' and v.size > 1:
+            t = (v - v.min()) / (v.max() - v.min())
+            hot = [255 * np.clip(e, 0, 1) for e in (0.0416 + t / 0.365079 * 0.9584, (t - 0.365079) / 0.380953,
+                                                    (t - 0.746032) / 0.253968)]
+            case('colormap', i, 'output a = f32(colormap(image, hot)) / 255', np.array(hot) / 255, 3e-3)
+            case('colormap', i, 'output a = f32(colormap(image, yellow)) / 255', np.array([t, t, 0 * t]), 3e-3)
+            stops = np.linspace(0, 1, 10)
+            viridis = [np.interp(t, stops, c) / 255 for c in (
+                [0x44, 0x48, 0x3e, 0x31, 0x26, 0x1f, 0x35, 0x6e, 0xb5, 0xfd],
+                [0x01, 0x28, 0x4a, 0x68, 0x82, 0x9e, 0xb7, 0xce, 0xde, 0xe7],
+                [0x54, 0x78, 0x89, 0x8e, 0x8c, 0x89, 0x79, 0x58, 0x2b, 0x25])]
+            case('colormap', i, 'output a = f32(colormap(image)) / 255', np.array(viridis), 6e-3)
 
 
 def audit():
