@@ -195,6 +195,41 @@ for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
     case('correlate', i, f'{text}\noutput a = correlate(image, k, 1, {b})', ndi.correlate(v, k, mode=s, cval=7), 1e-4)
     case('pad', i, f'output a = pad(image, 2, {border})', padded(v, 2, mode), 0)
 
+# ---- arithmetic -----------------------------------------------------------------------------
+
+UNARY = {name: getattr(np, {'asin': 'arcsin', 'acos': 'arccos', 'atan': 'arctan', 'round': 'rint'}.get(name, name))
+         for name in ('abs sqrt cbrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil '
+                      'round trunc sign isnan isfinite').split()}
+for i in IMAGES:
+    v = (i.array / np.float32(64)).astype(np.float32)
+    for name, f in UNARY.items():
+        case(name, i, f'output a = {name}(image / 64)', f(v), 1e-6)
+    w = v - np.float32(1)
+    case('atan2', i, 'output a = atan2(image / 64, image / 64 - 1)', np.arctan2(v, w), 1e-6)
+    case('hypot', i, 'output a = hypot(image / 64, image / 64 - 1)', np.sqrt(v * v + w * w), 1e-6)
+    case('clip', i, 'output a = clip(image / 64, -0.25, 1.5)', np.clip(v, np.float32(-0.25), np.float32(1.5)), 1e-6)
+    case('nan_to_num', i, 'output a = nan_to_num(image, 3)', np.where(np.isnan(i.float), 3, i.float), 0)
+    for name in ('u8', 'u16', 'i16', 'u32', 'i32'):
+        kind = np.iinfo({'u': 'uint', 'i': 'int'}[name[0]] + name[1:])
+        whole = np.where(np.isnan(v), 0, np.clip(np.rint(v.astype(float) * 8192), kind.min, kind.max))
+        case(name, i, f'output a = f32({name}(image / 64 * 8192))', whole.astype(np.float32))
+
+# ---- lengths and areas by the size of pixels ------------------------------------------------
+
+for i in FINITE:
+    v, n = i.float, i.ndim
+    pixel = np.array([1.25, 0.5, 0.5])[-n:]
+    case('gaussian', i, 'output a = gaussian(image, 0.6 um)', gaussian(v, 0.6 / pixel))
+    case('gaussian', i, 'output a = gaussian(image, 0.0009 mm, border = reflect)', gaussian(v, 0.9 / pixel, 'symmetric'))
+    case('translate', i, 'output a = translate(image, 750 nm, border = nearest)',
+         ndi.shift(v, (0,) * (n - 1) + (1.5,), order=1, mode='nearest'), 1e-4)
+    if n == 2:
+        t = files.level(70, i.kind)
+        case('erode', i, f'output a = erode(image > {t}, disk(1 um))',
+             morphology.binary_erosion(v > t, morphology.disk(2)), 0)
+        case('remove_small_objects', i, f'output a = remove_small_objects(image > {t}, 0.75 um2)',
+             morphology.remove_small_objects(v > t, 3), 0)
+
 # ---- ranks and shapes -----------------------------------------------------------------------
 
 for i in IMAGES:
@@ -312,7 +347,7 @@ for i in IMAGES:
     case('all', i, f'mask = image > {t}\n' + V + '(1 if all(mask) else 0)', [mask.all()], 0)
     for name, f in (('otsu', filters.threshold_otsu), ('yen', filters.threshold_yen), ('li', filters.threshold_li),
                     ('triangle', filters.threshold_triangle), ('isodata', filters.threshold_isodata),
-                    ('mean', filters.threshold_mean)):
+                    ('mean', filters.threshold_mean), ('minimum_threshold', filters.threshold_minimum)):
         known = i.array if i in FINITE else i.array[np.isfinite(i.array)]
         w = 'image' if i in FINITE else 'image where isfinite(image)'
         try:
@@ -555,6 +590,9 @@ for i in IMAGES:
         if order == 1:
             case('resize', i, f'output a = resize(image, {text})', transform.resize(
                 v, size, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+    size = v.shape if v.ndim == 2 else (int(np.rint(v.shape[0] * 2.5)),) + v.shape[1:]
+    case('make_isotropic', i, 'output a = make_isotropic(image)', transform.resize(
+        v, size, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
     if v.ndim == 2:
         wide = np.pad(v, 12)
         case('rotate', i, 'output a = rotate(image, 30)',

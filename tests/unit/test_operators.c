@@ -158,7 +158,7 @@ static bool check(const Case *c)
     const IrEvalInput input = {
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
         .elem = elem_from_name(c->type),
-        .pixelsize = {1, 1, 1},
+        .pixelsize = {0.5, 0.5, 1.25},
         .pixels = pixels(c),
     };
     double params[8] = {0};
@@ -237,7 +237,7 @@ static bool check_on_device(const Case *c)
     in.inputs[0] = (IrEvalInput){
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
         .elem = elem_from_name(c->type),
-        .pixelsize = {1, 1, 1},
+        .pixelsize = {0.5, 0.5, 1.25},
         .pixels = pixels(c),
     };
     for (int i = 0; i < g->params.n; i++) {
