@@ -321,7 +321,7 @@ static IrExpr any_numbers(Elab *el, IrExpr labels)
 {
     bool foreign = false;
     ir_walk(el->g, labels, look_for_input, &foreign);
-    return foreign ? ir_const(el->g, 1) : 0;
+    return ir_const(el->g, foreign);
 }
 
 /* Labels whose pixels satisfy a mask that is constant on each label, renumbered from 1. */
