@@ -151,6 +151,20 @@ bool measure_parse(const char *text, int dims, MeasureList *list, Err *err)
     return true;
 }
 
+void measure_names(const MeasureList *list, bool unit, char (*names)[64], bool *integer)
+{
+    int column = 0;
+    for (int i = 0; i < list->n; i++) {
+        const MeasureItem *item = &list->at[i];
+        for (int c = 0; c < measure_columns(item->measure, list->dims); c++, column++) {
+            measure_header(item->measure, list->dims, item->header, c, names[column],
+                           sizeof names[column]);
+            int kind = item->measure->integer;
+            integer[column] = kind == 1 || (kind == 2 && unit);
+        }
+    }
+}
+
 uint64_t measure_moments(unsigned needs, int dims, bool weighted)
 {
     unsigned all = weighted ? MEASURE_WEIGHTED : MEASURE_MOMENTS;

@@ -136,6 +136,9 @@ typedef struct MeasureList {
  */
 bool measure_parse(const char *text, int dims, MeasureList *list, Err *err);
 
+/* The name of every column, and whether it is a whole number; `unit`: pixels have size 1. */
+void measure_names(const MeasureList *list, bool unit, char (*names)[64], bool *integer);
+
 /* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of
  * orders 0 and 1 follow from count and sums unless weighted. */
 uint64_t measure_moments(unsigned needs, int dims, bool weighted);

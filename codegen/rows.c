@@ -50,6 +50,7 @@ typedef struct Columns {
     IrId node;
     const char *y, *plane, *channel;
     const char *array;
+    bool mended; /* on a row outside, the value of a constant border stands in it */
 } Columns;
 
 typedef struct Extent {
@@ -247,12 +248,20 @@ static Row row_of_read(Rows *r, const IrExprNode *n)
     return row;
 }
 
-static const char *find_columns(Rows *r, IrId node, const Row *row, const char *channel)
+/* A read that moves to a row outside finds the border's value there; one that does not belongs to
+ * a stage that is mended itself. */
+static bool is_mended(const IrExprNode *n, const Row *row)
+{
+    return row->inside != NULL && (n->b != 0 || n->c != 0);
+}
+
+static const char *find_columns(Rows *r, IrId node, const Row *row, const char *channel,
+                                bool mended)
 {
     for (int i = 0; i < r->columns.n; i++) {
         const Columns *c = &r->columns.at[i];
         if (c->node == node && strcmp(c->y, row->y) == 0 && strcmp(c->plane, row->plane) == 0 &&
-            strcmp(c->channel, channel) == 0) {
+            strcmp(c->channel, channel) == 0 && c->mended == mended) {
             return c->array;
         }
     }
@@ -282,9 +291,26 @@ static const char *new_array(Rows *r, IrId node, const Row *row, const char *cha
             i = -1;
         }
     }
-    Columns c = {node, row->y, row->plane, channel, name};
+    Columns c = {.node = node, .y = row->y, .plane = row->plane, .channel = channel, .array = name};
     vec_push(k->arena, &r->columns, c);
     return name;
+}
+
+/* Where the row lies outside the image the value of the constant border stands. */
+static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *array)
+{
+    if (!is_mended(n, row)) {
+        return;
+    }
+    Elem type = ir_read_type(r->k->g, n->node);
+    const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, n->outside, type));
+    body_line(r, arena_printf(r->k->arena,
+                              "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
+                              row->inside, width_text(r, n->node), array, outside));
+    for (int i = 0; i < r->columns.n; i++) {
+        Columns *c = &r->columns.at[i];
+        c->mended = c->mended || strcmp(c->array, array) == 0;
+    }
 }
 
 /* Replaces columns beyond the image in a computed stage by the value at the mapped column. */
@@ -390,7 +416,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const char *channel = channel_text(r, n);
-    const char *array = find_columns(r, node, &row, channel);
+    const char *array = find_columns(r, node, &row, channel, is_mended(n, &row));
     if (array != NULL) {
         return array;
     }
@@ -418,13 +444,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
                                   "%s) < (uint)w ? %s[k] : %s;",
                                   width, array, left, array, outside));
     }
-    bool moved = n->b != 0 || n->c != 0; /* else the stage that is computed here is what is mended */
-    if (row.inside != NULL && moved) {
-        const char *outside = cg_expr(&r->cx, ir_cast(k->g, n->outside, ir_read_type(k->g, node)));
-        body_line(r, arena_printf(arena,
-                                  "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
-                                  row.inside, width, array, outside));
-    }
+    mend_row(r, n, &row, array);
     return array;
 }
 
@@ -436,7 +456,7 @@ static const char *columns_of_read(Rows *r, const IrExprNode *n)
     if (!r->extent[n->node].computed) {
         return load_columns(r, n->node, row, n);
     }
-    const char *array = find_columns(r, n->node, &row, "");
+    const char *array = find_columns(r, n->node, &row, "", is_mended(n, &row));
     if (array != NULL) {
         return array;
     }
@@ -445,13 +465,7 @@ static const char *columns_of_read(Rows *r, const IrExprNode *n)
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
     array = emit_stage(r, n->node, row);
-    if (row.inside != NULL) {
-        const char *outside =
-            cg_expr(&r->cx, ir_cast(r->k->g, n->outside, ir_read_type(r->k->g, n->node)));
-        body_line(r, arena_printf(r->k->arena,
-                                  "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
-                                  row.inside, width_text(r, n->node), array, outside));
-    }
+    mend_row(r, n, &row, array);
     r->stage = stage;
     r->at = at;
     r->fold_index = fold_index;
@@ -467,7 +481,7 @@ static const char *read_text(CgContext *cx, IrExpr e)
     const IrExprNode n = *ir_expr(k->g, e);
     Row row = row_of_read(r, &n);
     const char *channel = channel_text(r, &n);
-    const char *array = find_columns(r, n.node, &row, channel);
+    const char *array = find_columns(r, n.node, &row, channel, is_mended(&n, &row));
     assert(array != NULL);
     const char *child = left_text(r, n.node), *own = left_text(r, r->stage);
     Str s;
@@ -865,7 +879,7 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
         if (k->cg->buffer[id] < 0) {
             continue;
         }
-        const char *array = find_columns(&r, id, &here, "");
+        const char *array = find_columns(&r, id, &here, "", false);
         array = array != NULL ? array : emit_stage(&r, id, here);
         r.body = &stores;
         r.cx.indent = r.warms_up ? indent + 1 : indent;

@@ -21,19 +21,43 @@ static void print_peer(const char *package, const char *name)
     }
 }
 
-static void print_page(const Op *op)
+/* "sigma         a number or a list with a number for each axis; 0 .. inf; nearest if not given" */
+static void print_argument(const OpParam *p, Arena *arena)
+{
+    Str text;
+    str_init(&text, arena);
+    ops_types_phrase(p, &text);
+    if (p->ranged && p->above) {
+        str_addf(&text, "; above %g", p->lo);
+    } else if (p->ranged) {
+        str_addf(&text, "; %g .. %g", p->lo, p->hi);
+    }
+    if (p->value != NULL && strcmp(p->value, "none") == 0) {
+        str_add(&text, "; may be left out");
+    } else if (p->value != NULL) {
+        str_addf(&text, "; %s if not given", p->value);
+    }
+    printf("  %-14s %s%s\n", p->name, text.at, p->rest ? ", any number of them" : "");
+}
+
+static void print_page(const Op *op, Arena *arena)
 {
     printf("%s(%s)\n\n  %s\n", op->name, op->signature, op->doc);
     if (op->text[0] != '\0') {
         printf("  %s\n", op->text);
     }
-    if (op->example[0] != '\0') {
-        printf("\nexample:\n");
-        for (const char *p = op->example; *p != '\0';) {
-            size_t n = strcspn(p, "\n");
-            printf("  %.*s\n", (int)n, p);
-            p += n + (p[n] == '\n');
-        }
+    puts("\narguments:");
+    for (int i = 0; i < op->n_params; i++) {
+        print_argument(&op->param[i], arena);
+    }
+    Str example;
+    str_init(&example, arena);
+    ops_example(op, &example);
+    puts("\nexample:");
+    for (const char *p = example.at; *p != '\0';) {
+        size_t n = strcspn(p, "\n");
+        printf("  %.*s\n", (int)n, p);
+        p += n + (p[n] == '\n');
     }
     puts("\nelsewhere:");
     print_peer("clEsperanto", op->clesperanto);
@@ -119,7 +143,7 @@ int cmd_ops(int argc, char **argv)
     } else if (op != NULL && source) {
         code = print_source(op);
     } else if (op != NULL) {
-        print_page(op);
+        print_page(op, &arena);
     } else if (peer != NULL) {
         printf("%s (%s) is written here: %s\n", peer->name, peer->package, peer->here);
     } else {

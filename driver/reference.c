@@ -1,6 +1,7 @@
 /* reference: frames of the runtime to the evaluator and back, element by element. */
 #include "reference.h"
 
+#include "../base/measures.h"
 #include "../ir/eval.h"
 #include "../runtime/results.h"
 
@@ -84,20 +85,10 @@ static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, in
     return true;
 }
 
-/* "0:mean=average": the header is what stands behind '=', or the name without its image. */
-static void column_names(const char *text, PrimTable *to)
-{
-    int k = 0;
-    for (const char *p = text; k < to->columns && *p != '\0'; k++) {
-        size_t n = strcspn(p, ",");
-        snprintf(to->names[k], sizeof to->names[k], "%.*s", (int)n, p);
-        to->integer[k] = false;
-        p += n + (p[n] == ',');
-    }
-}
-
 static bool give_table(const Reference *ref, IrId id, const IrEvalNode *from, PrimTable *to, Err *err)
 {
+    MeasureList list;
+    TRY(measure_parse(ir_node(ref->graph, id)->text, 2, &list, err));
     to->rows = from->rows;
     to->columns = from->columns;
     size_t columns = (size_t)from->columns, cells = columns * (size_t)from->rows;
@@ -108,7 +99,7 @@ static bool give_table(const Reference *ref, IrId id, const IrEvalNode *from, Pr
         return no_memory(err);
     }
     memcpy(to->at, from->table, cells * sizeof *to->at);
-    column_names(ir_node(ref->graph, id)->text, to);
+    measure_names(&list, true, to->names, to->integer);
     return true;
 }
 

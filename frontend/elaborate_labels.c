@@ -184,12 +184,12 @@ static bool read_measure(Elab *el, Call *call, Wanted *m)
     return fine;
 }
 
-/* "label,area,0:mean": a property about images once for each of them. */
-static const char *columns_of(Elab *el, const Wanted *m)
+/* "label,area,0:mean", in a volume with "3d," in front: a property about images once for each of them. */
+static const char *columns_of(Elab *el, const Wanted *m, bool space)
 {
     Str s;
     str_init(&s, el->arena);
-    str_add(&s, "label");
+    str_add(&s, space ? "3d,label" : "label");
     for (int i = 0; i < m->n; i++) {
         const char *header = m->headers[i];
         if (m->properties[i]->id == MEASURE_ID_LABEL) {
@@ -242,7 +242,8 @@ Val el_measure(Elab *el, Call *call)
             add_default(&m, "mean", MEASURE_ID_INTENSITY_MEAN);
         }
     }
-    return el_node(el, measure_node(el, call, &m, columns_of(el, &m)));
+    bool space = el_has(el, call->arg[0], IR_AX_Z);
+    return el_node(el, measure_node(el, call, &m, columns_of(el, &m, space)));
 }
 
 /* One property of each label, as a vector that an image of labels can look up. */
@@ -264,7 +265,8 @@ Val el_property(Elab *el, Call *call)
                      .kind = IR_K_VECTOR,
                      .elem = ELEM_F32,
                      .arg = {ir_const(el->g, 1)},
-                     .of = measure_node(el, call, &m, columns_of(el, &m))};
+                     .of = measure_node(el, call, &m, columns_of(el, &m, el_has(el, call->arg[0],
+                                                                        IR_AX_Z)))};
     return primitive(el, column, "column", call->span);
 }
 
@@ -308,8 +310,10 @@ static void look_for_input(const IrGraph *g, IrExpr e, void *ctx)
     bool labels = from->elem == ELEM_U32 || from->kind == IR_K_LABELS;
     if (labels && (from->op == IR_INPUT || from->op == IR_CARRY)) {
         *foreign = true;
-    } else if (from->op == IR_MAP && labels) {
+    } else if ((from->op == IR_MAP && labels) || from->op == IR_NEAREST_LABEL) {
         ir_walk(g, from->in[0], look_for_input, ctx);
+    } else if (from->op == IR_WATERSHED) {
+        ir_walk(g, from->in[1], look_for_input, ctx);
     }
 }
 
@@ -317,7 +321,7 @@ static IrExpr any_numbers(Elab *el, IrExpr labels)
 {
     bool foreign = false;
     ir_walk(el->g, labels, look_for_input, &foreign);
-    return foreign ? ir_const(el->g, 1) : 0;
+    return ir_const(el->g, foreign);
 }
 
 /* Labels whose pixels satisfy a mask that is constant on each label, renumbered from 1. */
@@ -338,6 +342,20 @@ Val el_compact(Elab *el, Call *call)
     return primitive(el, node, NULL, call->span);
 }
 
+/* Numbers that are not 0 as labels from 1 in order; `any` as any_numbers has it. */
+static Val renumbered(Elab *el, Val numbers, IrExpr any, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr some = ir_op2(g, IR_X_GT, numbers.expr, ir_const_typed(g, 0, ELEM_U32));
+    IrNode node = {.op = IR_COMPACT,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = numbers.grid,
+                   .in = {numbers.expr, some}};
+    node.arg[0] = any;
+    return primitive(el, node, NULL, span);
+}
+
 /* Labels under a mask; what is left of them is numbered anew, because some may be gone. */
 Val el_mask_labels(Elab *el, Call *call)
 {
@@ -349,13 +367,30 @@ Val el_mask_labels(Elab *el, Call *call)
     IrExpr none = ir_const_typed(g, 0, ELEM_U32);
     Val left = el_image(el, ir_op3(g, IR_X_SELECT, pair[1].expr, pair[0].expr, none), pair[0].grid);
     left = el_readable(el, left, "inside", call->span);
-    IrNode node = {.op = IR_COMPACT,
-                   .kind = IR_K_LABELS,
-                   .elem = ELEM_U32,
-                   .grid = left.grid,
-                   .in = {left.expr, ir_op2(g, IR_X_GT, left.expr, none)}};
-    node.arg[0] = any_numbers(el, left.expr);
-    return primitive(el, node, NULL, call->span);
+    return renumbered(el, left, any_numbers(el, left.expr), call->span);
+}
+
+Val el_as_labels(Elab *el, Call *call)
+{
+    IrExpr whole = ir_saturate(el->g, call->arg[0].expr, ELEM_U32);
+    Val numbers = el_image(el, whole, call->arg[0].grid);
+    IrId node = el_store(el, numbers, "numbers", call->span);
+    numbers = el_image(el, ir_read(el->g, node), numbers.grid);
+    return renumbered(el, numbers, ir_const(el->g, 1), call->span);
+}
+
+/* Labels without gaps; those that are numbered in order when they are made stay as they are. */
+Val el_relabel(Elab *el, Call *call)
+{
+    IrId node;
+    if (el_plain_read(el, call->arg[0].expr, &node)) {
+        IrOp op = ir_node(el->g, node)->op;
+        if (op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT) {
+            return call->arg[0];
+        }
+    }
+    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    return renumbered(el, labels, any_numbers(el, labels.expr), call->span);
 }
 
 /* ---- distances and growth -------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "ops.h"
 
+#include <ctype.h>
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -87,6 +88,28 @@ void ops_types_phrase(const OpParam *param, Str *out)
         bool first = (param->types & ((1u << i) - 1)) == 0;
         str_addf(out, "%s%s", first ? "" : left != 0 ? ", " : " or ", TYPES[i].phrase);
     }
+}
+
+/* Whether a name stands in a text by itself. */
+static bool uses(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = strstr(text, name); p != NULL; p = strstr(p + 1, name)) {
+        bool before = p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_');
+        if (!before && !isalnum((unsigned char)p[n]) && p[n] != '_') {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ops_example(const Op *op, Str *out)
+{
+    bool labels = uses(op->example, "labels"), mask = labels || uses(op->example, "mask");
+    bool image = mask || uses(op->example, "image");
+    str_addf(out, "%s%s%s%s\n", image ? "input image[y, x]\n" : "",
+             mask ? "mask = image > otsu(image)\n" : "", labels ? "labels = label(mask)\n" : "",
+             op->example);
 }
 
 static const char *skip_blanks(const char *p)

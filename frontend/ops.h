@@ -72,6 +72,8 @@ const Ops *ops_load(Arena *arena);
 const Op *ops_find(const Ops *ops, const char *name);
 /* The word for one type bit: "image", "per-axis" ... */
 const char *ops_type_name(unsigned type);
+/* The example as a whole pipeline: with the input, and the mask and labels of it that it uses. */
+void ops_example(const Op *op, Str *out);
 /* "an image, a mask or labels": what a parameter takes, for messages. */
 void ops_types_phrase(const OpParam *param, Str *out);
 

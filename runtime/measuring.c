@@ -275,16 +275,7 @@ bool measuring_begin_table(const Measuring *m, PrimTable *table)
     }
     const double *s = m->frame.spacing;
     bool unit = s[0] == 1 && s[1] == 1 && (list->dims == 2 || s[2] == 1);
-    int column = 0;
-    for (int i = 0; i < list->n; i++) {
-        const MeasureItem *item = &list->at[i];
-        for (int c = 0; c < measure_columns(item->measure, list->dims); c++, column++) {
-            measure_header(item->measure, list->dims, item->header, c, table->names[column],
-                           sizeof table->names[column]);
-            int kind = item->measure->integer;
-            table->integer[column] = kind == 1 || (kind == 2 && unit);
-        }
-    }
+    measure_names(list, unit, table->names, table->integer);
     return true;
 }
 

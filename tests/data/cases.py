@@ -7,6 +7,8 @@ A case is
     = extents of the result
     values...
 
+Pixels are 0.5 micrometres wide and high and 1.25 deep.
+
 PATTERN and TYPE give the input's pixels by formulas that test_operators.c repeats.
 """
 import numpy as np

@@ -220,6 +220,9 @@ case('keep_labels', flat, B + 'output a = keep_labels(labels, labels % 2 == 0)'.
     'labels % 2', 'number(labels) % 2'), renumber(np.where(small % 2 == 0, small, 0)), 0)
 case('mask_labels', flat, B + 'output a = mask_labels(labels, image > 110)',
      renumber(np.where(F > 110, small, 0)), 0)
+case('as_labels', flat, 'output a = as_labels(floor(image / 40) * 3)', renumber((F // 40).astype(int) * 3), 0)
+away = [np.hypot(*(np.argwhere(small == k) - np.argwhere(small == k).mean(0)).T).max() for k in range(1, small.max() + 1)]
+case('maximum_extension', flat, B + 'output a = maximum_extension(labels)', np.r_[0, away][small])
 case('expand_labels', flat, B + 'output a = expand_labels(labels, 2)', segmentation.expand_labels(small, 2), 0)
 case('boundaries', flat, L + 'output a = boundaries(labels)', segmentation.find_boundaries(labels2), 0)
 case('boundaries_inner', flat, L + 'output a = boundaries(labels, inner)',
@@ -282,6 +285,10 @@ palette = np.array([[255, 0, 0], [0, 0, 255], [255, 255, 0], [255, 0, 255], [0, 
 picture = np.where((small > 0)[..., None], palette[(small - 1) % 10], 0)
 assert np.abs(color.label2rgb(small, bg_label=0) * 255 - picture).max() < 1
 case('label2rgb', flat, B + 'output a = label2rgb(labels)', np.moveaxis(picture, -1, 0), 0)
+case('colormap', flat, 'output a = colormap(image, yellow, 0, 255)', np.array([F, F, 0 * F]), 0)
+put = F.copy()
+put[2:, 3:] = F[:-2, :-3] / 2
+case('paste', flat, 'output a = paste(image, image / 2, 3, 2)', put)
 case('rgb2gray', flat, B + 'output a = rgb2gray(label2rgb(labels))', color.rgb2gray(picture / 255) * 255, 1e-4)
 
 # The language itself.

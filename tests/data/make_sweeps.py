@@ -195,6 +195,41 @@ for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
     case('correlate', i, f'{text}\noutput a = correlate(image, k, 1, {b})', ndi.correlate(v, k, mode=s, cval=7), 1e-4)
     case('pad', i, f'output a = pad(image, 2, {border})', padded(v, 2, mode), 0)
 
+# ---- arithmetic -----------------------------------------------------------------------------
+
+UNARY = {name: getattr(np, {'asin': 'arcsin', 'acos': 'arccos', 'atan': 'arctan', 'round': 'rint'}.get(name, name))
+         for name in ('abs sqrt cbrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil '
+                      'round trunc sign isnan isfinite').split()}
+for i in IMAGES:
+    v = (i.array / np.float32(64)).astype(np.float32)
+    for name, f in UNARY.items():
+        case(name, i, f'output a = {name}(image / 64)', f(v), 1e-6)
+    w = v - np.float32(1)
+    case('atan2', i, 'output a = atan2(image / 64, image / 64 - 1)', np.arctan2(v, w), 1e-6)
+    case('hypot', i, 'output a = hypot(image / 64, image / 64 - 1)', np.sqrt(v * v + w * w), 1e-6)
+    case('clip', i, 'output a = clip(image / 64, -0.25, 1.5)', np.clip(v, np.float32(-0.25), np.float32(1.5)), 1e-6)
+    case('nan_to_num', i, 'output a = nan_to_num(image, 3)', np.where(np.isnan(i.float), 3, i.float), 0)
+    for name in ('u8', 'u16', 'i16', 'u32', 'i32'):
+        kind = np.iinfo({'u': 'uint', 'i': 'int'}[name[0]] + name[1:])
+        whole = np.where(np.isnan(v), 0, np.clip(np.rint(v.astype(float) * 8192), kind.min, kind.max))
+        case(name, i, f'output a = f32({name}(image / 64 * 8192))', whole.astype(np.float32))
+
+# ---- lengths and areas by the size of pixels ------------------------------------------------
+
+for i in FINITE:
+    v, n = i.float, i.ndim
+    pixel = np.array([1.25, 0.5, 0.5])[-n:]
+    case('gaussian', i, 'output a = gaussian(image, 0.6 um)', gaussian(v, 0.6 / pixel))
+    case('gaussian', i, 'output a = gaussian(image, 0.0009 mm, border = reflect)', gaussian(v, 0.9 / pixel, 'symmetric'))
+    case('translate', i, 'output a = translate(image, 750 nm, border = nearest)',
+         ndi.shift(v, (0,) * (n - 1) + (1.5,), order=1, mode='nearest'), 1e-4)
+    if n == 2:
+        t = files.level(70, i.kind)
+        case('erode', i, f'output a = erode(image > {t}, disk(1 um))',
+             morphology.binary_erosion(v > t, morphology.disk(2)), 0)
+        case('remove_small_objects', i, f'output a = remove_small_objects(image > {t}, 0.75 um2)',
+             morphology.remove_small_objects(v > t, 3), 0)
+
 # ---- ranks and shapes -----------------------------------------------------------------------
 
 for i in IMAGES:
@@ -312,7 +347,7 @@ for i in IMAGES:
     case('all', i, f'mask = image > {t}\n' + V + '(1 if all(mask) else 0)', [mask.all()], 0)
     for name, f in (('otsu', filters.threshold_otsu), ('yen', filters.threshold_yen), ('li', filters.threshold_li),
                     ('triangle', filters.threshold_triangle), ('isodata', filters.threshold_isodata),
-                    ('mean', filters.threshold_mean)):
+                    ('mean', filters.threshold_mean), ('minimum_threshold', filters.threshold_minimum)):
         known = i.array if i in FINITE else i.array[np.isfinite(i.array)]
         w = 'image' if i in FINITE else 'image where isfinite(image)'
         try:
@@ -431,6 +466,21 @@ for i in IMAGES:
             case('watershed_distance', i, f'mask = image > {files.level(50, i.kind)}\nd = distance(mask)\n'
                  'output a = watershed(-d, label(local_maxima(d)), mask)', want, 0)
             case('split_objects', i, f'output a = split_objects(image > {files.level(50, i.kind)})', want, 0)
+    at = np.indices(v.shape)
+    centres = [ndi.mean(at[k], labels, ids) for k in range(n)]
+    away = np.sqrt(sum((at[k] - painted(labels, centres[k])) ** 2 for k in range(n))) * (labels > 0)
+    longest, usual = painted(labels, ndi.maximum(away, labels, ids)), painted(labels, ndi.mean(away, labels, ids))
+    case('mean_extension', i, L + 'output a = mean_extension(labels)', usual)
+    case('maximum_extension', i, L + 'output a = maximum_extension(labels)', longest)
+    case('extension_ratio', i, L + 'output a = extension_ratio(labels)',
+         np.where(usual > 1e-6, longest / np.maximum(usual, 1e-6), 0), 1e-4)
+    other = ndi.label(v > files.level(110, i.kind), np.ones((3,) * n))[0]
+    case('combine_labels', i, L + f'output a = combine_labels(labels, label(image > {files.level(110, i.kind)}))',
+         renumber(np.where(other > 0, other + count, labels)), 0)
+    if i in FINITE:
+        some = np.floor(v / (files.level(30, i.kind) - files.level(0, i.kind))).astype(int)
+        case('as_labels', i, f'output a = as_labels(floor(image / {files.level(30, i.kind) - files.level(0, i.kind)}))',
+             renumber(np.maximum(some, 0)), 0)
     if n == 2 and min(v.shape) > 1:
         case('hull', i, L + 'output a = hull(labels)', morphology.convex_hull_object(mask, connectivity=2), 0)
     outline = gaussian(v, 1)
@@ -470,8 +520,8 @@ for i in FINITE:
         except Exception as e:
             print(name, i.shape, e)
             continue
-        if any(np.isnan(want)) or (name == 'area_convex' and 0 in want) or (n == 3 and 1 in i.shape):
-            continue  # scikit-image has no answer, or Qhull none; a plane of a volume is measured as a plane
+        if any(np.isnan(want)) or (name == 'area_convex' and 0 in want):
+            continue  # scikit-image has no answer, or Qhull none
         case(name, i, L + f'output a = property(labels, image, {name})[labels] if labels > 0 else 0',
              painted(labels, want), 1e-4)
     each = measure.regionprops(labels, v)
@@ -498,6 +548,12 @@ for i in IMAGES:
         case('median_project', i, 'output a = median_project' + P, np.sort(v, axis).take(v.shape[axis] // 2, axis), 0)
         case('flip', i, 'output a = flip' + P, np.flip(v, axis), 0)
         case('concatenate', i, f'output a = concatenate(image, image * 2, {name})', np.concatenate((v, v * 2), axis), 0)
+    put = v.copy()
+    corner = tuple(min(1, s - 1) for s in v.shape)
+    cut = tuple(slice(c, None) for c in corner)
+    put[cut] = (v * 2)[tuple(slice(0, s - c) for s, c in zip(v.shape, corner))]
+    text = ', '.join(f'{a} = {c}' for a, c in zip('zyx'[-v.ndim:], corner))
+    case('paste', i, f'output a = paste(image, image * 2, {text})', put, 0)
     case('transpose', i, 'output a = transpose(image)', np.swapaxes(v, -1, -2), 0)
     if v.ndim == 3:
         case('transpose', i, 'output a = transpose(image, x, z)', np.swapaxes(v, 0, 2), 0)
@@ -534,6 +590,9 @@ for i in IMAGES:
         if order == 1:
             case('resize', i, f'output a = resize(image, {text})', transform.resize(
                 v, size, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+    size = v.shape if v.ndim == 2 else (int(np.rint(v.shape[0] * 2.5)),) + v.shape[1:]
+    case('make_isotropic', i, 'output a = make_isotropic(image)', transform.resize(
+        v, size, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
     if v.ndim == 2:
         wide = np.pad(v, 12)
         case('rotate', i, 'output a = rotate(image, 30)',
@@ -554,6 +613,24 @@ for i in FLAT:
             mixed = np.float32(0.3) * paint.astype(np.float32) + np.float32(0.7) * v[..., None].astype(np.float32)
             assert np.abs(mixed - want * 255).max() < 0.2  # the palette in bytes
             case('label2rgb', i, L + 'output a = label2rgb(labels, image)', np.moveaxis(np.rint(mixed), -1, 0), 0)
+
+
+        if i.kind == 'u8' and i.pattern == 'plain':
+            image = np.rint(color.label2rgb(labels, bg_label=0) * 255).astype(np.uint8)
+            case('rgb2hed', i, L + 'output a = rgb2hed(label2rgb(labels))',
+                 np.moveaxis(color.rgb2hed(image), -1, 0), 1e-4)
+        if i.pattern == 'plain' and v.size > 1:
+            t = (v - v.min()) / (v.max() - v.min())
+            hot = [255 * np.clip(e, 0, 1) for e in (0.0416 + t / 0.365079 * 0.9584, (t - 0.365079) / 0.380953,
+                                                    (t - 0.746032) / 0.253968)]
+            case('colormap', i, 'output a = f32(colormap(image, hot)) / 255', np.array(hot) / 255, 3e-3)
+            case('colormap', i, 'output a = f32(colormap(image, yellow)) / 255', np.array([t, t, 0 * t]), 3e-3)
+            stops = np.linspace(0, 1, 10)
+            viridis = [np.interp(t, stops, c) / 255 for c in (
+                [0x44, 0x48, 0x3e, 0x31, 0x26, 0x1f, 0x35, 0x6e, 0xb5, 0xfd],
+                [0x01, 0x28, 0x4a, 0x68, 0x82, 0x9e, 0xb7, 0xce, 0xde, 0xe7],
+                [0x54, 0x78, 0x89, 0x8e, 0x8c, 0x89, 0x79, 0x58, 0x2b, 0x25])]
+            case('colormap', i, 'output a = f32(colormap(image)) / 255', np.array(viridis), 6e-3)
 
 
 def audit():

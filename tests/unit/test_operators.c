@@ -1,9 +1,12 @@
 /*
  * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
- * (tests/data/operators.txt and sweeps.txt, made by the scripts beside them); and the programs of
- * operators.txt on a device against the evaluator, bit for bit.
+ * (tests/data/operators.txt and sweeps.txt, made by the scripts beside them); the programs of
+ * operators.txt on a device against the evaluator, bit for bit; and that examples run.
+ *
+ * PIPEC_TEST_FILTER=name runs one of the tests, PIPEC_TEST_CASE=name one case.
  */
 #include "base/file.h"
+#include "frontend/ops.h"
 #include "ir/eval.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"
@@ -111,14 +114,19 @@ static bool read_case(const char **p, Case *c)
     return true;
 }
 
-static IrGraph *elaborate(const Case *c)
+static IrGraph *elaborate_text(const char *name, const char *text)
 {
     const char *complaints;
-    IrGraph *g = pipeline_graph(&arena, "case.pipe", c->text.at, &complaints);
+    IrGraph *g = pipeline_graph(&arena, "case.pipe", text, &complaints);
     if (g == NULL) {
-        print_error("%s\n%s", c->name, complaints);
+        print_error("%s\n%s", name, complaints);
     }
     return g;
+}
+
+static IrGraph *elaborate(const Case *c)
+{
+    return elaborate_text(c->name, c->text.at);
 }
 
 static bool agrees(const Case *c, const IrEvalNode *got)
@@ -150,7 +158,7 @@ static bool check(const Case *c)
     const IrEvalInput input = {
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
         .elem = elem_from_name(c->type),
-        .pixelsize = {1, 1, 1},
+        .pixelsize = {0.5, 0.5, 1.25},
         .pixels = pixels(c),
     };
     double params[8] = {0};
@@ -169,6 +177,52 @@ static bool check(const Case *c)
     return fine;
 }
 
+/* Every example of `pipec ops` runs and gives something. */
+static bool example_runs(const Op *op)
+{
+    Str text;
+    str_init(&text, &arena);
+    ops_example(op, &text);
+    const IrGraph *g = elaborate_text(op->name, text.at);
+    if (g == NULL || g->outputs.n == 0) {
+        return false;
+    }
+    Case shape = {.type = "u8", .pattern = "plain", .extent = {1, 23, 31}, .ndim = 2};
+    const IrEvalInput input = {.extent = {31, 23, 1, 1},
+                               .elem = ELEM_U8,
+                               .pixelsize = {0.5, 0.5, 2},
+                               .pixels = pixels(&shape)};
+    IrEval *ev;
+    Err err = {0};
+    bool fine = ir_eval(g, &input, NULL, &ev, &err);
+    for (int i = 0; fine && i < g->outputs.n; i++) {
+        IrId node = g->outputs.at[i].node;
+        const IrEvalNode *got = node != 0 ? ir_eval_node(ev, node) : NULL;
+        fine = got == NULL || got->pixels != NULL || got->rows > 0;
+    }
+    if (!fine) {
+        print_error("%s: its example fails: %s\n", op->name, err.text);
+    }
+    ir_eval_free(ev);
+    return fine;
+}
+
+static void examples_run(void **state)
+{
+    (void)state;
+    Arena table;
+    arena_init(&table);
+    const Ops *ops = ops_load(&table);
+    int wrong = 0;
+    for (int i = 0; i < ops->n; i++) {
+        arena_init(&arena);
+        wrong += !example_runs(&ops->at[i]);
+        arena_free(&arena);
+    }
+    arena_free(&table);
+    assert_int_equal(wrong, 0);
+}
+
 static Device *dev;
 static int part_rows;
 
@@ -183,7 +237,7 @@ static bool check_on_device(const Case *c)
     in.inputs[0] = (IrEvalInput){
         .extent = {c->extent[2], c->extent[1], c->extent[0], 1},
         .elem = elem_from_name(c->type),
-        .pixelsize = {1, 1, 1},
+        .pixelsize = {0.5, 0.5, 1.25},
         .pixels = pixels(c),
     };
     for (int i = 0; i < g->params.n; i++) {
@@ -252,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
         cmocka_unit_test(all_images_borders_and_types_agree),
+        cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
         cmocka_unit_test(so_do_devices_that_see_a_part_at_a_time),
     };
