@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASE_STAGES, PHASES } Phase;
 
@@ -83,6 +82,18 @@ static bool sums_phase(Measuring *m)
     return measuring_add_outline(m);
 }
 
+/* Behind the last part of a chunk's last pass. */
+static bool finish_chunk(Measuring *m)
+{
+    PrimCall *call = m->call;
+    TRY(measuring_finish(m, call->table));
+    if (m->n > m->count - m->first) {
+        measuring_close_table(m, call->table);
+        call->done = true;
+    }
+    return true;
+}
+
 /* The last round of the chunk, or the rest have nothing to do. */
 static bool is_finished(const Measuring *m, int round)
 {
@@ -108,7 +119,7 @@ static bool stages_phase(Measuring *m, int round)
         return true;
     }
     TRY(measure_cuts_write(m));
-    return measuring_finish(m, m->call->table);
+    return finish_chunk(m);
 }
 
 /* ---- the measurement ------------------------------------------------------------------- */
@@ -148,7 +159,7 @@ static bool run_phase(Measuring *m, int pass)
     }
     TRY(sums_phase(m));
     bool last = m->call->part.last && rounds_of(m, PHASE_STAGES) == 0;
-    return !last || measuring_finish(m, m->call->table);
+    return !last || finish_chunk(m);
 }
 
 bool measure_parts_run(PrimCall *call)
@@ -162,13 +173,11 @@ bool measure_parts_run(PrimCall *call)
     m->call = call;
     m->strip = measuring_strip(call);
     if (m->count == 0) {
+        call->done = call->part.last;
         return true;
     }
     bool ok = measuring_open_slices(m) && run_phase(m, call->part.pass);
     measuring_close_slices(m);
-    if (ok && call->part.last && call->part.pass + 1 == measure_parts_passes(call)) {
-        measuring_close_table(m, call->table);
-    }
     return ok;
 }
 

@@ -79,7 +79,8 @@ typedef struct PrimCall {
     int value;               /* first slot that it writes; -1 none */
     int of_value;            /* slot of the count of the labels it is about; -1 none */
     PrimPart part;
-    double labels;           /* in parts: the value at of_value, where the host knows it; else NaN */
+    double labels;           /* in parts: the value at of_value.  NaN before it is known, when
+                                scratch_bytes says the most that it could be */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */
