@@ -369,7 +369,7 @@ static uint32_t *make_labels(RefShape s, uint32_t most)
     return labels;
 }
 
-/* Sums of floats of all sizes; ids from 2^20 on are sums of a second pass. */
+/* Sums of floats of all sizes. */
 static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape)
 {
     size_t n = ref_pixels(cut->s), length = (size_t)most + 5;
