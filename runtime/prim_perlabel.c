@@ -17,9 +17,11 @@
  * The parts of an image are folded into the same entries; each reading is a pass over them.  There all
  * labels have their sums at once, since a range more would be a pass more.
  */
+#include "prim_host.h"
 #include "prim_visit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     ITEMS = 256, /* PERLABEL_GROUP of kernels/perlabel.cl */
@@ -104,10 +106,13 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
 
 static bool run_fold(const PerLabel *p)
 {
-    PrimPart part = prim_part(p->call);
-    uint64_t capacity = capacity_of(p->call);
-    TRY(!part.first || launch(p, "perlabel_start", false, 0, capacity));
+    PrimCall *call = p->call;
+    PrimPart part = prim_part(call);
+    uint64_t capacity = capacity_of(call);
+    bool huge = (int)call->arg[0] == FOLD_COUNT && host_is_huge(call);
+    TRY(!(part.first || huge) || launch(p, "perlabel_start", false, 0, capacity));
     TRY(launch(p, "perlabel_run", true, 0, capacity));
+    TRY(!huge || host_add_counts(call, call->out[0].mem, (size_t)capacity));
     return !part.last || p->counts || launch(p, "perlabel_finish", false, 0, capacity);
 }
 
@@ -153,5 +158,8 @@ static int passes(const PrimCall *call)
     return (int)call->arg[0] == FOLD_SUM ? 2 : 1;
 }
 
-const Primitive prim_perlabel = {
-    .name = "perlabel", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};
+const Primitive prim_perlabel = {.name = "perlabel",
+                                 .scratch_bytes = scratch_bytes,
+                                 .run = run,
+                                 .passes = passes,
+                                 .forget = free};
