@@ -119,6 +119,7 @@ static bool begin(PrimCall *call)
     TRY(measuring_open(call, &base));
     base.count = p->labels =
         call->labels > 0 && call->labels < UINT32_MAX ? (uint32_t)call->labels : 0;
+    base.at.objects = base.at.objects < p->labels ? base.at.objects : p->labels;
     TRY(measuring_begin_table(&base, call->table));
     return open_chunks(p, &base);
 }
