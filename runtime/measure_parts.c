@@ -1,22 +1,36 @@
 /*
  * measure_parts: the objects of an image that comes in parts.
  *
- * Passes over the parts: how far pixel values spread, where sums need that; then, for each chunk of
- * labels, the sums, and what needs their boxes.  Coordinates are those of the image, so a chunk's sums
- * simply go on from part to part in scratch, and are finished after the last one as those of a whole
- * image are.  Objects that lie in one part go through the stages there; those that are cut are
- * gathered (measure_cuts.c).
+ * Passes over the parts: how far pixel values spread, where sums need that; the sums; and what needs
+ * an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
+ * scratch, and are finished after the last one as those of a whole image are.  Objects that lie in one
+ * part go through the stages there; those that are cut are gathered (measure_cuts.c).
+ *
+ * Labels beyond those whose sums scratch has room for are chunks of their own: each part is measured
+ * for one chunk after the other, whose sums wait on the host in between.
  */
 #include "measure_cuts.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASE_STAGES, PHASES } Phase;
+typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASE_STAGES } Phase;
 
-/* How often a phase goes over the image, for each chunk where it is about objects. */
+/* A chunk of labels, and its sums while another one has scratch. */
+typedef struct Chunk {
+    Measuring m;
+    uint64_t *sums; /* [lane][n] */
+    uint32_t *lows;
+} Chunk;
+
+typedef struct Parts {
+    Chunk *chunks;
+    uint32_t n, labels;
+    bool finished;
+} Parts;
+
+/* How many passes a phase takes. */
 static int rounds_of(const Measuring *m, Phase phase)
 {
     bool median = false;
@@ -33,60 +47,117 @@ static int rounds_of(const Measuring *m, Phase phase)
     }
 }
 
-static int count_chunks(const Measuring *m)
+/* The phase of a pass, and which of its rounds. */
+static Phase phase_of(const Measuring *m, int pass, int *round)
 {
-    return m->count == 0 ? 0 : (int)((m->count - 1) / m->at.objects + 1);
-}
-
-static int passes_of_chunk(const Measuring *m)
-{
-    int passes = 0;
-    for (Phase phase = PHASE_SUMS; phase < PHASES; phase++) {
-        passes += rounds_of(m, phase);
-    }
-    return passes;
-}
-
-/* The phase of a pass and which of its rounds; the chunk's labels go to m. */
-static Phase phase_of(Measuring *m, int pass, int *round)
-{
-    int spread = rounds_of(m, PHASE_SPREAD);
-    *round = 0;
-    if (pass < spread) {
-        return PHASE_SPREAD;
-    }
-    uint32_t chunk = (uint32_t)((pass - spread) / passes_of_chunk(m));
-    m->first = chunk * m->at.objects + 1;
-    uint32_t left = m->count - m->first + 1;
-    m->n = left < m->at.objects ? left : m->at.objects;
-    *round = (pass - spread) % passes_of_chunk(m);
-    Phase phase = PHASE_SUMS;
+    Phase phase = PHASE_SPREAD;
+    *round = pass;
     while (*round >= rounds_of(m, phase)) {
         *round -= rounds_of(m, phase++);
     }
     return phase;
 }
 
-/* ---- phases ---------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------- */
 
-static bool spread_phase(Measuring *m)
+void measure_parts_forget(void *state)
 {
-    TRY(!m->call->part.first || measuring_clear_spread(m));
-    TRY(measuring_find_spread(m));
-    return !m->call->part.last || measuring_fix_lanes(m);
+    Parts *p = state;
+    for (uint32_t i = 0; p != NULL && p->chunks != NULL && i < p->n; i++) {
+        measure_cuts_free(&p->chunks[i].m);
+        measuring_free(&p->chunks[i].m);
+        free(p->chunks[i].sums);
+        free(p->chunks[i].lows);
+    }
+    if (p != NULL) {
+        free(p->chunks);
+        free(p);
+    }
 }
 
-static bool sums_phase(Measuring *m)
+static bool open_chunk(Chunk *chunk, bool waits)
 {
+    Measuring *m = &chunk->m;
+    TRY(measuring_host_memory(m));
+    if (waits) {
+        chunk->sums = malloc((size_t)m->lanes.all * m->n * sizeof *chunk->sums);
+        chunk->lows = malloc((size_t)m->lanes.lows * m->n * sizeof *chunk->lows);
+    }
+    return !waits || (chunk->sums != NULL && chunk->lows != NULL) || measuring_no_memory(m);
+}
+
+static bool open_chunks(Parts *p, const Measuring *base)
+{
+    uint32_t each = base->at.objects;
+    uint32_t n = p->labels == 0 ? 0 : (p->labels - 1) / each + 1;
+    p->chunks = calloc((size_t)n + 1, sizeof *p->chunks);
+    if (p->chunks == NULL) {
+        return measuring_no_memory(base);
+    }
+    for (; p->n < n; p->n++) {
+        Measuring *m = &p->chunks[p->n].m;
+        *m = *base;
+        m->first = p->n * each + 1;
+        m->n = p->labels - m->first < each ? p->labels - m->first + 1 : each;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        TRY(open_chunk(&p->chunks[i], n > 1));
+    }
+    return true;
+}
+
+/* With the first call. */
+static bool begin(PrimCall *call)
+{
+    measure_parts_forget(*call->state);
+    Parts *p = *call->state = calloc(1, sizeof *p);
+    if (p == NULL) {
+        return err_set(call->err, CODE_MEMORY, "%s: no memory", call->name);
+    }
+    Measuring base;
+    assert(!isnan(call->labels));
+    TRY(measuring_open(call, &base));
+    base.count = p->labels =
+        call->labels > 0 && call->labels < UINT32_MAX ? (uint32_t)call->labels : 0;
+    base.at.objects = base.at.objects < p->labels ? base.at.objects : p->labels;
+    TRY(measuring_begin_table(&base, call->table));
+    return open_chunks(p, &base);
+}
+
+static size_t sums_bytes(const Measuring *m)
+{
+    return (size_t)m->lanes.all * m->n * sizeof(uint64_t);
+}
+
+static size_t lows_bytes(const Measuring *m)
+{
+    return (size_t)m->lanes.lows * m->n * sizeof(uint32_t);
+}
+
+static bool give_sums(const Chunk *chunk)
+{
+    const Measuring *m = &chunk->m;
+    const PrimCall *call = m->call;
+    TRY(dev_write(call->dev, m->table, 0, chunk->sums, sums_bytes(m), call->err));
+    return dev_write(call->dev, m->lows, 0, chunk->lows, lows_bytes(m), call->err);
+}
+
+static bool take_sums(Chunk *chunk)
+{
+    const Measuring *m = &chunk->m;
+    const PrimCall *call = m->call;
+    TRY(dev_read(call->dev, m->table, 0, chunk->sums, sums_bytes(m), call->err));
+    return dev_read(call->dev, m->lows, 0, chunk->lows, lows_bytes(m), call->err);
+}
+
+/* ---- phases ---------------------------------------------------------------------------- */
+
+static bool sums_phase(Measuring *m, int round)
+{
+    (void)round;
     TRY(!m->call->part.first || measuring_clear_sums(m));
     TRY(measuring_add_sums(m));
     return measuring_add_outline(m);
-}
-
-/* The last round of the chunk, or the rest have nothing to do. */
-static bool is_finished(const Measuring *m, int round)
-{
-    return round == rounds_of(m, PHASE_STAGES) - 1 || !measure_cuts_have_medians(m);
 }
 
 static bool stages_phase(Measuring *m, int round)
@@ -95,114 +166,141 @@ static bool stages_phase(Measuring *m, int round)
     if (round == 0 && part->first) {
         TRY(measuring_read_boxes(m));
         TRY(measure_cuts_begin(m));
-    } else if (round > 0 && !measure_cuts_have_medians(m)) {
-        return true;
     }
     TRY(round > 0 || measure_cuts_stages(m));
     TRY(measure_cuts_count(m, round));
-    if (!part->last) {
-        return true;
+    if (part->last) {
+        measure_cuts_choose(m, round);
     }
-    measure_cuts_choose(m, round);
-    if (!is_finished(m, round)) {
-        return true;
-    }
-    TRY(measure_cuts_write(m));
-    return measuring_finish(m, m->call->table);
-}
-
-/* ---- the measurement ------------------------------------------------------------------- */
-
-static bool open_measuring(PrimCall *call, Measuring *m)
-{
-    TRY(measuring_open(call, m));
-    m->count = call->labels > 0 && call->labels < UINT32_MAX ? (uint32_t)call->labels : 0;
     return true;
 }
 
-/* With the first call. */
-static bool begin(PrimCall *call)
+static bool finish_phase(Measuring *m, int round)
 {
-    Measuring *m = *call->state = calloc(1, sizeof *m);
-    if (m == NULL) {
-        return err_set(call->err, CODE_MEMORY, "%s: no memory", call->name);
-    }
-    assert(!isnan(call->labels));
-    TRY(open_measuring(call, m));
-    TRY(measuring_begin_table(m, call->table));
-    return m->count == 0 || measuring_host_memory(m);
+    (void)round;
+    TRY(m->cuts == NULL || measure_cuts_write(m));
+    return measuring_finish(m, m->call->table);
 }
 
-static bool run_phase(Measuring *m, int pass)
+/* Does something for each chunk in turn, with its sums where they belong. */
+static bool each_chunk(PrimCall *call, bool (*phase)(Measuring *m, int round), int round)
 {
-    int round = 0;
-    if (pass == 0 && m->call->part.first && !measuring_is_windowed(m)) {
-        TRY(measuring_fix_lanes(m));
+    Parts *p = *call->state;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < p->n; i++) {
+        Chunk *chunk = &p->chunks[i];
+        Measuring *m = &chunk->m;
+        bool waits = p->n > 1, fresh = phase == sums_phase && call->part.first;
+        m->call = call;
+        m->strip = measuring_strip(call);
+        ok = measuring_open_slices(m) && (!waits || fresh || give_sums(chunk)) &&
+             phase(m, round) && (!waits || take_sums(chunk));
+        measuring_close_slices(m);
     }
-    Phase phase = phase_of(m, pass, &round);
+    return ok;
+}
+
+/* The lanes that fit the pixel values are the same for all chunks. */
+static bool fix_lanes(Parts *p)
+{
+    TRY(measuring_fix_lanes(&p->chunks[0].m));
+    for (uint32_t i = 1; i < p->n; i++) {
+        p->chunks[i].m.lanes = p->chunks[0].m.lanes;
+    }
+    return true;
+}
+
+static bool spread_phase(Parts *p)
+{
+    Measuring *m = &p->chunks[0].m;
+    TRY(!m->call->part.first || measuring_clear_spread(m));
+    TRY(measuring_find_spread(m));
+    return !m->call->part.last || fix_lanes(p);
+}
+
+/* What comes before the chunks have their turns. */
+static bool prepare(PrimCall *call, Phase phase)
+{
+    Parts *p = *call->state;
+    Measuring *m = &p->chunks[0].m;
+    m->call = call;
+    m->strip = measuring_strip(call);
+    bool ok = measuring_open_slices(m);
     if (phase == PHASE_SPREAD) {
-        return spread_phase(m);
+        ok = ok && spread_phase(p);
+    } else if (call->part.pass == 0 && call->part.first) {
+        ok = ok && fix_lanes(p);
     }
-    if (phase == PHASE_STAGES) {
-        return stages_phase(m, round);
+    measuring_close_slices(m);
+    return ok;
+}
+
+/* True behind the last part of the last pass, or of one after which the others have nothing to do. */
+static bool is_finished(const PrimCall *call, Phase phase, int round)
+{
+    const Parts *p = *call->state;
+    int stages = rounds_of(&p->chunks[0].m, PHASE_STAGES);
+    bool medians = false;
+    for (uint32_t i = 0; phase == PHASE_STAGES && i < p->n; i++) {
+        medians = medians || measure_cuts_have_medians(&p->chunks[i].m);
     }
-    TRY(sums_phase(m));
-    bool last = m->call->part.last && rounds_of(m, PHASE_STAGES) == 0;
-    return !last || measuring_finish(m, m->call->table);
+    bool last = phase == PHASE_STAGES ? round == stages - 1 || (round == 0 && !medians)
+                                      : phase == PHASE_SUMS && stages == 0;
+    return call->part.last && last;
 }
 
 bool measure_parts_run(PrimCall *call)
 {
     if (call->part.pass == 0 && call->part.first) {
-        measure_parts_forget(*call->state);
-        *call->state = NULL;
         TRY(begin(call));
     }
-    Measuring *m = *call->state;
-    m->call = call;
-    m->strip = measuring_strip(call);
-    if (m->count == 0) {
+    Parts *p = *call->state;
+    if (p->n == 0) {
+        call->done = call->part.last;
         return true;
     }
-    bool ok = measuring_open_slices(m) && run_phase(m, call->part.pass);
-    measuring_close_slices(m);
-    if (ok && call->part.last && call->part.pass + 1 == measure_parts_passes(call)) {
-        measuring_close_table(m, call->table);
+    int round = 0;
+    Phase phase = phase_of(&p->chunks[0].m, call->part.pass, &round);
+    bool idle = phase == PHASE_STAGES && round > 0 && p->finished;
+    TRY(prepare(call, phase));
+    if (phase == PHASE_SPREAD || idle) {
+        return true;
     }
-    return ok;
-}
-
-void measure_parts_forget(void *state)
-{
-    if (state != NULL) {
-        measure_cuts_free(state);
-        measuring_free(state);
-        free(state);
+    TRY(each_chunk(call, phase == PHASE_SUMS ? sums_phase : stages_phase, round));
+    if (!is_finished(call, phase, round)) {
+        return true;
     }
+    TRY(each_chunk(call, finish_phase, round));
+    measuring_close_table(&p->chunks[0].m, call->table);
+    p->finished = call->done = true;
+    return true;
 }
 
 /* ---- what the executor asks ------------------------------------------------------------ */
 
-int measure_parts_passes(const PrimCall *call)
+static bool open_quietly(const PrimCall *call, Measuring *m)
 {
     Err ignored = {0};
     PrimCall copy = *call;
-    Measuring m;
     copy.err = &ignored;
-    /* An object in several channels would be in several parts at a time. */
-    if (!open_measuring(&copy, &m) || (measuring_has_stages(&m) && call->part.channels > 1)) {
+    bool ok = measuring_open(&copy, m);
+    m->call = NULL;
+    return ok;
+}
+
+/* An object in several channels would be in several parts at a time. */
+int measure_parts_passes(const PrimCall *call)
+{
+    Measuring m;
+    if (!open_quietly(call, &m) || (measuring_has_stages(&m) && call->part.channels > 1)) {
         return 0;
     }
-    int chunks = count_chunks(&m) > 0 ? count_chunks(&m) : 1;
-    return rounds_of(&m, PHASE_SPREAD) + chunks * passes_of_chunk(&m);
+    return rounds_of(&m, PHASE_SPREAD) + rounds_of(&m, PHASE_SUMS) + rounds_of(&m, PHASE_STAGES);
 }
 
 int measure_parts_halo(const PrimCall *call)
 {
-    Err ignored = {0};
-    PrimCall copy = *call;
     Measuring m;
-    copy.err = &ignored;
-    bool border = measuring_open(&copy, &m) && m.lanes.perimeter >= 0;
+    bool border = open_quietly(call, &m) && m.lanes.perimeter >= 0;
     return border ? 2 : m.lanes.n_outline > 0 ? 1 : 0;
 }

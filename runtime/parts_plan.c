@@ -83,6 +83,7 @@ static int passes_of(const Cutter *c, int s)
     PrimCall call;
     Err ignored = {0};
     exec_plan_call(c->plan, c->target->dev, s, &call);
+    call.part = prim_part(&call);
     call.part.cut = true;
     call.err = &ignored;
     return primitive->passes(&call);

@@ -25,9 +25,9 @@
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
  * part, and the reader counts rows and planes from the part's first; `part` says where that is.
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
- * writes have room in every pass and are wanted in the last one.  The values are wanted after the
- * last call.  The results are those of the run in one piece, bit for bit.  A run in one piece is one
- * call.
+ * writes have room in every pass and are wanted in the last one; the table is the same in all calls.
+ * The values are wanted after the last call.  The results are those of the run in one piece, bit for
+ * bit.  A run in one piece is one call.
  *
  * Determinism: results must not depend on the device, group size, scheduling or tiling.  No
  * floating-point atomics; integer atomics are fine.  Sums of floats follow a fixed tree or are
@@ -79,7 +79,8 @@ typedef struct PrimCall {
     int value;               /* first slot that it writes; -1 none */
     int of_value;            /* slot of the count of the labels it is about; -1 none */
     PrimPart part;
-    double labels;           /* in parts: the value at of_value, where the host knows it; else NaN */
+    double labels;           /* in parts: the value at of_value.  NaN before it is known, when
+                                scratch_bytes says the most that it could be */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */

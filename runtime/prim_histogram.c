@@ -8,6 +8,7 @@
  * The parts of an image add to the same counts.  Where a bin of all the image could hold more than 32
  * bits count, the host adds up what each part has counted.
  */
+#include "prim_host.h"
 #include "prim_visit.h"
 
 #include <stdio.h>
@@ -38,38 +39,6 @@ static bool clear_counts(const PrimCall *call, DevProgram *program, int bins)
                                              .n_args = 1});
 }
 
-/* True when the image has so many pixels that their counts are added up on the host. */
-static bool is_huge(const PrimCall *call)
-{
-    PrimPart part = prim_part(call);
-    return (double)call->w * part.h * part.d * part.channels > UINT32_MAX;
-}
-
-/* Adds a part's counts to those before; with the last part all of them go to the vector. */
-static bool add_up(PrimCall *call, int bins)
-{
-    size_t n = (size_t)bins;
-    uint64_t *totals = *call->state = *call->state != NULL ? *call->state : calloc(n, sizeof *totals);
-    uint32_t *counts = malloc(n * sizeof *counts);
-    bool ok = totals != NULL && counts != NULL;
-    if (!ok) {
-        err_set(call->err, CODE_MEMORY, "%s: no memory for %d bins", call->name, bins);
-    }
-    ok = ok && dev_read(call->dev, call->out[0].mem, 0, counts, n * sizeof *counts, call->err);
-    for (size_t i = 0; ok && i < n; i++) {
-        totals[i] += counts[i];
-        counts[i] = (uint32_t)totals[i];
-        if (totals[i] > UINT32_MAX) {
-            ok = err_set(call->err, CODE_MEMORY, "%s: more than %u pixels are in the same bin",
-                         call->name, UINT32_MAX);
-        }
-    }
-    ok = ok && (!call->part.last || dev_write(call->dev, call->out[0].mem, 0, counts,
-                                              n * sizeof *counts, call->err));
-    free(counts);
-    return ok;
-}
-
 static bool run_histogram(PrimCall *call)
 {
     TRY(visit_check_count(call));
@@ -90,7 +59,7 @@ static bool run_histogram(PrimCall *call)
     DevProgram *program = NULL;
     TRY(visit_program(call, defines, texts, &program));
 
-    TRY(!(is_huge(call) || prim_part(call).first) || clear_counts(call, program, bins));
+    TRY(!(host_is_huge(call) || prim_part(call).first) || clear_counts(call, program, bins));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
                            dev_mem(call->out[0].mem)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
@@ -100,7 +69,7 @@ static bool run_histogram(PrimCall *call)
                                           .group = visit_group(call),
                                           .args = args,
                                           .n_args = 4}));
-    return !is_huge(call) || add_up(call, bins);
+    return !host_is_huge(call) || host_add_counts(call, call->out[0].mem, (size_t)bins);
 }
 
 static int histogram_passes(const PrimCall *call)

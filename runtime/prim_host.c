@@ -58,3 +58,39 @@ bool host_value(const PrimCall *call, double value)
                                         (size_t)call->value * sizeof value, &value, sizeof value,
                                         call->err);
 }
+
+bool host_is_huge(const PrimCall *call)
+{
+    const PrimPart *part = &call->part;
+    return part->cut && (double)call->w * part->h * part->d * part->channels > UINT32_MAX;
+}
+
+/* Adds to the totals; the host's counts become the totals. */
+static bool add_counts(const PrimCall *call, uint64_t *totals, uint32_t *counts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        totals[i] += counts[i];
+        counts[i] = (uint32_t)totals[i];
+        if (totals[i] > UINT32_MAX) {
+            return err_set(call->err, CODE_MEMORY, "%s: more than %u pixels count as one",
+                           call->name, UINT32_MAX);
+        }
+    }
+    return true;
+}
+
+bool host_add_counts(PrimCall *call, DevMem *memory, size_t n)
+{
+    uint64_t *totals = *call->state = *call->state ? *call->state : calloc(n, sizeof *totals);
+    uint32_t *counts = malloc(n * sizeof *counts);
+    size_t bytes = n * sizeof *counts;
+    bool ok = (totals && counts) || host_no_memory(call);
+    if (ok && call->part.first) {
+        memset(totals, 0, n * sizeof *totals);
+    }
+    ok = ok && dev_read(call->dev, memory, 0, counts, bytes, call->err) &&
+         add_counts(call, totals, counts, n);
+    ok = ok && (!call->part.last || dev_write(call->dev, memory, 0, counts, bytes, call->err));
+    free(counts);
+    return ok;
+}

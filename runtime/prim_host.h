@@ -21,6 +21,15 @@ bool host_store(const PrimCall *call, const PrimImage *image, size_t z, const vo
                 size_t pitch);
 /* Sets the call's value, where it has one. */
 bool host_value(const PrimCall *call, double value);
+
+/* True when an image in parts has more pixels than 32 bits can count. */
+bool host_is_huge(const PrimCall *call);
+/*
+ * Of huge images: adds the n counts of a part to those of the parts before, which the call's state
+ * keeps (free).  With the last part the sums replace the counts; one above 32 bits is an error.
+ */
+bool host_add_counts(PrimCall *call, DevMem *counts, size_t n);
+
 /* Says that the host has no memory; returns false. */
 bool host_no_memory(const PrimCall *call);
 

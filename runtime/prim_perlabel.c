@@ -14,11 +14,14 @@
  * device.  Bytes moved per pixel on a GPU: 4 labels and the value's in each reading; two readings
  * for sums, else one.
  *
- * The parts of an image are folded into the same entries; each reading is a pass over them.
+ * The parts of an image are folded into the same entries; each reading is a pass over them.  There all
+ * labels have their sums at once, since a range more would be a pass more.
  */
+#include "prim_host.h"
 #include "prim_visit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     ITEMS = 256, /* PERLABEL_GROUP of kernels/perlabel.cl */
@@ -47,7 +50,7 @@ static uint64_t range_of(const PrimCall *call)
 {
     uint64_t capacity = capacity_of(call), range = (capacity + MOST_RANGES - 1) / MOST_RANGES;
     range = range < MIN_RANGE ? MIN_RANGE : range;
-    return range < capacity ? range : capacity;
+    return range < capacity && !call->part.cut ? range : capacity;
 }
 
 static size_t scratch_bytes(const PrimCall *call)
@@ -103,39 +106,39 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
 
 static bool run_fold(const PerLabel *p)
 {
-    PrimPart part = prim_part(p->call);
-    uint64_t capacity = capacity_of(p->call);
-    TRY(!part.first || launch(p, "perlabel_start", false, 0, capacity));
+    PrimCall *call = p->call;
+    PrimPart part = prim_part(call);
+    uint64_t capacity = capacity_of(call);
+    bool huge = (int)call->arg[0] == FOLD_COUNT && host_is_huge(call);
+    TRY(!(part.first || huge) || launch(p, "perlabel_start", false, 0, capacity));
     TRY(launch(p, "perlabel_run", true, 0, capacity));
+    TRY(!huge || host_add_counts(call, call->out[0].mem, (size_t)capacity));
     return !part.last || p->counts || launch(p, "perlabel_finish", false, 0, capacity);
 }
 
-/* Adds the sums of labels of a range. */
-static bool run_range(const PerLabel *p, uint64_t range_number)
+/* Adds the sums of labels of all ranges, one after the other. */
+static bool add_sums(const PerLabel *p)
 {
-    uint64_t range = range_of(p->call), first = range_number * range;
-    TRY(launch(p, "perlabel_run", true, first, range));
-    return !prim_part(p->call).last || launch(p, "perlabel_finish", false, first, range);
+    uint64_t capacity = capacity_of(p->call), range = range_of(p->call);
+    for (uint64_t first = 0; first < capacity; first += range) {
+        TRY(launch(p, "perlabel_run", true, first, range));
+        TRY(!prim_part(p->call).last || launch(p, "perlabel_finish", false, first, range));
+    }
+    return true;
 }
 
-static uint64_t count_ranges(const PrimCall *call)
+static bool find_exponents(const PerLabel *p)
 {
-    return (capacity_of(call) - 1) / range_of(call) + 1;
+    bool first = prim_part(p->call).first;
+    TRY(!first || launch(p, "perlabel_start", false, 0, range_of(p->call)));
+    return launch(p, "perlabel_exponents", true, 0, capacity_of(p->call));
 }
 
-/* In one piece the ranges follow each other, in parts each is a pass. */
 static bool run_sums(const PerLabel *p)
 {
     PrimPart part = prim_part(p->call);
-    if (part.pass > 0) {
-        return run_range(p, (uint64_t)part.pass - 1);
-    }
-    TRY(!part.first || launch(p, "perlabel_start", false, 0, range_of(p->call)));
-    TRY(launch(p, "perlabel_exponents", true, 0, capacity_of(p->call)));
-    for (uint64_t i = 0; !part.cut && i < count_ranges(p->call); i++) {
-        TRY(run_range(p, i));
-    }
-    return true;
+    TRY(part.pass > 0 || find_exponents(p));
+    return (part.cut && part.pass == 0) || add_sums(p);
 }
 
 static bool run(PrimCall *call)
@@ -152,8 +155,11 @@ static bool run(PrimCall *call)
 
 static int passes(const PrimCall *call)
 {
-    return (int)call->arg[0] == FOLD_SUM ? 1 + (int)count_ranges(call) : 1;
+    return (int)call->arg[0] == FOLD_SUM ? 2 : 1;
 }
 
-const Primitive prim_perlabel = {
-    .name = "perlabel", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};
+const Primitive prim_perlabel = {.name = "perlabel",
+                                 .scratch_bytes = scratch_bytes,
+                                 .run = run,
+                                 .passes = passes,
+                                 .forget = free};

@@ -67,7 +67,7 @@ typedef struct Scene {
     float *images[3];
 } Scene;
 
-enum { CELLS, RINGS, BANDS, SPECKS, EACH, ODD };
+enum { CELLS, RINGS, BANDS, SPECKS, EACH, ODD, NOTHING };
 
 /* CELLS: frayed squares; RINGS: nested, with holes, across many seams; BANDS: upright stripes from
  * the first to the last row; SPECKS: single pixels and much background; EACH: every pixel. */
@@ -100,7 +100,9 @@ static Scene make_scene(RefShape shape, int kind)
         s.labels[i] = label;
         s.count = label > s.count ? label : s.count;
         s.images[0][i] = (float)below(256);
-        s.images[1][i] = (float)below(4000) * 0.25F - 120;
+        /* Quarters, or neighbouring floats. */
+        float close = 1.0F + (float)below(300) * 0x1p-23F;
+        s.images[1][i] = kind == RINGS || kind == SPECKS ? close : (float)below(4000) * 0.25F - 120;
         s.images[2][i] = ldexpf((float)below(65536) - 30000.0F, (int)below(60) - 30);
         if (kind == ODD && below(400) == 0) {
             s.images[2][i] = below(2) ? NAN : INFINITY;
@@ -173,6 +175,8 @@ static const Cut CUTS[] = {
     {{31, 17, 11, 1}, CELLS, 0},   {{20, 9, 8, 1}, BANDS, 3},  {{50, 20, 1, 1}, CELLS, 64},
     {{300, 290, 1, 1}, EACH, 128},
 };
+/* Objects may be in several channels. */
+static const Cut CHANNELS = {{40, 70, 1, 2}, BANDS, 64};
 enum { N_CUTS = sizeof CUTS / sizeof CUTS[0] };
 
 static void check(const char *columns, const char *planar)
@@ -191,6 +195,14 @@ static void test_sums(void **state)
           "1:sum,2:center_of_mass,1:center_of_mass,0:centroid_weighted_local",
           "");
     check("label,num_pixels,extent", "");
+    check_columns(&CHANNELS, "label,centroid,perimeter,0:mean,2:center_of_mass");
+}
+
+/* Without labels there is a table without rows. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    check_columns(&(Cut){{20, 70, 1, 1}, NOTHING, 64}, "label,area,0:mean,1:median,solidity");
 }
 
 static void test_outlines(void **state)
@@ -231,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_outlines),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_weighted),

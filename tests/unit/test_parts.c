@@ -369,8 +369,8 @@ static uint32_t *make_labels(RefShape s, uint32_t most)
     return labels;
 }
 
-/* Sums of floats of all sizes; ids from 2^20 on are sums of a second pass. */
-static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape)
+/* Sums of floats of all sizes. */
+static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape, int64_t extent)
 {
     size_t n = ref_pixels(cut->s), length = (size_t)most + 5;
     float *pixels = make_pixels(cut->s, WITH_NAN), *want = zeroed(length * sizeof *want);
@@ -390,6 +390,7 @@ static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape)
     job.count = most;
     job.out = ELEM_F32;
     job.length = (int64_t)length;
+    job.extent = extent;
     must(parts_run(&job, got, values, &err), &err);
     for (size_t i = 0; i <= most; i++) {
         float v, w = want[i];
@@ -410,11 +411,12 @@ static void test_perlabel(void **state)
     (void)state;
     for (int fold = 0; fold < 4; fold++) {
         for (int i = 0; i < N_CUTS; i += 2) {
-            check_perlabel(&CUTS[i], 300, fold, i % 4 == 0 ? SHAPE_GPU : SHAPE_CPU);
+            check_perlabel(&CUTS[i], 300, fold, i % 4 == 0 ? SHAPE_GPU : SHAPE_CPU, 0);
         }
-        check_perlabel(&ODD_CUTS[fold % N_ODD], 40, fold, SHAPE_CPU);
+        check_perlabel(&ODD_CUTS[fold % N_ODD], 40, fold, SHAPE_CPU, 0);
     }
-    check_perlabel(&CUTS[0], 3000000, 0, SHAPE_CPU);
+    check_perlabel(&CUTS[0], 3000000, 0, SHAPE_CPU, 0);
+    check_perlabel(&CUTS[0], 300, 3, SHAPE_CPU, 1 << 25);
 }
 
 static void check_compact(const Cut *cut, uint32_t most, bool arbitrary, int shape)
