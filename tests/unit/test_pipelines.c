@@ -1,0 +1,138 @@
+/* Whole pipelines, each for one thing that once went wrong, on a device and by the evaluator. */
+#include "codegen/codegen.h"
+#include "tests/support/both.h"
+#include "tests/support/pipelines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Arena arena;
+static Device *dev;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static IrGraph *elaborate(const char *text)
+{
+    const char *complaints;
+    IrGraph *g = pipeline_graph(&arena, "test.pipe", text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s\n%s", text, complaints);
+    }
+    return g;
+}
+
+/* The device gives what the evaluator gives, for an image with three channels. */
+static void check(const char *text)
+{
+    IrGraph *g = elaborate(text);
+    BothCase in = {.n_inputs = 1};
+    bool channels = g->grids.at[ir_node(g, 1)->grid].has[IR_AX_C];
+    in.inputs[0] = both_image(37, 21, 1, channels ? 3 : 1, ELEM_U8, 3, 0);
+    for (int i = 0; i < g->params.n; i++) {
+        in.params[i] = g->params.at[i].value;
+    }
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    char why[400];
+    if (!both_run(g, &cx, &in, dev, why, sizeof why)) {
+        fail_msg("%s\n%s", text, why);
+    }
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
+static bool takes_one_channel(const char *text)
+{
+    IrGraph *g = elaborate(text);
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    return p->inputs[0].channel >= 0;
+}
+
+static void only_the_channel_that_is_read_is_stored(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool one;
+    } CASES[] = {
+        {"input image[y, x, c]\noutput a = gaussian(image[c = 2], 1)\n", true},
+        {"input image[y, x, c]\nparam k = 1 in 0 .. 2\n"
+         "output a = image[c = k] / max(image[c = k]) + channels(image)\n", true},
+        {"input image[y, x, c]\ng = image[c = 1]\noutput v = label2rgb(label(g > otsu(g))) + g\n", true},
+        {"input image[y, x, c]\noutput a = image[c = 0] - image[c = 1]\n", false},
+        {"input image[y, x, c]\noutput a = image - mean(image[c = 1])\n", false},
+        {"input image[y, x, c]\noutput image\noutput a = image[c = 1] + 1\n", false},
+        {"input image[y, x, c]\noutput s = sum(image[c = i] for i in 0 .. 2)\n", false},
+        {"input image[y, x]\noutput a = image + 1\n", false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        if (takes_one_channel(CASES[i].text) != CASES[i].one) {
+            fail_msg("%s\n%s channel is stored", CASES[i].text, CASES[i].one ? "not only one" : "only one");
+        }
+        check(CASES[i].text);
+    }
+}
+
+/* Twelve arguments and what the function takes from around it. */
+static void functions_take_many_arguments(void **state)
+{
+    (void)state;
+    Str s;
+    str_init(&s, &arena);
+    str_add(&s, "input image[y, x]\n");
+    for (int i = 0; i < 20; i++) {
+        str_addf(&s, "v%d = mean(image) + %d\n", i, i);
+    }
+    str_add(&s, "fn f(n : i32) : f32 {\n  r = 0.0\n  while n > 0 { n = n // 2\n r = r + 1 }\n");
+    for (int i = 0; i < 20; i++) {
+        str_addf(&s, "  r = r + %d * v%d\n", i + 1, i);
+    }
+    str_add(&s, "  return r\n}\noutput a = f(i32(image))\n");
+    check(s.at);
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .cache = ""};
+    return dev_open(&options, &dev, &err) ? 0 : -1;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    dev_close(dev);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(only_the_channel_that_is_read_is_stored),
+        TEST(functions_take_many_arguments),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
