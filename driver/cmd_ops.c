@@ -93,6 +93,16 @@ static int unknown_operator(const Ops *ops, const char *name, Arena *arena)
     return usage_error("there is no operator '%s'; `pipec ops` lists them", name);
 }
 
+static void print_peer_page(const Peer *peer, Arena *arena)
+{
+    if (peer->here[0] == '\0') {
+        printf("there is nothing like %s (%s) here\n", peer->name, peer->package);
+    } else {
+        printf("%s (%s) is written here: %s\n", peer->name, peer->package,
+               ops_peer_spelled(peer, arena));
+    }
+}
+
 int cmd_ops(int argc, char **argv)
 {
     Arena arena;
@@ -108,6 +118,10 @@ int cmd_ops(int argc, char **argv)
             print_markdown(ops);
             arena_free(&arena);
             return CODE_OK;
+        } else if (strcmp(argv[i], "--migration") == 0 && i + 1 < argc) {
+            code = print_migration(ops, argv[i + 1], &arena);
+            arena_free(&arena);
+            return code;
         } else {
             name = argv[i];
         }
@@ -121,7 +135,7 @@ int cmd_ops(int argc, char **argv)
     } else if (op != NULL) {
         print_page(op);
     } else if (peer != NULL) {
-        printf("%s (%s) is written here: %s\n", peer->name, peer->package, peer->here);
+        print_peer_page(peer, &arena);
     } else {
         code = unknown_operator(ops, name, &arena);
     }

@@ -87,6 +87,9 @@ typedef struct Peer {
 extern const Peer OPS_PEERS[];
 extern const int OPS_PEERS_N;
 const Peer *ops_peer(const char *name);
+/* What to write instead, with speaking names for the arguments: "image > otsu(image)"; "" when
+ * there is nothing like it here. */
+const char *ops_peer_spelled(const Peer *peer, Arena *arena);
 
 /* The files of the prelude, in order. */
 typedef struct PreludeFile {

@@ -582,8 +582,11 @@ static const char *suggestion(const Peer *peer)
         int k = *++p - '1';
         assert_true(k >= 0 && k < (int)strlen(peer->arguments));
         char kind = peer->arguments[k];
-        if (p[1] == '{') {
-            p += strcspn(p, "}");
+        if (p[1] == '{') { /* where the argument is not given */
+            size_t n = strcspn(p + 2, "}");
+            str_addn(&s, p + 2, n);
+            p += n + 2;
+            continue;
         }
         str_add(&s, kind == 'i'   ? "image"
                     : kind == 'v' ? "volume"
