@@ -352,7 +352,11 @@ static const struct {
     {"input image[c]\noutput a = image", "P0223", 1, "[y, x]"},
     {"input image[y, x] : float\noutput a = image", "P0224", 1, "f32"},
     {IMAGE "param s = true\noutput a = image * 2", "P0230", 2, "written as numbers"},
-    {IMAGE "param s = 1 um\noutput a = gaussian(image, s)", "P0230", 2, "written as numbers"},
+    {IMAGE "param s = 1 um in 0 .. 5\noutput a = gaussian(image, s)", "P0234", 2, "0.5 um .. 10 um"},
+    {IMAGE "param s = 1 um\noutput a = image * s", "P0427", 3, ""},
+    {IMAGE "output a = image[c = 1]", "P0403", 2, "input image[y, x, c]"},
+    {IMAGE "fn ap(f, v) = f(v)\noutput a = ap(sobel, image)", "P0203", 3, "fn my_sobel(v)"},
+    {IMAGE "param dry_run = 3\noutput a = image * dry_run", "P0233", 2, "dry_run_value"},
     {IMAGE "param device = 1\noutput a = image * device", "P0233", 2, "device_value"},
     {IMAGE "param n = -1 in 0 .. 3\noutput a = image * n", "P0232", 2, "the range is given"},
     /* outputs */
