@@ -4,7 +4,8 @@
  *
  * A signature is text: "v: image, sigma: number or per-axis in 0 .. inf, border: border = nearest".
  * Each parameter has a name, the kinds that it takes, an optional range and an optional default
- * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same".  A parameter written "...name: kinds" takes any number of values.
+ * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same".  A parameter written
+ * "...name: kinds" takes any number of values; parameters after it can only be given by name.
  */
 #ifndef FRONTEND_OPS_H
 #define FRONTEND_OPS_H

@@ -92,6 +92,51 @@ static void only_the_channel_that_is_read_is_stored(void **state)
     }
 }
 
+/* Areas and lengths in units of the spacing (both_image has pixels of half a micrometre). */
+static void measures_know_the_spacing(void **state)
+{
+    (void)state;
+    static const char *const COLUMNS = "area, perimeter, centroid, feret_diameter_max, mean";
+    const char *head = "input image[y, x]\nlabels = label(image > 120)\n";
+    const char *text = arena_printf(
+        &arena, "%soutput a = measure(labels, image, %s)\n"
+                "output b = measure(labels, image, %s, spacing = [pixel_size(y), pixel_size(x)])\n"
+                "output c = measure(labels, image, %s, spacing = 0.5)\n"
+                "output d = measure(labels, spacing = [1, 3], area)\n",
+        head, COLUMNS, COLUMNS, COLUMNS);
+    check(text);
+    IrGraph *g = elaborate(text);
+    IrEvalInput image = both_image(37, 21, 1, 1, ELEM_U8, 3, 1);
+    IrEval *ev;
+    Err err = {0};
+    assert_true(ir_eval(g, &image, NULL, &ev, &err));
+    const IrEvalNode *t[4];
+    for (int i = 0; i < 4; i++) {
+        t[i] = ir_eval_node(ev, g->outputs.at[i].node);
+    }
+    int64_t rows = t[0]->rows;
+    assert_true(rows > 1);
+    static const double FACTOR[] = {1, 0.25, 0.5, 0.5, 0.5, 0.5, 1}; /* label, area, lengths, mean */
+    for (int64_t i = 0; i < rows * t[0]->columns; i++) {
+        assert_true(t[1]->table[i] == t[0]->table[i] * FACTOR[i / rows]);
+        assert_true(t[2]->table[i] == t[1]->table[i]);
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        assert_true(t[3]->table[rows + i] == 3 * t[0]->table[rows + i]);
+    }
+    ir_eval_free(ev);
+    free((void *)(uintptr_t)image.pixels);
+}
+
+/* A table that is only there for one of its columns, again in every round. */
+static void columns_of_tables_are_pixels(void **state)
+{
+    (void)state;
+    check("input image[y, x]\nlabels = label(image > 120)\nv = image\n"
+          "repeat 3 { v = v + property(labels, area)[labels] }\n"
+          "output v\noutput w = property(labels, image, mean)[labels]\n");
+}
+
 /* Twelve arguments and what the function takes from around it. */
 static void functions_take_many_arguments(void **state)
 {
@@ -132,6 +177,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(only_the_channel_that_is_read_is_stored),
+        TEST(measures_know_the_spacing),
+        TEST(columns_of_tables_are_pixels),
         TEST(functions_take_many_arguments),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
