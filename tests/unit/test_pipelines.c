@@ -1,6 +1,7 @@
 /* Whole pipelines, each for one thing that once went wrong, on a device and by the evaluator. */
 #include "codegen/codegen.h"
 #include "tests/support/both.h"
+#include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
 
 #include <setjmp.h>
@@ -14,7 +15,6 @@
 #include <cmocka.h>
 
 static Arena arena;
-static Device *dev;
 
 static int setup(void **state)
 {
@@ -52,7 +52,7 @@ static void check(const char *text)
     }
     PassContext cx = {.fuse = FUSE_ALL, .verify = true};
     char why[400];
-    if (!both_run(g, &cx, &in, dev, why, sizeof why)) {
+    if (!both_run(g, &cx, &in, device, why, sizeof why)) {
         fail_msg("%s\n%s", text, why);
     }
     free((void *)(uintptr_t)in.inputs[0].pixels);
@@ -153,22 +153,6 @@ static void functions_take_many_arguments(void **state)
     }
     str_add(&s, "  return r\n}\noutput a = f(i32(image))\n");
     check(s.at);
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    Err err = {0};
-    const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .cache = ""};
-    return dev_open(&options, &dev, &err) ? 0 : -1;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    dev_close(dev);
-    return 0;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
