@@ -92,6 +92,24 @@ static void only_the_channel_that_is_read_is_stored(void **state)
     }
 }
 
+/* A blur weighs rows and columns with one table; two blurs have two. */
+static void equal_tables_are_one(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\nparam s = 2\noutput a = gaussian(image, 5)\n"
+                           "output b = gaussian(image, s)\n");
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    int tables = 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        for (int d = 0; d < p->kernels[i].n_defines; d++) {
+            tables += p->kernels[i].defines[d].kind == DEF_TABLE;
+        }
+    }
+    assert_int_equal(tables, 2);
+}
+
 /* Areas and lengths in units of the spacing (both_image has pixels of half a micrometre). */
 static void measures_know_the_spacing(void **state)
 {
@@ -161,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(only_the_channel_that_is_read_is_stored),
+        TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),
         TEST(columns_of_tables_are_pixels),
         TEST(functions_take_many_arguments),
