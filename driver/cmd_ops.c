@@ -2,6 +2,7 @@
  * language. */
 #include "driver.h"
 
+#include "../base/measures.h"
 #include "../frontend/ops.h"
 
 #include <stdio.h>
@@ -21,6 +22,21 @@ static void print_peer(const char *package, const char *name)
     }
 }
 
+static bool takes_properties(const Op *op)
+{
+    return strcmp(op->name, "measure") == 0 || strcmp(op->name, "property") == 0;
+}
+
+static void print_properties(void)
+{
+    puts("\nproperties:");
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        const Measure *m = &MEASURES[i];
+        printf("  %-26s %s%s%s%s%s\n", m->name, m->doc, m->dims == 2 ? " (2-D only)" : "",
+               m->aliases[0] != '\0' ? "; also " : "", m->aliases, m->intensity ? " [image]" : "");
+    }
+}
+
 static void print_page(const Op *op)
 {
     printf("%s(%s)\n\n  %s\n", op->name, op->signature, op->doc);
@@ -34,6 +50,9 @@ static void print_page(const Op *op)
             printf("  %.*s\n", (int)n, p);
             p += n + (p[n] == '\n');
         }
+    }
+    if (takes_properties(op)) {
+        print_properties();
     }
     puts("\nelsewhere:");
     print_peer("clEsperanto", op->clesperanto);
@@ -60,6 +79,17 @@ static int print_source(const Op *op)
     return CODE_OK;
 }
 
+static void print_property_table(void)
+{
+    puts("| property | also called | what it is |\n|---|---|---|");
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        const Measure *m = &MEASURES[i];
+        printf("| `%s` | %s | %s%s%s |\n", m->name, m->aliases, m->doc,
+               m->dims == 2 ? " (2-D only)" : "", m->intensity ? " (of an image)" : "");
+    }
+    puts("");
+}
+
 /* The reference as Markdown (docs/operators.md). */
 static void print_markdown(const Ops *ops)
 {
@@ -68,6 +98,9 @@ static void print_markdown(const Ops *ops)
         const Op *op = &ops->at[i];
         printf("## %s\n\n`%s(%s)`\n\n%s %s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature,
                op->doc, op->text, op->example);
+        if (strcmp(op->name, "measure") == 0) {
+            print_property_table();
+        }
         const char *const peer[3][2] = {{"clEsperanto", op->clesperanto},
                                         {"scikit-image", op->skimage},
                                         {"scipy", op->scipy}};
