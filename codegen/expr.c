@@ -164,6 +164,19 @@ static void collect_indices(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
+/* "j + 20": the place of a loop's variable in its range. */
+static const char *place_text(CgKernel *k, const CgLoop *loop)
+{
+    double lo;
+    if (ir_is_const(k->g, loop->lo, &lo)) {
+        return lo == 0 ? loop->name
+                       : arena_printf(k->arena, "%s %c %.0f", loop->name, lo < 0 ? '+' : '-', fabs(lo));
+    }
+    const char *macro = arena_printf(k->arena, "%s_%s_LO", cg_macro(k->arena, k->name),
+                                     cg_macro(k->arena, loop->name));
+    return arena_printf(k->arena, "%s - %s", loop->name, cg_define_int(k, loop->lo, macro));
+}
+
 /* An index expression as an element of a table that the host fills. */
 static const char *table_text(CgContext *cx, IrExpr e, const char *suffix)
 {
@@ -171,35 +184,20 @@ static const char *table_text(CgContext *cx, IrExpr e, const char *suffix)
     bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
     ir_walk(k->g, e, collect_indices, found);
     const CgLoop *loop[2] = {NULL, NULL};
-    int index[2] = {0, 0}, n = 0;
+    int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
         if (found[cx->loops.at[i].index]) {
             assert(n < 2);
-            index[n] = cx->loops.at[i].index;
             loop[n++] = &cx->loops.at[i];
         }
     }
     const char *name = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name), suffix);
-    name = cg_define_table(k, e, name, index, &n);
-    ProgDefine *def = NULL;
-    for (int i = 0; i < k->defines.n; i++) {
-        def = strcmp(k->defines.at[i].name, name) == 0 ? &k->defines.at[i] : def;
-    }
-    const char *at[2];
-    for (int i = 0; i < n; i++) {
-        def->lo[i] = cg_host(&k->cg->host, loop[i]->lo);
-        def->hi[i] = cg_host(&k->cg->host, loop[i]->hi);
-        const char *lo = cg_define_int(
-            k, loop[i]->lo,
-            arena_printf(k->arena, "%s_%s_LO", cg_macro(k->arena, k->name),
-                         cg_macro(k->arena, loop[i]->name)));
-        at[i] = strcmp(lo, "0") == 0 ? loop[i]->name
-                                     : arena_printf(k->arena, "%s - %s", loop[i]->name, lo);
-    }
+    name = cg_define_table(k, e, name, loop, n);
+    const char *first = place_text(k, loop[0]);
     if (n == 1) {
-        return arena_printf(k->arena, "%s[%s]", name, at[0]);
+        return arena_printf(k->arena, "%s[%s]", name, first);
     }
-    return arena_printf(k->arena, "%s[(%s) * %s_N + %s]", name, at[0], name, at[1]);
+    return arena_printf(k->arena, "%s[(%s) * %s_N + %s]", name, first, name, place_text(k, loop[1]));
 }
 
 /* ---- operators ------------------------------------------------------------------------- */

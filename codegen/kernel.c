@@ -98,7 +98,8 @@ static const char *add_define(CgKernel *k, ProgDefine def, const char *name)
     for (int i = 0; i < k->defines.n; i++) {
         const ProgDefine *have = &k->defines.at[i];
         if (have->kind == def.kind && have->expr == def.expr && have->lo[0] == def.lo[0] &&
-            have->lo[1] == def.lo[1] && have->index[0] == def.index[0]) {
+            have->lo[1] == def.lo[1] && have->hi[0] == def.hi[0] && have->hi[1] == def.hi[1] &&
+            have->index[0] == def.index[0] && have->index[1] == def.index[1]) {
             return have->name;
         }
     }
@@ -123,13 +124,40 @@ const char *cg_define_int(CgKernel *k, IrExpr host, const char *name)
     return add_define(k, def, name);
 }
 
-const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, int index[2], int *n)
+typedef struct Rename {
+    int from, to;
+    bool bound; /* something inside binds the index itself */
+} Rename;
+
+static void find_binder(const IrGraph *g, IrExpr e, void *ctx)
 {
-    ProgDefine def = {.kind = *n == 2 ? DEF_TABLE2 : DEF_TABLE,
-                      .expr = cg_host(&k->cg->host, e)};
-    for (int i = 0; i < *n; i++) {
-        def.index[i] = index[i];
+    Rename *rename = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    rename->bound = rename->bound || (n->op == IR_X_FOLD && (int)n->num == rename->from);
+}
+
+static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Rename *rename = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    return n->op == IR_X_INDEX && (int)n->num == rename->from ? ir_index(g, rename->to) : e;
+}
+
+const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const loop[2],
+                            int n)
+{
+    ProgDefine def = {.kind = n == 2 ? DEF_TABLE2 : DEF_TABLE};
+    for (int i = 0; i < n; i++) {
+        Rename rename = {loop[i]->index, k->cg->table_index[i], false};
+        ir_walk(k->g, e, find_binder, &rename);
+        if (!rename.bound) {
+            e = ir_rewrite(k->g, e, rename_index, &rename);
+        }
+        def.index[i] = rename.bound ? rename.from : rename.to;
+        def.lo[i] = cg_host(&k->cg->host, loop[i]->lo);
+        def.hi[i] = cg_host(&k->cg->host, loop[i]->hi);
     }
+    def.expr = cg_host(&k->cg->host, e);
     return add_define(k, def, name);
 }
 

@@ -23,6 +23,7 @@ typedef struct CgShared {   /* what all kernels of a program share */
     int *grid;     /* by graph grid: number of the program's grid */
     int *slot;     /* by node: first slot of its whole-image values, -1 none */
     int *length;   /* by node: host expression: elements of a vector, -1 */
+    int table_index[2]; /* the indices of all tables */
 } CgShared;
 
 typedef struct CgKernel {
@@ -47,8 +48,11 @@ const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 /* A macro for a host expression that shapes the code: literal text when it is constant. */
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
-/* A table of weights for an index expression: name of the array; indices in *index (1 or 2). */
-const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, int index[2], int *n);
+/* A table of weights for an index expression over n loops (1 or 2): name of the array.  Tables that
+ * differ only in the numbers of their indices are one. */
+typedef struct CgLoop CgLoop;
+const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const loop[2],
+                            int n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
 /* True when a text of C mentions an identifier. */
@@ -62,11 +66,11 @@ void cg_signature(CgKernel *k, Str *out);
 void cg_functions(CgKernel *k, Str *out);
 
 /* Bounds of the folds around an expression, for tables. */
-typedef struct CgLoop {
+struct CgLoop {
     int index;
     IrExpr lo, hi;
     const char *name; /* of the loop variable in the text */
-} CgLoop;
+};
 
 /*
  * Emission of expressions.  Statements go to `out`; what does not depend on the pixel goes to

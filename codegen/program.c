@@ -3,6 +3,7 @@
  * for the text of every kernel, and works out how long each buffer lives.
  */
 #include "codegen.h"
+#include "channels.h"
 #include "kernel.h"
 #include "names.h"
 
@@ -28,6 +29,7 @@ typedef struct Build {
     Vec(ProgNeed) needs;
     int scalar_grid;
     int *table_step; /* by node: the step that fills a table */
+    int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
 
 /* ---- numbering --------------------------------------------------------------------------- */
@@ -271,10 +273,57 @@ static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char 
     vec_push(b->arena, &b->needs, need);
 }
 
+/* The range of a fold's index. */
+typedef struct Range {
+    int index;
+    IrExpr lo, hi;
+} Range;
+
 typedef struct NeedWalk {
     Build *b;
     int domain;
+    bool last; /* indices stand for their last value, else for their first */
+    Vec(Range) ranges;
 } NeedWalk;
+
+static void note_range(const IrGraph *g, IrExpr e, void *ctx)
+{
+    NeedWalk *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_FOLD) {
+        vec_push(g->arena, &w->ranges, (Range){(int)n->num, n->b, n->c});
+    }
+}
+
+static IrExpr bind_index(IrGraph *g, IrExpr e, void *ctx)
+{
+    const NeedWalk *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    for (int i = 0; n->op == IR_X_INDEX && i < w->ranges.n; i++) {
+        const Range *range = &w->ranges.at[i];
+        if (range->index == (int)n->num) {
+            return ir_rewrite(g, w->last ? range->hi : range->lo, bind_index, ctx);
+        }
+    }
+    return e;
+}
+
+/* A channel that is read must be there; one that folds choose, for their first and last index. */
+static void need_channel(NeedWalk *w, const IrNode *node, IrExpr channel)
+{
+    Build *b = w->b;
+    IrExpr channels = b->g->grids.at[node->grid].extent[IR_AX_C];
+    const char *what = arena_printf(b->arena, "a channel of '%s' (counted from 0) and the number of "
+                                              "its channels", node->name);
+    for (int end = 0; end < 2 && channels != 0; end++) {
+        w->last = end == 1;
+        IrExpr bound = channel;
+        if (ir_expr(b->g, channel)->rank == IR_INDEX) {
+            bound = ir_rewrite(b->g, channel, bind_index, w);
+        }
+        add_need(b, bound, channels, true, what);
+    }
+}
 
 /* A read at the current pixel needs an image of the same extents, one of a channel a channel that
  * is there. */
@@ -290,10 +339,8 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     const IrNode *node = ir_node(g, n.node);
     const IrGrid from = g->grids.at[node->grid], here = g->grids.at[w->domain];
     IrExpr one = ir_const(b->g, 1);
-    if (n.channel != 0 && from.extent[IR_AX_C] != 0) {
-        add_need(b, n.channel, from.extent[IR_AX_C], true,
-                 arena_printf(b->arena, "a channel of '%s' (counted from 0) and the number of its "
-                                        "channels", node->name));
+    if (n.channel != 0) {
+        need_channel(w, node, n.channel);
     }
     const IrExpr at[3] = {n.a, n.b, n.c};
     for (int ax = 0; ax < 3; ax++) {
@@ -308,10 +355,11 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
 
 static void note_needs(Build *b, const CgKernel *k, IrId id)
 {
-    NeedWalk w = {b, k->domain};
+    NeedWalk w = {.b = b, .domain = k->domain};
     for (int i = 0; i < IR_MAX_IN; i++) {
         IrExpr e = ir_node(b->g, id)->in[i];
         if (e != 0 && k->domain >= 0) {
+            ir_walk(b->g, e, note_range, &w);
             ir_walk(b->g, e, look_at_read, &w);
         }
     }
@@ -582,6 +630,17 @@ static void lifetimes(Build *b)
 
 /* ---- what the user gives and gets ----------------------------------------------------------- */
 
+/* Inputs of which one channel is read are inputs of one channel. */
+static void choose_channels(Build *b)
+{
+    b->channel = arena_array(b->arena, int, b->g->nodes.n);
+    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
+        bool input = !ir_node(b->g, id)->dead && ir_node(b->g, id)->op == IR_INPUT;
+        IrExpr channel = input ? cg_only_channel(b->g, id) : 0;
+        b->channel[id] = channel != 0 ? cg_host(&b->cg.host, channel) : -1;
+    }
+}
+
 static void add_inputs(Build *b)
 {
     ProgInput *list = arena_array(b->arena, ProgInput, b->g->nodes.n);
@@ -598,7 +657,7 @@ static void add_inputs(Build *b)
                                 .mask = node->kind == IR_K_MASK,
                                 .buffer = b->cg.buffer[id],
                                 .count = b->cg.slot[id],
-                                .channel = -1};
+                                .channel = b->channel[id]};
     }
     b->program->inputs = list;
     b->program->n_inputs = n;
@@ -675,6 +734,10 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     b.cg.g = g;
     b.cg.sched = schedule;
     cg_host_init(&b.cg.host, g);
+    for (int i = 0; i < 2; i++) {
+        b.cg.table_index[i] = ir_new_index(g);
+    }
+    choose_channels(&b);
     number_grids(&b);
     number_nodes(&b);
     for (int i = 0; i < schedule->steps.n; i++) {

@@ -25,7 +25,8 @@ static void print_remark(const Compilation *c, const IrRemark *r)
 static void print_kernels(const Compilation *c)
 {
     static const char *const SHAPES[] = {"reads from memory", "marches over rows"};
-    printf("\n%d steps:\n", c->schedule->steps.n);
+    int n = c->schedule->steps.n;
+    printf("\n%d step%s:\n", n, n == 1 ? "" : "s");
     for (int i = 0; i < c->schedule->steps.n; i++) {
         const IrStep *s = &c->schedule->steps.at[i];
         if (s->kind == IR_STEP_LOOP || s->kind == IR_STEP_END) {

@@ -2,6 +2,7 @@
  * language. */
 #include "driver.h"
 
+#include "../base/measures.h"
 #include "../frontend/ops.h"
 
 #include <stdio.h>
@@ -40,6 +41,21 @@ static void print_argument(const OpParam *p, Arena *arena)
     printf("  %-14s %s%s\n", p->name, text.at, p->rest ? ", any number of them" : "");
 }
 
+static bool takes_properties(const Op *op)
+{
+    return strcmp(op->name, "measure") == 0 || strcmp(op->name, "property") == 0;
+}
+
+static void print_properties(void)
+{
+    puts("\nproperties:");
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        const Measure *m = &MEASURES[i];
+        printf("  %-26s %s%s%s%s%s\n", m->name, m->doc, m->dims == 2 ? " (2-D only)" : "",
+               m->aliases[0] != '\0' ? "; also " : "", m->aliases, m->intensity ? " [image]" : "");
+    }
+}
+
 static void print_page(const Op *op, Arena *arena)
 {
     printf("%s(%s)\n\n  %s\n", op->name, op->signature, op->doc);
@@ -58,6 +74,9 @@ static void print_page(const Op *op, Arena *arena)
         size_t n = strcspn(p, "\n");
         printf("  %.*s\n", (int)n, p);
         p += n + (p[n] == '\n');
+    }
+    if (takes_properties(op)) {
+        print_properties();
     }
     puts("\nelsewhere:");
     print_peer("clEsperanto", op->clesperanto);
@@ -84,6 +103,17 @@ static int print_source(const Op *op)
     return CODE_OK;
 }
 
+static void print_property_table(void)
+{
+    puts("| property | also called | what it is |\n|---|---|---|");
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        const Measure *m = &MEASURES[i];
+        printf("| `%s` | %s | %s%s%s |\n", m->name, m->aliases, m->doc,
+               m->dims == 2 ? " (2-D only)" : "", m->intensity ? " (of an image)" : "");
+    }
+    puts("");
+}
+
 /* The reference as Markdown (docs/operators.md). */
 static void print_markdown(const Ops *ops)
 {
@@ -92,6 +122,9 @@ static void print_markdown(const Ops *ops)
         const Op *op = &ops->at[i];
         printf("## %s\n\n`%s(%s)`\n\n%s %s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature,
                op->doc, op->text, op->example);
+        if (strcmp(op->name, "measure") == 0) {
+            print_property_table();
+        }
         const char *const peer[3][2] = {{"clEsperanto", op->clesperanto},
                                         {"scikit-image", op->skimage},
                                         {"scipy", op->scipy}};
@@ -117,6 +150,16 @@ static int unknown_operator(const Ops *ops, const char *name, Arena *arena)
     return usage_error("there is no operator '%s'; `pipec ops` lists them", name);
 }
 
+static void print_peer_page(const Peer *peer, Arena *arena)
+{
+    if (peer->here[0] == '\0') {
+        printf("there is nothing like %s (%s) here\n", peer->name, peer->package);
+    } else {
+        printf("%s (%s) is written here: %s\n", peer->name, peer->package,
+               ops_peer_spelled(peer, arena));
+    }
+}
+
 int cmd_ops(int argc, char **argv)
 {
     Arena arena;
@@ -132,6 +175,10 @@ int cmd_ops(int argc, char **argv)
             print_markdown(ops);
             arena_free(&arena);
             return CODE_OK;
+        } else if (strcmp(argv[i], "--migration") == 0 && i + 1 < argc) {
+            code = print_migration(ops, argv[i + 1], &arena);
+            arena_free(&arena);
+            return code;
         } else {
             name = argv[i];
         }
@@ -145,7 +192,7 @@ int cmd_ops(int argc, char **argv)
     } else if (op != NULL) {
         print_page(op, &arena);
     } else if (peer != NULL) {
-        printf("%s (%s) is written here: %s\n", peer->name, peer->package, peer->here);
+        print_peer_page(peer, &arena);
     } else {
         code = unknown_operator(ops, name, &arena);
     }

@@ -150,7 +150,8 @@ static void print_parts(const ExecPlan *plan)
         if (seg->kind == PARTS_WHOLE) {
             printf(" in one piece");
         } else {
-            printf(" %d parts of %d %s", seg->parts, seg->rows, seg->planes ? "planes" : "rows");
+            printf(" %d part%s of %d %s", seg->parts, seg->parts == 1 ? "" : "s", seg->rows,
+                   seg->planes ? "planes" : "rows");
         }
         printf(", %.3f MiB\n", (double)seg->bytes / 1048576.0);
         print_tasks(plan, seg);

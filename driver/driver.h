@@ -53,6 +53,10 @@ bool take_compile_options(int *argc, char **argv, CompileOptions *options);
 int complain(const Err *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+struct Ops;
+/* docs/migration.md, from a file with the names of clEsperanto's operations (migration.c). */
+int print_migration(const struct Ops *ops, const char *names, Arena *arena);
+
 int cmd_build(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_devices(int argc, char **argv);

@@ -60,6 +60,18 @@ static int list_passes(void)
     return CODE_OK;
 }
 
+static int print_diagnostic_page(const char *code)
+{
+    Arena arena;
+    Str title;
+    arena_init(&arena);
+    str_init(&title, &arena);
+    diag_title(code, &title);
+    printf("%s\n\n%s\n", title.at, diag_page(code));
+    arena_free(&arena);
+    return CODE_OK;
+}
+
 int cmd_help(int argc, char **argv)
 {
     if (argc < 2) {
@@ -69,10 +81,8 @@ int cmd_help(int argc, char **argv)
     if (strcmp(argv[1], "passes") == 0) {
         return list_passes();
     }
-    const char *page = diag_page(argv[1]);
-    if (page != NULL) {
-        puts(page);
-        return CODE_OK;
+    if (diag_page(argv[1]) != NULL) {
+        return print_diagnostic_page(argv[1]);
     }
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(COMMANDS[i].name, argv[1]) == 0) {

@@ -679,7 +679,8 @@ static char upper(char c) {
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-const char *diag_page(const char *code) {
+static const Row *find_row(const char *code)
+{
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *a = rows[i].code, *b = code;
         while (*a != '\0' && *a == upper(*b)) {
@@ -687,8 +688,31 @@ const char *diag_page(const char *code) {
             b++;
         }
         if (*a == '\0' && *b == '\0') {
-            return rows[i].page;
+            return &rows[i];
         }
     }
     return NULL;
+}
+
+const char *diag_page(const char *code)
+{
+    const Row *row = find_row(code);
+    return row != NULL ? row->page : NULL;
+}
+
+void diag_title(const char *code, Str *out)
+{
+    const Row *row = find_row(code);
+    if (row == NULL) {
+        return;
+    }
+    str_addf(out, "%s, %s: ", row->code, severity_names[row->severity]);
+    for (const char *p = row->format; *p != '\0'; p++) {
+        if (*p != '%') {
+            str_addn(out, p, 1);
+            continue;
+        }
+        p += 1 + strspn(p + 1, "-+ #0123456789.*lz");
+        str_add(out, *p == '%' ? "%" : "...");
+    }
 }

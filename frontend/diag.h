@@ -58,6 +58,8 @@ void diags_render(const Diags *diags, Str *out, bool colour, int limit);
 void diags_render_json(const Diags *diags, Str *out);
 /* The page of a code ("P0207" or "p207"), or NULL. */
 const char *diag_page(const char *code);
+/* Its first line: the code and the message, with dots for the words of the program. */
+void diag_title(const char *code, Str *out);
 
 /* The candidate nearest to `name` (edit distance at most a third of its length), or NULL. */
 const char *fe_nearest(const char *name, const char *const *candidates, int n);

@@ -222,7 +222,7 @@ enum { CALL_MAX_ARGS = 64 };
 typedef struct Call {
     const Op *op;
     Span span, word;
-    Val arg[CALL_MAX_ARGS];   /* by parameter; varargs after the last one */
+    Val arg[CALL_MAX_ARGS];   /* by parameter; those of "..." after the others */
     Span at[CALL_MAX_ARGS];
     bool given[CALL_MAX_ARGS];
     const char *spelling[CALL_MAX_ARGS]; /* the words of a vararg */
@@ -230,6 +230,8 @@ typedef struct Call {
 } Call;
 
 Val el_call(Elab *el, const AstExpr *e);
+/* Where in `arg` the values of an operator's "..." parameter begin. */
+int el_first_of_rest(const Op *op);
 /* Expands a function on values. */
 Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
               Span span);

@@ -126,16 +126,17 @@ static void input(Elab *el, const AstStmt *s)
 /* ---- parameters ------------------------------------------------------------------------ */
 
 static const char *const RESERVED_OPTIONS[] = {
-    "out",    "device",  "memory",  "jobs",  "shard", "resume",  "check", "profile", "quiet",
-    "help",   "version", "describe", "labels_dtype", "dump_kernels", "load_kernels", "dry_run",
-    "verbose", "o", "h", "force",
+#define OPTION(name, letter, argument, kind, member, help) name,
+#include "../base/options.def"
+#undef OPTION
 };
 
 /* A number written in the declaration of a parameter. */
-static bool constant_of(Elab *el, const AstExpr *e, double *value)
+static bool constant_of(Elab *el, const AstExpr *e, double *value, const char **unit)
 {
     Val v = el_expr(el, e);
-    if (el_constant(el, v, value) && !el_is_truth(el, v) && v.unit == NULL) {
+    *unit = v.unit;
+    if (el_constant(el, v, value) && !el_is_truth(el, v)) {
         return true;
     }
     if (!el_is_bad(v)) {
@@ -151,23 +152,53 @@ static bool is_whole(const AstExpr *e)
            (e->kind == AST_UNARY && is_whole(e->a));
 }
 
+/* "dry_run" is the option --dry-run. */
+static bool is_option(const char *name, const char *option)
+{
+    for (; *name != '\0' && (*name == *option || (*name == '_' && *option == '-')); name++) {
+        option++;
+    }
+    return *name == *option;
+}
+
 static void check_option_name(Elab *el, const AstStmt *s)
 {
     for (size_t i = 0; i < sizeof RESERVED_OPTIONS / sizeof *RESERVED_OPTIONS; i++) {
-        if (strcmp(s->name, RESERVED_OPTIONS[i]) == 0) {
-            Diag *d = el_error(el, PARAM_IS_OPTION, s->name_span, s->name, s->name);
+        if (is_option(s->name, RESERVED_OPTIONS[i])) {
+            Diag *d = el_error(el, PARAM_IS_OPTION, s->name_span, s->name, RESERVED_OPTIONS[i]);
             diag_help(el->diags, d, "choose another name, such as %s_value", s->name);
         }
     }
 }
 
+/* A bound has the unit of the default; 0 and the infinities need none. */
+static bool bound_of(Elab *el, const AstExpr *e, const char *unit, double *value)
+{
+    const char *own;
+    if (e == NULL) {
+        return true;
+    }
+    if (!constant_of(el, e, value, &own)) {
+        return false;
+    }
+    bool none = own == NULL && (unit == NULL || *value == 0 || isinf(*value));
+    if (!none && (own == NULL || unit == NULL || strcmp(own, unit) != 0)) {
+        Diag *d = el_error(el, PARAM_UNITS, e->span, own != NULL ? own : "no unit",
+                           unit != NULL ? unit : "no unit");
+        diag_help(el->diags, d, "write the same unit: param r = 2 um in 0.5 um .. 10 um");
+        return false;
+    }
+    return true;
+}
+
 static void param(Elab *el, const AstStmt *s)
 {
+    const char *unit = NULL;
     IrParam p = {.name = s->name, .help = s->text, .lo = -INFINITY, .hi = INFINITY};
     check_option_name(el, s);
-    bool fine = constant_of(el, s->a, &p.value);
-    fine = (s->lo == NULL || constant_of(el, s->lo, &p.lo)) && fine;
-    fine = (s->hi == NULL || constant_of(el, s->hi, &p.hi)) && fine;
+    bool fine = constant_of(el, s->a, &p.value, &unit);
+    fine = bound_of(el, s->lo, unit, &p.lo) && fine;
+    fine = bound_of(el, s->hi, unit, &p.hi) && fine;
     if (!fine) {
         bind_new(el, s, el_err(), BIND_PARAM);
         return;
@@ -178,9 +209,14 @@ static void param(Elab *el, const AstStmt *s)
         Diag *d = el_error(el, PARAM_DEFAULT_OUTSIDE, s->a->span, p.value, p.lo, p.hi);
         diag_note(el->diags, d, s->lo->span, "the range is given here");
     }
-    p.integer = is_whole(s->a) && is_whole(s->lo) && is_whole(s->hi);
+    p.integer = unit == NULL && is_whole(s->a) && is_whole(s->lo) && is_whole(s->hi);
+    if (unit != NULL) {
+        p.help = arena_printf(el->arena, p.help != NULL ? "%s (%s)" : "%.0s%s", p.help, unit);
+    }
     vec_push(el->arena, &el->g->params, p);
-    bind_new(el, s, el_host(ir_param(el->g, el->g->params.n - 1)), BIND_PARAM);
+    Val v = el_host(ir_param(el->g, el->g->params.n - 1));
+    v.unit = unit;
+    bind_new(el, s, v, BIND_PARAM);
 }
 
 /* ---- functions ------------------------------------------------------------------------- */

@@ -136,8 +136,9 @@ Val el_dimensions(Elab *el, Call *call)
 
 Val el_has_axis(Elab *el, Call *call)
 {
-    static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}};
-    int axis = axis_called(WORDS, 3, call->arg[1].text);
+    static const AxisWord WORDS[] = {
+        {"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}, {"c", IR_AX_C}};
+    int axis = axis_called(WORDS, 4, call->arg[1].text);
     return el_host(ir_const_typed(el->g, el_has(el, call->arg[0], axis), ELEM_BOOL));
 }
 

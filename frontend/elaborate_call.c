@@ -359,6 +359,17 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
     }
 }
 
+/* The parameter of the i-th value: those beyond the parameters belong to the "..." one. */
+static const OpParam *param_at(const Op *op, int i)
+{
+    for (int k = 0; i >= op->n_params && k < op->n_params; k++) {
+        if (op->param[k].rest) {
+            return &op->param[k];
+        }
+    }
+    return &op->param[i];
+}
+
 /* The parameter that an argument belongs to; -1 after a complaint. */
 static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
 {
@@ -385,15 +396,15 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
     }
     if (call->given[i]) {
         el_error(el, ARGUMENT_TWICE, arg->name != NULL ? arg->name_span : arg->value->span,
-                 op->param[i < op->n_params ? i : op->n_params - 1].name);
+                 param_at(op, i)->name);
         return -1;
     }
     return i;
 }
 
-static const OpParam *param_at(const Op *op, int i)
+int el_first_of_rest(const Op *op)
 {
-    return &op->param[i < op->n_params ? i : op->n_params - 1];
+    return op->n_params - (op->n_params > 0 && op->param[op->n_params - 1].rest);
 }
 
 static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
@@ -401,8 +412,7 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
     bool fine = true;
     int next = 0;
     /* Values of a "..." parameter follow those of the others. */
-    call->n = call->op->n_params;
-    call->n -= call->n > 0 && call->op->param[call->n - 1].rest;
+    call->n = el_first_of_rest(call->op);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
         int i = parameter_of(el, call, arg, &next);
         if (i < 0) {

@@ -166,7 +166,7 @@ static bool add_property(Elab *el, Call *call, int i, Wanted *m)
 static bool read_measure(Elab *el, Call *call, Wanted *m)
 {
     bool fine = true;
-    for (int i = 1; i < call->n; i++) {
+    for (int i = el_first_of_rest(call->op); i < call->n; i++) {
         if (call->arg[i].kind == VAL_IMAGE) {
             fine = add_image(el, call, i, m) && fine;
         } else {
@@ -209,6 +209,20 @@ static const char *columns_of(Elab *el, const Wanted *m, bool space)
     return s.at;
 }
 
+/* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
+static void spacing(Elab *el, Val record, IrExpr *arg)
+{
+    static const char *const NAMES[] = {"x", "y", "z"};
+    for (int ax = 0; ax < 3; ax++) {
+        const Val *v = el_member(record, NAMES[ax]);
+        double zero;
+        arg[ax] = v->expr;
+        if (ir_is_const(el->g, v->expr, &zero) && zero == 0) {
+            arg[ax] = ir_const(el->g, 1);
+        }
+    }
+}
+
 static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *columns)
 {
     IrNode node = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64, .text = columns};
@@ -219,6 +233,12 @@ static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *colu
         image.image = IR_K_IMAGE;
         image.expr = ir_cast(el->g, image.expr, ELEM_F32);
         node.in[k + 1] = el_readable(el, image, "image", call->span).expr;
+    }
+    for (int ax = 0; ax < 3; ax++) {
+        node.arg[ax] = ir_const(el->g, 1);
+    }
+    if (!call->op->param[call->op->n_params - 1].rest) {
+        spacing(el, call->arg[call->op->n_params - 1], node.arg);
     }
     return el_add_once(el, node, "table", call->span);
 }
@@ -394,19 +414,6 @@ Val el_relabel(Elab *el, Call *call)
 }
 
 /* ---- distances and growth -------------------------------------------------------------- */
-
-static void spacing(Elab *el, Val record, IrExpr *arg)
-{
-    static const char *const NAMES[] = {"x", "y", "z"};
-    for (int ax = 0; ax < 3; ax++) {
-        const Val *v = el_member(record, NAMES[ax]);
-        double zero;
-        arg[ax] = v->expr;
-        if (ir_is_const(el->g, v->expr, &zero) && zero == 0) {
-            arg[ax] = ir_const(el->g, 1);
-        }
-    }
-}
 
 Val el_distance(Elab *el, Call *call)
 {

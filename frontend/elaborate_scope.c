@@ -137,8 +137,10 @@ Val el_unknown(Elab *el, const char *name, Span span)
     }
     if (ops_find(el->ops, name) != NULL) {
         Diag *d = el_error(el, OPERATOR_AS_NAME, span, name);
-        diag_help(el->diags, d, "operators take their arguments in parentheses: %s(%s)", name,
-                  ops_find(el->ops, name)->n_params > 0 ? "..." : "");
+        const char *dots = ops_find(el->ops, name)->n_params > 0 ? "..." : "";
+        diag_help(el->diags, d, "operators take their arguments in parentheses: %s(%s)", name, dots);
+        diag_help(el->diags, d, "to give it to a function, make a function of it: fn my_%s(v) = %s(v%s)",
+                  name, name, ops_find(el->ops, name)->n_params > 1 ? ", ..." : "");
         return el_err();
     }
     Names names = {0};

@@ -48,7 +48,8 @@ static bool has_axis(Elab *el, Val v, int axis, Span span)
         return true;
     }
     Diag *d = el_error(el, NO_SUCH_AXIS, span, axis_name(axis), el_axes(el, v.grid));
-    diag_help(el->diags, d, "an image has the axes that its input names: input image[z, y, x]");
+    diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
+              axis == IR_AX_C ? "y, x, c" : "z, y, x");
     return false;
 }
 

@@ -253,3 +253,46 @@ const Peer *ops_peer(const char *name)
     }
     return NULL;
 }
+
+/* "image", or "image2" where there are several images. */
+static void add_argument(const Peer *peer, int k, Str *out)
+{
+    static const struct {
+        char letter;
+        const char *name;
+    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"}, {'n', "n"}};
+    int same = 0, number = 0;
+    for (int i = 0; peer->arguments[i] != '\0'; i++) {
+        same += peer->arguments[i] == peer->arguments[k];
+        number += i <= k && peer->arguments[i] == peer->arguments[k];
+    }
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (NAMES[i].letter == peer->arguments[k]) {
+            str_add(out, NAMES[i].name);
+        }
+    }
+    if (same > 1) {
+        str_addf(out, "%d", number);
+    }
+}
+
+const char *ops_peer_spelled(const Peer *peer, Arena *arena)
+{
+    Str s;
+    str_init(&s, arena);
+    for (const char *p = peer->here; *p != '\0'; p++) {
+        if (*p != '$') {
+            str_addn(&s, p, 1);
+            continue;
+        }
+        p++;
+        if (p[1] == '{') {
+            size_t n = strcspn(p + 2, "}");
+            str_addn(&s, p + 2, n);
+            p += n + 2;
+        } else {
+            add_argument(peer, *p - '1', &s);
+        }
+    }
+    return s.at;
+}

@@ -4,7 +4,8 @@
  *
  * A signature is text: "v: image, sigma: number or per-axis in 0 .. inf, border: border = nearest".
  * Each parameter has a name, the kinds that it takes, an optional range and an optional default
- * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same".  A parameter written "...name: kinds" takes any number of values.
+ * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same".  A parameter written
+ * "...name: kinds" takes any number of values; parameters after it can only be given by name.
  */
 #ifndef FRONTEND_OPS_H
 #define FRONTEND_OPS_H
@@ -89,6 +90,9 @@ typedef struct Peer {
 extern const Peer OPS_PEERS[];
 extern const int OPS_PEERS_N;
 const Peer *ops_peer(const char *name);
+/* What to write instead, with speaking names for the arguments: "image > otsu(image)"; "" when
+ * there is nothing like it here. */
+const char *ops_peer_spelled(const Peer *peer, Arena *arena);
 
 /* The files of the prelude, in order. */
 typedef struct PreludeFile {

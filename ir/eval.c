@@ -193,9 +193,9 @@ static double eval_fold(IrEval *ev, IrExpr e)
 
 static double eval_call(IrEval *ev, const IrExprNode *n)
 {
-    double args[16];
+    double args[IR_FN_MAX_VARS];
     int k = 0;
-    for (IrExpr a = n->a; a != 0 && k < 16; a = ir_expr(ev->g, a)->b) {
+    for (IrExpr a = n->a; a != 0; a = ir_expr(ev->g, a)->b) {
         args[k++] = eval(ev, ir_expr(ev->g, a)->a);
     }
     return ir_function_eval(ev->g->functions.at[(int)n->num], args);

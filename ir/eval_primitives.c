@@ -171,7 +171,7 @@ static void run_measure(Prim *p)
     for (int k = 1; k < IR_MAX_IN && p->node->in[k] != 0; k++) {
         images[n_images++] = floats(p, k);
     }
-    const double spacing[3] = {1, 1, 1};
+    const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
     size_t capacity = ((size_t)count + 1) * 256;
     double *out = hold(p, capacity * sizeof *out);
     if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {

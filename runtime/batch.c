@@ -79,19 +79,6 @@ static bool open_journal(Batch *b, Err *err)
     return true;
 }
 
-static bool prepare(Batch *b, Err *err)
-{
-    const char *folder = b->list.folder;
-    snprintf(b->software, sizeof b->software, "pipec %s %s %s", b->program->version,
-             b->program->name, b->program->hash);
-    b->parameters = options_params_text(b->program, b->options->params);
-    b->fates = calloc((size_t)b->list.n + 1, sizeof *b->fates);
-    TRY((b->parameters != NULL && b->fates != NULL) || no_memory(err));
-    TRY(folder[0] == '\0' || file_make_folder(folder, err));
-    file_sweep(folder[0] == '\0' ? "." : folder);
-    return open_journal(b, err);
-}
-
 static bool open_device(Batch *b, Err *err)
 {
     const Options *o = b->options;
@@ -106,12 +93,27 @@ static bool open_device(Batch *b, Err *err)
                                 "the reference is part of the compiler: pipec run --device "
                                 "reference");
     }
-    TRY(dev_open(&options, &b->dev, err));
-    if (o->profile) {
+    TRY(b->dev != NULL || dev_open(&options, &b->dev, err));
+    if (o->profile && b->profile == NULL) {
         b->profile = profile_new();
         return b->profile != NULL || no_memory(err);
     }
     return true;
+}
+
+static bool prepare(Batch *b, Err *err)
+{
+    const char *folder = b->list.folder;
+    snprintf(b->software, sizeof b->software, "pipec %s %s %s", b->program->version,
+             b->program->name, b->program->hash);
+    b->parameters = options_params_text(b->program, b->options->params);
+    b->fates = calloc((size_t)b->list.n + 1, sizeof *b->fates);
+    TRY((b->parameters != NULL && b->fates != NULL) || no_memory(err));
+    /* A device that is not there leaves no folder behind; what --resume goes on with has one. */
+    TRY(b->options->resume || open_device(b, err));
+    TRY(folder[0] == '\0' || file_make_folder(folder, err));
+    file_sweep(folder[0] == '\0' ? "." : folder);
+    return open_journal(b, err);
 }
 
 /* ---- the work -------------------------------------------------------------------------- */

@@ -73,16 +73,31 @@ char *cl_source_key(const DeviceInfo *info, const char *source, const char *opti
     return key;
 }
 
+/* Writes a kernel to a new file in the folder for temporary files; its name in `path`. */
+static bool write_temporary(const char *name, const char *source, char *path, size_t size)
+{
+    char file[160];
+    const char *temp = getenv("TMPDIR");
+    snprintf(file, sizeof file, "pipec-%.140s", name);
+    path_of(temp && temp[0] ? temp : "/tmp", file, path, size);
+    size_t stem = strlen(path) - strlen(".cl");
+    snprintf(path + stem, size - stem, "-XXXXXX");
+    int fd = mkstemp(path);
+    if (fd < 0) {
+        return false;
+    }
+    bool written = file_put(fd, source, strlen(source));
+    return close(fd) == 0 && written;
+}
+
 bool cl_source_failed(const DeviceInfo *info, const char *dump, const char *name,
                       const char *source, const char *log, const char *status, Err *err)
 {
-    char path[PATH_SIZE], file[160], text[LOG_CHARS + 1];
-    const char *temp = getenv("TMPDIR");
-    temp = temp && temp[0] ? temp : "/tmp";
-    snprintf(file, sizeof file, "%s%.140s", dump[0] ? "" : "pipec-", name);
-    path_of(dump[0] ? dump : temp, file, path, sizeof path);
+    char path[PATH_SIZE], text[LOG_CHARS + 1];
     Err ignored = {0};
-    bool written = file_write(path, source, strlen(source), &ignored);
+    path_of(dump, name, path, sizeof path);
+    bool written = dump[0] ? file_write(path, source, strlen(source), &ignored)
+                           : write_temporary(name, source, path, sizeof path);
     shorten(log, text);
     return err_set(err, CODE_DEVICE,
                    "the device '%s' could not compile kernel '%s' (%s); its source %s %s:\n%s",

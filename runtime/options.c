@@ -14,30 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(member) offsetof(Options, member)
-
 const OptionRow OPTION_ROWS[] = {
-    {"output", 'o', "DIR", OPTION_TEXT, AT(output),
-     "folder for the outputs, or a template: 'out/{stem}/{output}.{ext}' (default: here)"},
-    {"device", 0, "NAME", OPTION_TEXT, AT(device),
-     "part of a device's name, its number as '#k', or 'cpu'"},
-    {"memory", 0, "SIZE", OPTION_SIZE, AT(memory),
-     "device memory to stay within: 2GiB, 512MiB, or bytes"},
-    {"host-memory", 0, "SIZE", OPTION_SIZE, AT(host),
-     "memory for pixels on the host; larger images go through in rows (default: a quarter)"},
-    {"jobs", 'j', "N", OPTION_COUNT, AT(jobs), "threads that read files, and as many that write"},
-    {"shard", 0, "i/n", OPTION_SHARD, AT(shard), "only the i-th of n parts of the images"},
-    {"resume", 0, NULL, OPTION_FLAG, AT(resume), "skip what an earlier run has finished"},
-    {"check", 0, NULL, OPTION_FLAG, AT(check), "compare every result with the reference"},
-    {"profile", 0, "[=FILE]", OPTION_PROFILE, AT(profile),
-     "where the time goes; FILE: a trace for chrome://tracing"},
-    {"dump-kernels", 0, "DIR", OPTION_TEXT, AT(dump), "write the kernels that run into a folder"},
-    {"load-kernels", 0, "DIR", OPTION_TEXT, AT(load), "run the kernels in a folder instead"},
-    {"describe", 0, "[=json]", OPTION_DESCRIBE, AT(describe), "inputs, parameters and outputs"},
-    {"dry-run", 0, NULL, OPTION_FLAG, AT(dry_run), "only say what would be done"},
-    {"quiet", 'q', NULL, OPTION_FLAG, AT(quiet), "no progress, only failures"},
-    {"version", 0, NULL, OPTION_FLAG, AT(version), "version and hash of the pipeline"},
-    {"help", 'h', NULL, OPTION_FLAG, AT(help), "this text"},
+#define OPTION(name, letter, argument, kind, member, help)                                         \
+    {name, letter, argument, OPTION_##kind, offsetof(Options, member), help},
+#include "../base/options.def"
+#undef OPTION
 };
 const int OPTION_ROW_COUNT = sizeof OPTION_ROWS / sizeof *OPTION_ROWS;
 

@@ -68,7 +68,7 @@ VISIT_INLINE int histogram_bin_of(const RangeBins *r, const HistogramGuess *g, f
     const bool inside = (v >= r->lo) & (v <= r->hi);
 #if HISTOGRAM_INTEGER
     const float offset = v - r->lo;
-    return inside & (offset < (float)r->bins) ? (int)offset : HISTOGRAM_BINS;
+    return (inside & (offset < (float)r->bins)) ? (int)offset : HISTOGRAM_BINS;
 #else
     /* Beside 1.5 * 2^23 the last bit of a float counts ones, so adding rounds. */
     const float place = clamp(v * g->norm + g->offset, g->low, g->high);

@@ -63,13 +63,12 @@ VISIT_INLINE VisitBatch visit_batch(uint tile, int batch, int w, int h)
     const uint row = tile / across, plane = row / down;
     const int x0 = (int)((tile - row * across) * VISIT_TILE_W);
     const int y0 = (int)((row - plane * down) * VISIT_TILE_H);
-    const int item = (int)get_local_id(0);
     VisitBatch b = {0, 0, (int)plane, 0, 0};
 #if VISIT_CPU_SHAPE
     b.x = x0 + batch * VISIT_BATCH_W;
     b.y = y0;
 #else
-    b.x = x0 + item;
+    b.x = x0 + (int)get_local_id(0);
     b.y = y0 + batch;
 #endif
 #if VISIT_MODE == VISIT_DOWN
@@ -77,7 +76,7 @@ VISIT_INLINE VisitBatch visit_batch(uint tile, int batch, int w, int h)
     b.x = min(b.x, w - 1);
     b.y = visit_moved(b.y, y0, VISIT_COUNT, 1, h, &b.from);
 #elif VISIT_MODE == VISIT_ALONG
-    const int start = b.x - item;
+    const int start = b.x - (int)get_local_id(0);
     b.x = visit_moved(b.x, start, VISIT_COUNT * VISIT_GROUP, VISIT_GROUP, w, &b.from);
     b.to = start < w ? VISIT_COUNT : 0;
 #else

@@ -81,6 +81,13 @@ expect 0 '' "$PIPEC" run blobs.ir "$SAMPLES/blobs.tif" -o from_graph
 expect 0 '' "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o from_text
 check cmp from_graph/blobs_table.csv from_text/blobs_table.csv
 
+expect 0 '' "$PIPEC" help p0403
+shows 'P0403, error: there is no axis ... in ...'
+expect 0 '' "$PIPEC" ops measure
+shows 'solidity'
+expect 0 '' "$PIPEC" ops threshold_otsu
+shows 'written here: image > otsu(image)'
+
 # ---- plan -------------------------------------------------------------------------------
 OCL_ICD_VENDORS=$WORK expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 20000x30000:u16 --memory 8GiB
 shows 'fits into 8GiB'

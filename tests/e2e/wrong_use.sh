@@ -86,7 +86,8 @@ nothing() {
 }
 expect 3 'OCL_ICD_VENDORS' nothing "$PIPEC" run "$blobs" "$image" -o out
 expect 3 'OCL_ICD_VENDORS' nothing "$PIPEC" devices
-expect 3 "'nosuch'" run "$blobs" "$image" --device nosuch -o out
+expect 3 "'nosuch'" run "$blobs" "$image" --device nosuch -o not/made
+check test ! -e not
 says '#0'
 expect 3 '#99' run "$blobs" "$image" --device '#99' -o out
 expect 4 '--memory' run "$blobs" "$image" --memory 1KiB -o out

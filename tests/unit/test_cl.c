@@ -283,6 +283,13 @@ static void bad_source_shows_log_and_place(void **state)
     assert_true(file_read(path, &text, &size, &none));
     assert_string_equal(text, bad);
     free(text);
+    /* Another failure does not write over the first one's file. */
+    char other[400] = "";
+    err_clear(&err);
+    assert_false(dev_program(dev, "blurred", bad, NULL, &program, &err));
+    assert_int_equal(sscanf(strstr(err.text, "is in "), "is in %399[^:\n]", other), 1);
+    assert_string_not_equal(path, other);
+    unlink(other);
     unlink(path);
     use(dev, TWICE);
     dev_close(dev);

@@ -1,5 +1,6 @@
 /* Graphs made by hand, run by the evaluator and as generated kernels: the same bits. */
 #include "tests/support/both.h"
+#include "tests/support/on_device.h"
 
 #include "ir/text.h"
 
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-static Device *dev;
 
 typedef struct Fixture {
     Arena arena;
@@ -56,7 +55,7 @@ static void check_all(Fixture *f, int w, int h, int d, Elem elem, int kind, Pass
     in.inputs[0] = both_image(w, h, d, 1, elem, 7, kind);
     PassContext cx = {.fuse = fuse, .verify = true};
     char why[400];
-    if (!both_run(f->g, &cx, &in, dev, why, sizeof why)) {
+    if (!both_run(f->g, &cx, &in, device, why, sizeof why)) {
         Str s;
         str_init(&s, &f->arena);
         ir_print(f->g, &s);
@@ -184,22 +183,6 @@ static void test_volume(void **state)
 {
     (void)state;
     each_size(make_volume_blur, true, IR_REFLECT);
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    Err err = {0};
-    const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu"};
-    return dev_open(&options, &dev, &err) ? 0 : -1;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    dev_close(dev);
-    return 0;
 }
 
 int main(void)

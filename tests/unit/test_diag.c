@@ -327,6 +327,11 @@ static void every_code_has_a_page(void **state) {
     for (int i = 0; i < ROWS; i++) {
         const char *page = diag_page(rows[i].code);
         assert_non_null(page);
+        Str title;
+        str_init(&title, &arena);
+        diag_title(rows[i].code, &title);
+        assert_int_equal(strncmp(title.at, rows[i].code, strlen(rows[i].code)), 0);
+        assert_null(strchr(title.at, '%'));
         assert_string_equal(page, rows[i].page);
         int lines = 0;
         for (const char *p = page; *p != '\0'; p++) {

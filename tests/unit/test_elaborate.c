@@ -155,6 +155,26 @@ static void stages_have_the_users_names_and_lines(void **state)
     assert_int_equal(count_in(g, " = map : "), 3);
 }
 
+static void params_carry_units(void **state)
+{
+    (void)state;
+    const char *g = graph_of("input image[y, x]\nparam s = 2 um in 0.5 um .. 9000 nm \"blur\"\n"
+                             "output a = gaussian(image, s)");
+    assert_in(g, "param s = 2 in 0.5 .. 9 \"blur (um)\"");
+    assert_in(g, "div($s, pixelsize(x))");
+    assert_in(graph_of("input image[y, x]\nparam s = 2 um in 0 .. inf\noutput a = gaussian(image, s)"),
+              "param s = 2 in 0 .. inf \"um\"");
+}
+
+static void axes_can_be_asked_for(void **state)
+{
+    (void)state;
+    assert_in(graph_of("input image[y, x, c]\noutput a = image if has_axis(image, c) else -image"),
+              "    in 0 %1\n");
+    assert_in(graph_of("input image[y, x]\noutput a = image if has_axis(image, c) else -image"),
+              "    in 0 neg(%1)\n");
+}
+
 static void sums_are_computed_axis_by_axis(void **state)
 {
     (void)state;
@@ -352,7 +372,10 @@ static const struct {
     {"input image[c]\noutput a = image", "P0223", 1, "[y, x]"},
     {"input image[y, x] : float\noutput a = image", "P0224", 1, "f32"},
     {IMAGE "param s = true\noutput a = image * 2", "P0230", 2, "written as numbers"},
-    {IMAGE "param s = 1 um\noutput a = gaussian(image, s)", "P0230", 2, "written as numbers"},
+    {IMAGE "param s = 1 um in 0 .. 5\noutput a = gaussian(image, s)", "P0234", 2, "0.5 um .. 10 um"},
+    {IMAGE "output a = image[c = 1]", "P0403", 2, "input image[y, x, c]"},
+    {IMAGE "fn ap(f, v) = f(v)\noutput a = ap(sobel, image)", "P0203", 3, "fn my_sobel(v)"},
+    {IMAGE "param dry_run = 3\noutput a = image * dry_run", "P0233", 2, "dry_run_value"},
     {IMAGE "param device = 1\noutput a = image * device", "P0233", 2, "device_value"},
     {IMAGE "param n = -1 in 0 .. 3\noutput a = image * n", "P0232", 2, "the range is given"},
     /* outputs */
@@ -582,8 +605,11 @@ static const char *suggestion(const Peer *peer)
         int k = *++p - '1';
         assert_true(k >= 0 && k < (int)strlen(peer->arguments));
         char kind = peer->arguments[k];
-        if (p[1] == '{') {
-            p += strcspn(p, "}");
+        if (p[1] == '{') { /* where the argument is not given */
+            size_t n = strcspn(p + 2, "}");
+            str_addn(&s, p + 2, n);
+            p += n + 2;
+            continue;
         }
         str_add(&s, kind == 'i'   ? "image"
                     : kind == 'v' ? "volume"
@@ -627,6 +653,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_tour_elaborates_without_a_word, setup, teardown),
         cmocka_unit_test_setup_teardown(stages_have_the_users_names_and_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(params_carry_units, setup, teardown),
+        cmocka_unit_test_setup_teardown(axes_can_be_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_computed_axis_by_axis, setup, teardown),
         cmocka_unit_test_setup_teardown(whole_image_values_share_their_passes, setup, teardown),
         cmocka_unit_test_setup_teardown(lengths_become_pixels, setup, teardown),

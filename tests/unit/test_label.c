@@ -7,6 +7,7 @@
  */
 #include "ir/ref.h"
 #include "runtime/prim_label.h"
+#include "tests/support/on_device.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -33,66 +34,9 @@ static const char READER[] =
     "static inline %s read_1(READ_PARAMS, int x, int y, int plane)\n"
     "{ return labels[((long)plane * h + y) * pitch + x]; }\n";
 
-static Device *device;
 static DevMem *values;
-static bool small;
-
-static void must(bool ok, const Err *err)
-{
-    if (!ok) {
-        fail_msg("%s", err->text);
-    }
-}
-
-/* Memory that holds something else than what a kernel may hope for. */
-static DevMem *allocate(size_t bytes)
-{
-    Err err = {0};
-    DevMem *mem = NULL;
-    size_t words = (bytes + 3) / 4;
-    must(dev_alloc(device, words * 4, &mem, &err), &err);
-    must(dev_fill(device, mem, 0, words * 4, 0xdededede, &err), &err);
-    return mem;
-}
-
-static void *zeroed(size_t bytes)
-{
-    void *at = calloc(bytes + 1, 1);
-    assert_non_null(at);
-    return at;
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    Err err = {0};
-    DevOptions options = {0};
-    if (!dev_open(&options, &device, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    small = getenv("PIPEC_TEST_SMALL") != NULL;
-    values = allocate(SLOTS * sizeof(double));
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    dev_free(device, values);
-    dev_close(device);
-    return 0;
-}
 
 /* ---- images ---------------------------------------------------------------------------------- */
-
-static uint32_t random_state = 1;
-
-static uint32_t below(uint32_t n)
-{
-    random_state = random_state * 1664525U + 1013904223U;
-    return (random_state >> 16) % n;
-}
 
 /* What is left of a ring-shaped path from the corner to the middle, one pixel wide, one apart. */
 static bool on_spiral(int x, int y, int w, int h)
@@ -685,6 +629,21 @@ static void test_perlabel_ranges(void **state)
     }
 }
 
+static int open_all(void **state)
+{
+    if (open_device(state) != 0) {
+        return 1;
+    }
+    values = allocate(SLOTS * sizeof(double));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    dev_free(device, values);
+    return close_device(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -694,5 +653,5 @@ int main(void)
         cmocka_unit_test(test_compact),       cmocka_unit_test(test_compact_rounds),
         cmocka_unit_test(test_perlabel),      cmocka_unit_test(test_perlabel_ranges),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

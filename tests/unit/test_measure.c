@@ -14,6 +14,7 @@
 #include "base/measures.h"
 #include "ir/ref.h"
 #include "runtime/prim.h"
+#include "tests/support/on_device.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -296,14 +297,6 @@ static void exact_sums_are_exact(void **state)
     assert_true(out[0] == -6 && out[1] == ldexp(1, -100));
 }
 
-static uint32_t random_state = 1;
-
-static uint32_t below(uint32_t n)
-{
-    random_state = random_state * 1664525U + 1013904223U;
-    return (random_state >> 8) % n;
-}
-
 /* The plane through three points if all others lie on one side of it. */
 static bool is_face(const HullPoint *p, int n, const int corner[3], HullPlane *plane)
 {
@@ -387,9 +380,6 @@ static void hulls_have_all_faces(void **state)
 
 extern const Primitive prim_measure, prim_column;
 
-static Device *device;
-static bool small; /* for slow checkers of kernels */
-
 static const char READER[] =
     "#define READ_PARAMS int w, int h, int pitch, global const uint *table, global const "
     "float *sum, global const float *current, global const float *x0\n"
@@ -400,43 +390,6 @@ static const char READER[] =
     "static inline float read_2(READ_PARAMS, int x, int y, int plane)\n"
     "{ return current[READ_AT]; }\n"
     "static inline float read_3(READ_PARAMS, int x, int y, int plane)\n{ return x0[READ_AT]; }\n";
-
-static void must(bool ok, const Err *err)
-{
-    if (!ok) {
-        fail_msg("%s", err->text);
-    }
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    Err err = {0};
-    DevOptions options = {0};
-    if (!dev_open(&options, &device, &err)) {
-        (void)fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    small = getenv("PIPEC_TEST_SMALL") != NULL;
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    dev_close(device);
-    return 0;
-}
-
-static DevMem *allocate(size_t bytes)
-{
-    Err err = {0};
-    DevMem *mem = NULL;
-    bytes = (bytes + 4) / 4 * 4;
-    must(dev_alloc(device, bytes, &mem, &err), &err);
-    must(dev_fill(device, mem, 0, bytes, 0xdededede, &err), &err);
-    return mem;
-}
 
 /* Rows go to a pitch of 16; what lies between holds anything. */
 static DevMem *upload(RefShape s, const void *pixels)
@@ -592,6 +545,11 @@ static void device_measures_shapes(void **state)
     }
 }
 
+static uint32_t below_24_bits(void)
+{
+    return below(4096) << 12 | below(4096);
+}
+
 /* Labels by cells with ragged borders, some missing; `odd` puts NaN and infinities into images. */
 static Scene scatter(int w, int h, int d, int cell, bool odd)
 {
@@ -607,7 +565,7 @@ static Scene scatter(int w, int h, int d, int cell, bool odd)
                 s.labels[i] = below(8) == 0 || label % 7 == 3 ? 0 : label;
                 s.count = s.labels[i] > s.count ? s.labels[i] : s.count;
                 s.images[0][i] = (float)below(65536);
-                float a = (float)below(1 << 24) - (1 << 23), b = (float)below(1 << 24) - (1 << 22);
+                float a = (float)below_24_bits() - (1 << 23), b = (float)below_24_bits() - (1 << 22);
                 s.images[1][i] = a * (float)ldexp(1, (int)below(20));
                 s.images[2][i] = b * (float)ldexp(1, (int)below(39) - 60);
                 if (odd && below(40) == 0) {

@@ -2,6 +2,7 @@
  * test_measure_parts: tables of images in parts against those of the same images in one piece, bit
  * for bit.  (test_measure holds the latter against the reference.)
  */
+#include "on_device.h"
 #include "parts.h"
 
 #include <math.h>
@@ -16,50 +17,7 @@
 
 extern const Primitive prim_measure;
 
-static Device *device;
-
-static void must(bool ok, const Err *err)
-{
-    if (!ok) {
-        fail_msg("%s", err->text);
-    }
-}
-
-static void *zeroed(size_t bytes)
-{
-    void *at = calloc(bytes + 1, 1);
-    assert_non_null(at);
-    return at;
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    Err err = {0};
-    DevOptions options = {0};
-    if (!dev_open(&options, &device, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    dev_close(device);
-    return 0;
-}
-
 /* ---- scenes ------------------------------------------------------------------------------ */
-
-static uint32_t random_state;
-
-static uint32_t below(uint32_t n)
-{
-    random_state = random_state * 1664525U + 1013904223U;
-    return (random_state >> 16) % n;
-}
 
 typedef struct Scene {
     RefShape shape;

@@ -8,6 +8,7 @@
 #include "ir/ref.h"
 #include "runtime/prim.h"
 #include "tests/golden/thresholds.h"
+#include "tests/support/on_device.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -54,65 +55,9 @@ typedef struct Image {
     DevMem *image, *mask;
 } Image;
 
-static Device *device;
 static DevMem *values, *range;
-static bool small;
-
-static void must(bool ok, const Err *err)
-{
-    if (!ok) {
-        fail_msg("%s", err->text);
-    }
-}
-
-static DevMem *allocate(size_t bytes)
-{
-    Err err = {0};
-    DevMem *mem = NULL;
-    must(dev_alloc(device, bytes, &mem, &err), &err);
-    /* Garbage, and written rather than filled: oclgrind never forgets that memory was filled. */
-    void *garbage = malloc(bytes);
-    assert_non_null(garbage);
-    memset(garbage, 0xcd, bytes);
-    must(dev_write(device, mem, 0, garbage, bytes, &err), &err);
-    must(dev_finish(device, &err), &err);
-    free(garbage);
-    return mem;
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    Err err = {0};
-    DevOptions options = {0};
-    if (!dev_open(&options, &device, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    small = getenv("PIPEC_TEST_SMALL") != NULL;
-    values = allocate(SLOTS * sizeof(double));
-    range = allocate(2 * sizeof(double));
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    dev_free(device, values);
-    dev_free(device, range);
-    dev_close(device);
-    return 0;
-}
 
 /* ---- images ------------------------------------------------------------------------------ */
-
-static uint32_t random_state;
-
-static uint32_t below(uint32_t n)
-{
-    random_state = random_state * 1664525U + 1013904223U;
-    return (random_state >> 16) % n;
-}
 
 static float any_float(void)
 {
@@ -736,6 +681,23 @@ static void test_too_many_pixels(void **state)
     }
 }
 
+static int open_all(void **state)
+{
+    if (open_device(state) != 0) {
+        return 1;
+    }
+    values = allocate(SLOTS * sizeof(double));
+    range = allocate(2 * sizeof(double));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    dev_free(device, values);
+    dev_free(device, range);
+    return close_device(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -750,5 +712,5 @@ int main(void)
         cmocka_unit_test(test_threshold_unknown),    cmocka_unit_test(test_no_bins),
         cmocka_unit_test(test_too_many_pixels),      cmocka_unit_test(test_large),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

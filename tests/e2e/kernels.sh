@@ -1,0 +1,54 @@
+# kernels.sh: no kernel, generated or written by hand, makes a compiler complain.  Every sample and
+# a pipeline with all primitives are run with --dump-kernels; what is dumped is the whole text.  The
+# device's compiler says nothing, and clang, where there is one, has nothing to say either.
+. "$(dirname "$0")/lib.sh"
+
+cat >primitives.pipe <<'END'
+input image[y, x]
+smooth = gaussian(image, 2)
+bright = smooth > otsu(smooth)
+labels = label(bright)
+far = distance(bright)
+peaks = local_maxima(far)
+basins = watershed(-far, label(peaks), bright)
+output cells = remove_small_objects(basins, 20)
+output zones = expand_labels(labels, 5)
+output filled = reconstruct(image - 20, image)
+output hulls = hull(labels)
+output level = percentile(image, 90) + otsu(image) + std(smooth)
+output flat = label(image // 16 > 3, connectivity = 8)
+output table = measure(cells, image, area, mean, std, median, centroid, solidity, perimeter, eccentricity)
+END
+
+# complaints FILE: what clang says about a kernel.  The libraries in front are whole: a function
+# of them that a kernel does not call is no mistake.
+complaints() {
+    clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -Wall -Wno-unused-function \
+        -fsyntax-only "$1" 2>&1
+}
+
+# quiet NAME COMMAND...: succeeds, says nothing, and clang has no complaints.
+quiet() {
+    name=$1
+    shift
+    expect 0 '' "$@" -q -o out --dump-kernels "$name"
+    check test ! -s said.err
+    for file in "$name"/*.cl; do
+        check test -s "$file"
+        ! command -v clang >/dev/null || check test -z "$(complaints "$file")"
+    done
+}
+
+for name in $(samples); do
+    # shellcheck disable=SC2046
+    quiet "$name" "$PIPEC" run "$SAMPLES/$name.pipe" $(image_of "$name")
+done
+quiet primitives "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif"
+
+# clang does find what is wrong.
+if command -v clang >/dev/null; then
+    echo 'kernel void a(global int *b) { const int unused = 1; b[0] = 2; }' >wrong.cl
+    check test -n "$(complaints wrong.cl)"
+fi
+
+finish

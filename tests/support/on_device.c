@@ -1,0 +1,70 @@
+/* on_device: see on_device.h. */
+#include "on_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+Device *device;
+bool small;
+uint32_t random_state = 1;
+
+int open_device(void **state)
+{
+    (void)state;
+    Err err = {0};
+    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE")};
+    if (!dev_open(&options, &device, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    small = getenv("PIPEC_TEST_SMALL") != NULL;
+    return 0;
+}
+
+int close_device(void **state)
+{
+    (void)state;
+    dev_close(device);
+    return 0;
+}
+
+void must(bool ok, const Err *err)
+{
+    if (!ok) {
+        fail_msg("%s", err->text);
+    }
+}
+
+/* Written rather than filled: oclgrind never forgets that memory was filled. */
+DevMem *allocate(size_t bytes)
+{
+    Err err = {0};
+    DevMem *mem = NULL;
+    must(dev_alloc(device, bytes, &mem, &err), &err);
+    void *garbage = malloc(bytes + 1);
+    assert_non_null(garbage);
+    memset(garbage, 0xcd, bytes);
+    must(dev_write(device, mem, 0, garbage, bytes, &err), &err);
+    must(dev_finish(device, &err), &err);
+    free(garbage);
+    return mem;
+}
+
+void *zeroed(size_t bytes)
+{
+    void *at = calloc(bytes + 1, 1);
+    assert_non_null(at);
+    return at;
+}
+
+uint32_t below(uint32_t n)
+{
+    random_state = random_state * 1664525U + 1013904223U;
+    return (random_state >> 16) % n;
+}

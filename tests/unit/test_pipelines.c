@@ -1,0 +1,188 @@
+/* Whole pipelines, each for one thing that once went wrong, on a device and by the evaluator. */
+#include "codegen/codegen.h"
+#include "tests/support/both.h"
+#include "tests/support/on_device.h"
+#include "tests/support/pipelines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Arena arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static IrGraph *elaborate(const char *text)
+{
+    const char *complaints;
+    IrGraph *g = pipeline_graph(&arena, "test.pipe", text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s\n%s", text, complaints);
+    }
+    return g;
+}
+
+/* The device gives what the evaluator gives, for an image with three channels. */
+static void check(const char *text)
+{
+    IrGraph *g = elaborate(text);
+    BothCase in = {.n_inputs = 1};
+    bool channels = g->grids.at[ir_node(g, 1)->grid].has[IR_AX_C];
+    in.inputs[0] = both_image(37, 21, 1, channels ? 3 : 1, ELEM_U8, 3, 0);
+    for (int i = 0; i < g->params.n; i++) {
+        in.params[i] = g->params.at[i].value;
+    }
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    char why[400];
+    if (!both_run(g, &cx, &in, device, why, sizeof why)) {
+        fail_msg("%s\n%s", text, why);
+    }
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
+static bool takes_one_channel(const char *text)
+{
+    IrGraph *g = elaborate(text);
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    return p->inputs[0].channel >= 0;
+}
+
+static void only_the_channel_that_is_read_is_stored(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool one;
+    } CASES[] = {
+        {"input image[y, x, c]\noutput a = gaussian(image[c = 2], 1)\n", true},
+        {"input image[y, x, c]\nparam k = 1 in 0 .. 2\n"
+         "output a = image[c = k] / max(image[c = k]) + channels(image)\n", true},
+        {"input image[y, x, c]\ng = image[c = 1]\noutput v = label2rgb(label(g > otsu(g))) + g\n", true},
+        {"input image[y, x, c]\noutput a = image[c = 0] - image[c = 1]\n", false},
+        {"input image[y, x, c]\noutput a = image - mean(image[c = 1])\n", false},
+        {"input image[y, x, c]\noutput image\noutput a = image[c = 1] + 1\n", false},
+        {"input image[y, x, c]\noutput s = sum(image[c = i] for i in 0 .. 2)\n", false},
+        {"input image[y, x]\noutput a = image + 1\n", false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        if (takes_one_channel(CASES[i].text) != CASES[i].one) {
+            fail_msg("%s\n%s channel is stored", CASES[i].text, CASES[i].one ? "not only one" : "only one");
+        }
+        check(CASES[i].text);
+    }
+}
+
+/* A blur weighs rows and columns with one table; two blurs have two. */
+static void equal_tables_are_one(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\nparam s = 2\noutput a = gaussian(image, 5)\n"
+                           "output b = gaussian(image, s)\n");
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    int tables = 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        for (int d = 0; d < p->kernels[i].n_defines; d++) {
+            tables += p->kernels[i].defines[d].kind == DEF_TABLE;
+        }
+    }
+    assert_int_equal(tables, 2);
+}
+
+/* Areas and lengths in units of the spacing (both_image has pixels of half a micrometre). */
+static void measures_know_the_spacing(void **state)
+{
+    (void)state;
+    static const char *const COLUMNS = "area, perimeter, centroid, feret_diameter_max, mean";
+    const char *head = "input image[y, x]\nlabels = label(image > 120)\n";
+    const char *text = arena_printf(
+        &arena, "%soutput a = measure(labels, image, %s)\n"
+                "output b = measure(labels, image, %s, spacing = [pixel_size(y), pixel_size(x)])\n"
+                "output c = measure(labels, image, %s, spacing = 0.5)\n"
+                "output d = measure(labels, spacing = [1, 3], area)\n",
+        head, COLUMNS, COLUMNS, COLUMNS);
+    check(text);
+    IrGraph *g = elaborate(text);
+    IrEvalInput image = both_image(37, 21, 1, 1, ELEM_U8, 3, 1);
+    IrEval *ev;
+    Err err = {0};
+    assert_true(ir_eval(g, &image, NULL, &ev, &err));
+    const IrEvalNode *t[4];
+    for (int i = 0; i < 4; i++) {
+        t[i] = ir_eval_node(ev, g->outputs.at[i].node);
+    }
+    int64_t rows = t[0]->rows;
+    assert_true(rows > 1);
+    static const double FACTOR[] = {1, 0.25, 0.5, 0.5, 0.5, 0.5, 1}; /* label, area, lengths, mean */
+    for (int64_t i = 0; i < rows * t[0]->columns; i++) {
+        assert_true(t[1]->table[i] == t[0]->table[i] * FACTOR[i / rows]);
+        assert_true(t[2]->table[i] == t[1]->table[i]);
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        assert_true(t[3]->table[rows + i] == 3 * t[0]->table[rows + i]);
+    }
+    ir_eval_free(ev);
+    free((void *)(uintptr_t)image.pixels);
+}
+
+/* A table that is only there for one of its columns, again in every round. */
+static void columns_of_tables_are_pixels(void **state)
+{
+    (void)state;
+    check("input image[y, x]\nlabels = label(image > 120)\nv = image\n"
+          "repeat 3 { v = v + property(labels, area)[labels] }\n"
+          "output v\noutput w = property(labels, image, mean)[labels]\n");
+}
+
+/* Twelve arguments and what the function takes from around it. */
+static void functions_take_many_arguments(void **state)
+{
+    (void)state;
+    Str s;
+    str_init(&s, &arena);
+    str_add(&s, "input image[y, x]\n");
+    for (int i = 0; i < 20; i++) {
+        str_addf(&s, "v%d = mean(image) + %d\n", i, i);
+    }
+    str_add(&s, "fn f(n : i32) : f32 {\n  r = 0.0\n  while n > 0 { n = n // 2\n r = r + 1 }\n");
+    for (int i = 0; i < 20; i++) {
+        str_addf(&s, "  r = r + %d * v%d\n", i + 1, i);
+    }
+    str_add(&s, "  return r\n}\noutput a = f(i32(image))\n");
+    check(s.at);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(only_the_channel_that_is_read_is_stored),
+        TEST(equal_tables_are_one),
+        TEST(measures_know_the_spacing),
+        TEST(columns_of_tables_are_pixels),
+        TEST(functions_take_many_arguments),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
