@@ -314,16 +314,22 @@ static void weighted_central(const MeasureFrame *f, const MeasureObject *o,
     shift_moments(f, v->moments, by, out);
 }
 
+enum { HIGHEST_ORDER = 9 }; /* three times along each of three axes */
+
 static void normalised(const MeasureFrame *f, double *m)
 {
     double scale = f->spacing[0], mu0 = m[0];
     for (int axis = 1; axis < f->dims; axis++) {
         scale = f->spacing[axis] < scale ? f->spacing[axis] : scale;
     }
+    double size[HIGHEST_ORDER + 1], mass[HIGHEST_ORDER + 1];
+    for (int order = 2; order <= 3 * f->dims; order++) {
+        size[order] = scale == 1 ? 1 : pow(scale, order);
+        mass[order] = pow(mu0, (double)order / f->dims + 1);
+    }
     for (int i = 0; i < (f->dims == 3 ? 64 : 16); i++) {
         int order = i % 4 + i / 4 % 4 + i / 16;
-        double size = scale == 1 ? 1 : pow(scale, order);
-        m[i] = order < 2 ? (double)NAN : m[i] / size / pow(mu0, (double)order / f->dims + 1);
+        m[i] = order < 2 ? (double)NAN : m[i] / size[order] / mass[order];
     }
 }
 
