@@ -237,18 +237,18 @@ static void shift_line(double *m, int stride, double by)
 static void shift_moments(const MeasureFrame *f, const double *anchored, const double by[3],
                           double *out)
 {
-    int n = f->dims == 3 ? 64 : 16, stride = 1;
+    int n = f->dims == 3 ? 64 : 16;
     memcpy(out, anchored, (size_t)n * sizeof *out);
-    for (int axis = 0; axis < f->dims; axis++, stride *= 4) {
+    for (int axis = 0; axis < f->dims; axis++) {
         double s = f->spacing[axis];
         double scale[4] = {1, s, s * s, s * s * s};
         for (int i = 0; i < n; i++) {
-            if (i / stride % 4 == 0) {
-                shift_line(out + i, stride, by[axis]);
+            if ((i >> 2 * axis & 3) == 0) {
+                shift_line(out + i, 1 << 2 * axis, by[axis]);
             }
         }
         for (int i = 0; i < n && s != 1; i++) {
-            out[i] *= scale[i / stride % 4];
+            out[i] *= scale[i >> 2 * axis & 3];
         }
     }
 }
