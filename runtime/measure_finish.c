@@ -23,7 +23,7 @@ enum {
     BLOCK = 4096, /* objects whose sums fit into a core's cache */
     TILE = 64,    /* rows */
     MOST_THREADS = 16,
-    WORTH_A_THREAD = 1 << 18 /* values of the table */
+    WORTH_A_THREAD = 1 << 15 /* values of the table */
 };
 
 /* What all threads share. */
