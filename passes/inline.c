@@ -20,7 +20,8 @@
 
 enum {
     MAX_REPEATED_OPS = 24,
-    MAX_PRIMITIVE_TAPS = 4 /* a primitive's reader takes each from memory, mapped at the borders */
+    MAX_PRIMITIVE_TAPS = 4, /* a primitive's reader takes each from memory, mapped at the borders */
+    CHANNELS = 3 /* that a picture has: what none of them needs for itself is computed for each */
 };
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
@@ -68,6 +69,9 @@ static Use use_of(IrGraph *g, IrId consumer, IrId p)
         n = ir_node(g, consumer);
     }
     w.use.taps = w.use.window ? w.use.taps : w.use.places;
+    int domain = ir_domain(g, consumer), own = ir_node(g, p)->grid;
+    bool channels = domain >= 0 && g->grids.at[domain].has[IR_AX_C] && !g->grids.at[own].has[IR_AX_C];
+    w.use.taps *= channels ? CHANNELS : 1;
     return w.use;
 }
 
