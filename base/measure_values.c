@@ -237,18 +237,18 @@ static void shift_line(double *m, int stride, double by)
 static void shift_moments(const MeasureFrame *f, const double *anchored, const double by[3],
                           double *out)
 {
-    int n = f->dims == 3 ? 64 : 16, stride = 1;
+    int n = f->dims == 3 ? 64 : 16;
     memcpy(out, anchored, (size_t)n * sizeof *out);
-    for (int axis = 0; axis < f->dims; axis++, stride *= 4) {
+    for (int axis = 0; axis < f->dims; axis++) {
         double s = f->spacing[axis];
         double scale[4] = {1, s, s * s, s * s * s};
         for (int i = 0; i < n; i++) {
-            if (i / stride % 4 == 0) {
-                shift_line(out + i, stride, by[axis]);
+            if ((i >> 2 * axis & 3) == 0) {
+                shift_line(out + i, 1 << 2 * axis, by[axis]);
             }
         }
         for (int i = 0; i < n && s != 1; i++) {
-            out[i] *= scale[i / stride % 4];
+            out[i] *= scale[i >> 2 * axis & 3];
         }
     }
 }
@@ -314,16 +314,22 @@ static void weighted_central(const MeasureFrame *f, const MeasureObject *o,
     shift_moments(f, v->moments, by, out);
 }
 
+enum { HIGHEST_ORDER = 9 }; /* three times along each of three axes */
+
 static void normalised(const MeasureFrame *f, double *m)
 {
     double scale = f->spacing[0], mu0 = m[0];
     for (int axis = 1; axis < f->dims; axis++) {
         scale = f->spacing[axis] < scale ? f->spacing[axis] : scale;
     }
+    double size[HIGHEST_ORDER + 1], mass[HIGHEST_ORDER + 1];
+    for (int order = 2; order <= 3 * f->dims; order++) {
+        size[order] = scale == 1 ? 1 : pow(scale, order);
+        mass[order] = pow(mu0, (double)order / f->dims + 1);
+    }
     for (int i = 0; i < (f->dims == 3 ? 64 : 16); i++) {
         int order = i % 4 + i / 4 % 4 + i / 16;
-        double size = scale == 1 ? 1 : pow(scale, order);
-        m[i] = order < 2 ? (double)NAN : m[i] / size / pow(mu0, (double)order / f->dims + 1);
+        m[i] = order < 2 ? (double)NAN : m[i] / size[order] / mass[order];
     }
 }
 

@@ -20,7 +20,8 @@
 
 enum {
     MAX_REPEATED_OPS = 24,
-    MAX_PRIMITIVE_TAPS = 4 /* a primitive's reader takes each from memory, mapped at the borders */
+    MAX_PRIMITIVE_TAPS = 4, /* a primitive's reader takes each from memory, mapped at the borders */
+    CHANNELS = 3 /* that a picture has: what none of them needs for itself is computed for each */
 };
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
@@ -68,6 +69,9 @@ static Use use_of(IrGraph *g, IrId consumer, IrId p)
         n = ir_node(g, consumer);
     }
     w.use.taps = w.use.window ? w.use.taps : w.use.places;
+    int domain = ir_domain(g, consumer), own = ir_node(g, p)->grid;
+    bool channels = domain >= 0 && g->grids.at[domain].has[IR_AX_C] && !g->grids.at[own].has[IR_AX_C];
+    w.use.taps *= channels ? CHANNELS : 1;
     return w.use;
 }
 
@@ -296,14 +300,16 @@ static void remark(PassContext *cx, IrGraph *g, IrId from, IrId to, const char *
     vec_push(g->arena, &cx->remarks, r);
 }
 
-/* All consumers or none: a stage that must be stored for one is read by the others too. */
-static bool inline_stage(IrGraph *g, IrId p, PassContext *cx)
+/* All consumers or none: a stage that must be stored for one is read by the others too.  With
+ * `here`: only where all read it at the current pixel. */
+static bool inline_stage(IrGraph *g, IrId p, PassContext *cx, bool here)
 {
     IrFootprint fp = ir_footprint(g, ir_node(g, p)->in[0]);
     bool pointwise = is_pointwise(&fp, g);
     Vec(IrId) consumers = {0};
     const char *blocked = is_pinned(g, p) ? "it is an output or carried by a loop" : NULL;
     double taps = 0;
+    bool beside = false;
     for (IrId c = p + 1; c < (IrId)g->nodes.n; c++) {
         if (ir_node(g, c)->dead) {
             continue;
@@ -312,6 +318,7 @@ static bool inline_stage(IrGraph *g, IrId p, PassContext *cx)
         if (use.reads) {
             vec_push(g->arena, &consumers, c);
             taps += use.taps;
+            beside = beside || use.offset;
             const char *why = why_not(g, c, p, &fp, pointwise);
             blocked = blocked != NULL ? blocked : why;
         }
@@ -324,6 +331,9 @@ static bool inline_stage(IrGraph *g, IrId p, PassContext *cx)
     if (blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > MAX_REPEATED_OPS)) {
         blocked = saved < 0 ? "reading its inputs again would move more bytes"
                             : "it would be computed too often";
+    }
+    if (here && (blocked != NULL || beside)) {
+        return false;
     }
     for (int i = 0; i < consumers.n; i++) {
         remark(cx, g, p, consumers.at[i], blocked, blocked ? own * 2 : saved / readers);
@@ -351,9 +361,15 @@ bool pass_inline(IrGraph *g, PassContext *cx)
             ir_node(g, p)->grid = grid;
         }
     }
+    /* Readers first: what several stages read that end up in one is computed there once. */
+    for (IrId p = (IrId)g->nodes.n - 1; cx->fuse != FUSE_NONE && p > 0; p--) {
+        if (!ir_node(g, p)->dead && ir_node(g, p)->op == IR_MAP) {
+            changed = inline_stage(g, p, cx, true) || changed;
+        }
+    }
     for (IrId p = 1; cx->fuse != FUSE_NONE && p < (IrId)g->nodes.n; p++) {
         if (!ir_node(g, p)->dead && ir_node(g, p)->op == IR_MAP) {
-            changed = inline_stage(g, p, cx) || changed;
+            changed = inline_stage(g, p, cx, false) || changed;
         }
     }
     return changed;

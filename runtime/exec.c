@@ -359,11 +359,11 @@ static bool run_loop(Exec *exec, int s, Err *err)
     double before = NAN, now = NAN;
     for (int round = 0; round < exec->plan->steps[s].rounds; round++) {
         TRY(run_steps(exec, s + 1, end, err));
-        if (watch) {
+        TRY(exec_carry(exec->program, exec->dev, s, end, exec->mem, exec->values_mem, err));
+        if (watch) { /* after all else of the round: the host waits for it */
             TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->value * sizeof now, &now,
                          sizeof now, err));
         }
-        TRY(exec_carry(exec->program, exec->dev, s, end, exec->mem, exec->values_mem, err));
         if (watch && now == before) {
             break;
         }

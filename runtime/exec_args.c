@@ -58,7 +58,7 @@ bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC
     return true;
 }
 
-/* The table that a primitive fills, or ("column") takes from. */
+/* The table that a primitive fills, or ("column") takes from.  A fresh one keeps its memory. */
 static PrimTable *table_of(Exec *exec, int s, bool fresh)
 {
     const Program *program = exec->program;
@@ -67,7 +67,7 @@ static PrimTable *table_of(Exec *exec, int s, bool fresh)
         return &exec->tables[of];
     }
     if (fresh) {
-        prim_table_free(&exec->tables[s]);
+        exec->tables[s].rows = 0;
     }
     return &exec->tables[s];
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* LONGEST_STRIP is the most that kernels/measure.cl can sum up in 32 bits. */
-enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16, BLOCK = 8192 };
+enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16 };
 
 extern const char kernel_text_measure_tally[], kernel_text_measure_range[];
 extern const char kernel_text_measure[], kernel_text_measure_outline[];
@@ -232,8 +232,6 @@ void measuring_free(Measuring *m)
     free(m->boxes);
     free(m->hull);
     free(m->feret);
-    free(m->sums);
-    free(m->minima);
 }
 
 bool measuring_no_memory(const Measuring *m)
@@ -246,15 +244,11 @@ bool measuring_host_memory(Measuring *m)
 {
     size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
     size_t hulls = m->lanes.space && m->lanes.convex >= 0 ? n : 1;
-    m->block = n < BLOCK ? n : BLOCK;
     m->counts = malloc(stages * sizeof *m->counts);
     m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
     m->hull = malloc(hulls * sizeof *m->hull);
     m->feret = malloc(hulls * sizeof *m->feret);
-    m->sums = malloc(m->block * (size_t)m->lanes.all * sizeof *m->sums);
-    m->minima = malloc(m->block * (size_t)m->lanes.lows * sizeof *m->minima);
-    if (m->counts == NULL || m->boxes == NULL || m->hull == NULL || m->feret == NULL ||
-        m->sums == NULL || m->minima == NULL) {
+    if (m->counts == NULL || m->boxes == NULL || m->hull == NULL || m->feret == NULL) {
         return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
                        m->call->name, n);
     }
@@ -265,10 +259,19 @@ bool measuring_begin_table(const Measuring *m, PrimTable *table)
 {
     const MeasureList *list = &m->list;
     size_t columns = (size_t)list->columns;
-    *table = (PrimTable){.columns = list->columns};
+    size_t room = (columns + 1) * ((size_t)m->count + 1);
+    if (table->room < room) {
+        prim_table_free(table);
+    }
+    free(table->names);
+    free(table->integer);
+    *table = (PrimTable){.columns = list->columns, .room = table->room, .at = table->at};
     table->names = calloc(columns + 1, sizeof *table->names);
     table->integer = calloc(columns + 1, sizeof *table->integer);
-    table->at = malloc((columns + 1) * ((size_t)m->count + 1) * sizeof *table->at);
+    if (table->at == NULL) {
+        table->at = malloc(room * sizeof *table->at);
+        table->room = table->at != NULL ? room : 0;
+    }
     if (table->names == NULL || table->integer == NULL || table->at == NULL) {
         return err_set(m->call->err, CODE_MEMORY, "%s: no memory for a table of %u rows",
                        m->call->name, m->count);

@@ -3,8 +3,7 @@
  * measure_finish.c share.
  *
  * Objects are measured in chunks of at most scratch.objects labels.  Stages after the first kernel
- * need counts and boxes of a chunk on the host; at the end its sums come over in blocks, so that
- * the host works in its cache.
+ * need counts and boxes of a chunk on the host; at the end its sums come over in blocks.
  */
 #ifndef RUNTIME_MEASURING_H
 #define RUNTIME_MEASURING_H
@@ -30,9 +29,6 @@ typedef struct Measuring {
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
     double *hull, *feret; /* [n]: 3-D: hulls and diameters found on the host */
-    size_t block;         /* objects whose sums are on the host at a time */
-    uint64_t *sums;       /* [lane][block] */
-    uint32_t *minima;     /* [lane][block] */
 } Measuring;
 
 /* Rows that a work-item goes down. */
@@ -74,7 +70,8 @@ bool measuring_add_sums(Measuring *m);
 bool measuring_add_outline(Measuring *m);
 bool measuring_read_boxes(Measuring *m);
 
-/* Names, kinds and room for a row for each label, with one column more: the labels. */
+/* Names, kinds and room for a row for each label, with one column more: the labels.  Room that there
+ * is from another run is used again: a large table's memory is costly to get. */
 bool measuring_begin_table(const Measuring *m, PrimTable *table);
 /* Brings the columns together, which were `count` apart. */
 void measuring_close_table(const Measuring *m, PrimTable *table);
@@ -117,6 +114,6 @@ bool measuring_write_places(Measuring *m, const uint64_t *place);
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
                    int32_t hi[3]);
 /* Appends the chunk's present objects to the table. */
-bool measuring_finish(Measuring *m, PrimTable *table);
+bool measuring_finish(const Measuring *m, PrimTable *table);
 
 #endif

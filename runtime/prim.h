@@ -102,6 +102,7 @@ typedef struct PrimTable {
     int columns;
     char (*names)[64];    /* "label", "area", "centroid-0" ... */
     bool *integer;        /* print without decimals */
+    size_t room;          /* doubles that there is room for in `at` */
     double *at;           /* [column * rows + row]; NaN prints as an empty field; behind the last
                              column there is one more: the labels of the rows */
 } PrimTable;

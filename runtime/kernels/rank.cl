@@ -268,16 +268,24 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
          own_tile += (uint)get_num_groups(0)) {
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];
-            uint own_closed = 0, own_between = 0;
+            uint own_between = 0;
+            bool own_full = true, own_ends = false;
             visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
 #pragma unroll
             for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                own_count += !isnan(own_v[own_k]);
+                own_full &= own_v[own_k] == own_v[own_k];
+                own_ends |= (own_v[own_k] == own_low) | (own_v[own_k] == own_high);
                 own_below += own_v[own_k] < own_low;
-                own_closed |= (uint)(own_v[own_k] >= own_low && own_v[own_k] <= own_high) << own_k;
-                own_between |= (uint)(own_v[own_k] > own_low && own_v[own_k] < own_high) << own_k;
+                own_between |= (own_v[own_k] > own_low) & (own_v[own_k] < own_high) ? 1u << own_k : 0;
             }
-            if (own_closed != own_between) {
+            own_count += VISIT_COUNT;
+            if (!own_full) {
+#pragma unroll
+                for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                    own_count -= isnan(own_v[own_k]);
+                }
+            }
+            if (own_ends) {
 #pragma unroll
                 for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
                     own_equal_low += own_v[own_k] == own_low;

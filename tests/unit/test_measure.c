@@ -622,6 +622,19 @@ static void device_measures_large_objects(void **state)
     free_scene(&s);
 }
 
+/* Enough rows for several blocks and threads; an object a pixel, and some missing. */
+static void device_measures_many_objects(void **state)
+{
+    (void)state;
+    if (small) {
+        return;
+    }
+    Scene s = scatter(130, 100, 1, 1, false);
+    assert_true(s.count > 3 * 4096);
+    check_device(&s, BASICS, UNIT);
+    free_scene(&s);
+}
+
 static void device_measures_nothing(void **state)
 {
     (void)state;
@@ -669,6 +682,7 @@ int main(void)
         cmocka_unit_test(device_measures_shapes),
         cmocka_unit_test(device_measures_anything),
         cmocka_unit_test(device_measures_large_objects),
+        cmocka_unit_test(device_measures_many_objects),
         cmocka_unit_test(device_measures_nothing),
         cmocka_unit_test(columns_become_vectors),
     };

@@ -215,6 +215,45 @@ static void pointwise_stages_are_computed_where_they_are_read(void **state)
     assert_not_in(text, "%2 b");
 }
 
+/* A primitive computes what it reads itself only where that takes a few pixels. */
+static void stencils_in_front_of_primitives_are_stages(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\noutput a = label(erode(image > 3, disk(2)))\n");
+    const char *text = after(g, "inline,dce");
+    assert_int_equal(count_in(text, " = map"), 2);
+    assert_in(text, "= label : labels u32 grid 0");
+    g = elaborate("input image[y, x] : f32\noutput a = label(image[dx = 1] > image[dx = -1])\n");
+    assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 0);
+}
+
+static void what_several_readers_share_is_computed_once(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x] : f32\na = sqrt(exp(sin(cos(image))))\nb = a * 2\nc = a * 3\n"
+                           "d = a * 5\nf = a * 7\nh = a * 11\ni = a * 13\nj = a * 17\nk = a * 19\n"
+                           "output l = b + c + d + f + h + i + j + k\n");
+    const char *text = after(g, "inline,dce");
+    assert_int_equal(count_in(text, " = map"), 1);
+    /* For each channel it would be computed anew. */
+    g = elaborate("input image[y, x]\noutput p = label2rgb(label(image > 3))\n");
+    assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 2);
+    g = elaborate("input image[y, x] : f32\na = image * 2\noutput p = a * c_of(canvas(image, channels = 3))\n");
+    assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 1);
+}
+
+static void values_in_a_row_share_a_launch(void **state)
+{
+    (void)state;
+    IrGraph *g = elaborate("input image[y, x]\noutput a = mean(image)\noutput b = std(image)\n"
+                           "output c = mean(image) * 2\n");
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    const IrSchedule *s = pass_run_all(g, &cx);
+    assert_int_equal(s->steps.n, 2);
+    assert_int_equal(s->steps.at[1].kind, IR_STEP_SCALARS);
+    assert_int_equal(s->steps.at[1].stages.n, 3);
+}
+
 static const char *const PROGRAM =
     "input image[y, x]\nparam k = 2 in 1 .. 9\n"
     "fn norm(v) = (v - mean(v)) / std(v)\n"
@@ -296,6 +335,9 @@ int main(void)
         TEST(loops_that_nothing_reads_are_removed),
         TEST(reductions_compute_what_is_used),
         TEST(pointwise_stages_are_computed_where_they_are_read),
+        TEST(stencils_in_front_of_primitives_are_stages),
+        TEST(what_several_readers_share_is_computed_once),
+        TEST(values_in_a_row_share_a_launch),
         TEST(no_choice_of_passes_changes_a_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
