@@ -70,7 +70,7 @@ const char *cg_param_extent(CgKernel *k, IrId node, int which)
     if (grid != k->domain) {
         name = arena_printf(k->arena, "%s_%s", node_name(k, node), name);
     }
-    return cg_param(k, (ProgArg){ARG_EXTENT, k->cg->grid[grid], which}, "int ", name);
+    return cg_param(k, (ProgArg){ARG_EXTENT, grid >= 0 ? k->cg->grid[grid] : k->cg->scalar_grid, which}, "int ", name);
 }
 
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)

@@ -21,6 +21,7 @@ typedef struct CgShared {   /* what all kernels of a program share */
     CgHost host;
     int *buffer;   /* by node: number of its buffer, -1 none */
     int *grid;     /* by graph grid: number of the program's grid */
+    int scalar_grid; /* of what has no pixels */
     int *slot;     /* by node: first slot of its whole-image values, -1 none */
     int *length;   /* by node: host expression: elements of a vector, -1 */
     int table_index[2]; /* the indices of all tables */

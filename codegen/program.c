@@ -27,7 +27,6 @@ typedef struct Build {
     Vec(ProgStep) steps;
     Vec(ProgTable) tables;
     Vec(ProgNeed) needs;
-    int scalar_grid;
     int *table_step; /* by node: the step that fills a table */
     int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
@@ -48,7 +47,7 @@ static void number_grids(Build *b)
         vec_push(b->arena, &b->grids, grid);
     }
     int one = cg_host_const(&b->cg.host, 1);
-    b->scalar_grid = b->grids.n;
+    b->cg.scalar_grid = b->grids.n;
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
@@ -423,7 +422,7 @@ static void kernel_step(Build *b, const IrStep *step)
                     .name = k.name,
                     .lines = lines,
                     .kernel = add_kernel(b, &k, &body, lines),
-                    .grid = scalars ? b->scalar_grid : b->cg.grid[k.domain],
+                    .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
                     .march_z = step->shape == IR_SHAPE_ROWS && step->march == IR_AX_Z,
                     .value = -1,
                     .of_value = -1,
@@ -449,7 +448,7 @@ static void primitive_step(Build *b, const IrStep *step)
                     .name = k.name,
                     .lines = lines,
                     .primitive = ir_op_info(node.op)->name,
-                    .grid = k.domain >= 0 ? b->cg.grid[k.domain] : b->scalar_grid,
+                    .grid = k.domain >= 0 ? b->cg.grid[k.domain] : b->cg.scalar_grid,
                     .value = b->cg.slot[id],
                     .of_value = node.of != 0 ? b->cg.slot[node.of] : -1,
                     .of_step = node.of != 0 ? b->table_step[node.of] : -1,
@@ -518,7 +517,7 @@ static void watch_step(Build *b, const IrLoop *loop, int slot)
     cg_line(&cx, "values[%d] = %s;", slot, text);
     cg_signature(&k, &body);
     str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
-    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->scalar_grid,
+    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
                     .value = -1, .of_value = -1, .of_step = -1};
     out.kernel = add_kernel(b, &k, &body, "");
     add_step(b, &k, out);
