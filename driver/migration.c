@@ -48,7 +48,7 @@ static void print_head(int all, int here, int missing)
 
 int print_migration(const Ops *ops, const char *names, Arena *arena)
 {
-    Vec(Row) rows = {NULL};
+    Vec(Row) rows = {.at = NULL};
     Err err = {0};
     char *text;
     size_t size;
