@@ -75,7 +75,7 @@ VISIT_INLINE int histogram_bin_of(const RangeBins *r, const HistogramGuess *g, f
     const float rounded = place + 0x1.8p23f, rest = place - (rounded - 0x1.8p23f);
     const bool sure = fabs(rest) <= g->sure;
     *doubts |= (uint)(inside & !sure) << k;
-    return inside & sure ? (int)(as_uint(rounded) - as_uint(0x1.8p23f)) : HISTOGRAM_BINS;
+    return (inside & sure) ? (int)(as_uint(rounded) - as_uint(0x1.8p23f)) : HISTOGRAM_BINS;
 #endif
 }
 
