@@ -276,7 +276,7 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
                 own_full &= own_v[own_k] == own_v[own_k];
                 own_ends |= (own_v[own_k] == own_low) | (own_v[own_k] == own_high);
                 own_below += own_v[own_k] < own_low;
-                own_between |= (own_v[own_k] > own_low) & (own_v[own_k] < own_high) ? 1u << own_k : 0;
+                own_between |= (uint)((own_v[own_k] > own_low) & (own_v[own_k] < own_high)) << own_k;
             }
             own_count += VISIT_COUNT;
             if (!own_full) {
