@@ -7,7 +7,6 @@
 
 enum {
     MOST_OBJECTS = 1 << 20,
-    MIN_PART_OBJECTS = 1 << 16,
     MOST_ROWS = 1 << 22,
     TABLE_BYTES = 256 << 20,
     ALIGNMENT = 4096
@@ -176,17 +175,6 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
     return larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
 }
 
-/* Objects at a time.  In parts each further chunk of objects costs further passes over the image. */
-static size_t objects_at_a_time(const PrimCall *call, size_t pixels, size_t object)
-{
-    size_t objects = pixels / 16 + 64;
-    if (call->part.cut) { /* however many labels there turn out to be */
-        objects = larger(MIN_PART_OBJECTS, objects);
-    }
-    objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
-    return objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
-}
-
 void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
                      MeasureScratch *s)
 {
@@ -196,9 +184,10 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     size_t lines = (size_t)longest.h * (size_t)longest.planes;
     /* An object's rows come together again, however many parts it is in. */
     size_t most_lines = larger(lines, (size_t)part.h * (size_t)part.d);
-    size_t objects = objects_at_a_time(call, pixels,
-                                       (size_t)lanes->all * 8 + (size_t)lanes->lows * 4);
-    size_t rows = larger(most_lines, pixels / 16 + 64);
+    size_t object = (size_t)lanes->all * 8 + (size_t)lanes->lows * 4;
+    size_t objects = pixels / 16 + 64, rows = larger(most_lines, pixels / 16 + 64);
+    objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
+    objects = objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
     rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, most_lines);
     *s = (MeasureScratch){.objects = (uint32_t)objects, .rows = (uint32_t)rows};
     for (int k = 0; k < list->images; k++) {

@@ -126,7 +126,7 @@ static void check_columns(const Cut *cut, const char *columns)
     free_scene(&s);
 }
 
-/* The last one has more objects than are measured at a time. */
+/* Some have more objects than are measured at a time, the last one many more. */
 static const Cut CUTS[] = {
     {{75, 140, 1, 1}, CELLS, 64},  {{60, 37, 1, 1}, RINGS, 0}, {{40, 33, 1, 1}, BANDS, 1},
     {{50, 70, 1, 1}, SPECKS, 0},   {{70, 90, 1, 1}, ODD, 7},   {{25, 23, 14, 1}, RINGS, 1},
