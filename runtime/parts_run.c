@@ -33,6 +33,7 @@ typedef struct Run {
     int64_t *vectors;      /* by buffer: elements */
     double *labels;        /* by value slot, of the segment under way; NaN: not known */
     void **state;          /* by step */
+    bool *done;            /* by step: its remaining passes have nothing to do */
     PartsStore **scratch;  /* by step: between passes */
     uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
     Err *err;
@@ -49,7 +50,6 @@ typedef struct Segment {
     char **host;       /* by window: as many rows as the device has */
     int *from, *to;    /* by window: rows that `host` holds */
     int at, rows;      /* the part */
-    int round;         /* > 0: passes more than planned of primitives that have so many labels */
 } Segment;
 
 static bool no_memory(Err *err)
@@ -381,32 +381,12 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     return true;
 }
 
-/* Passes more than planned. */
-static int more_passes(const Segment *seg, const PartsTask *task)
-{
-    const Run *run = seg->run;
-    const ProgStep *step = &run->program->steps[task->step];
-    const Primitive *primitive =
-        step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
-    if (seg->plan->kind != PARTS_CUT || !primitive || !task->last_pass) {
-        return 0;
-    }
-    PrimCall call;
-    Err ignored = {0};
-    double labels = step->of_value >= 0 ? run->labels[step->of_value] : (double)NAN;
-    parts_call(run->plan, seg->plan, task, run->exec->dev, 0, seg->plan->rows, 0, labels, &call);
-    call.err = &ignored;
-    return primitive->passes(&call) - (task->pass + 1);
-}
-
 static bool call_primitive(Segment *seg, int t, int c)
 {
     Run *run = seg->run;
     const PartsTask *task = &seg->plan->tasks[t];
     const ProgStep *step = &run->program->steps[task->step];
     bool whole = seg->plan->kind == PARTS_WHOLE;
-    PartsTask now = *task;
-    now.pass += more_passes(seg, task) >= seg->round ? seg->round : 0;
     ExecRange range = {0};
     if (!whole) {
         range.part_y = seg->plan->planes ? 0 : seg->at;
@@ -417,7 +397,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     PrimCall call;
     double labels = step->of_value >= 0 ? run->labels[step->of_value] : (double)NAN;
     TRY(exec_args(run->exec, task->step, &range, args, run->err));
-    parts_call(run->plan, seg->plan, &now, run->exec->dev, seg->at, seg->rows, c, labels, &call);
+    parts_call(run->plan, seg->plan, task, run->exec->dev, seg->at, seg->rows, c, labels, &call);
     exec_call(run->exec, task->step, args, &call, run->err);
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
@@ -432,22 +412,11 @@ static bool call_primitive(Segment *seg, int t, int c)
         ok = give_image(seg, step->writes[i], c, &call.out[i], &slices[n++]);
     }
     ok = ok && prim_find(step->primitive)->run(&call);
+    run->done[task->step] = call.done;
     while (n > 0) {
         dev_free(run->exec->dev, slices[--n]);
     }
     return ok;
-}
-
-/* In further rounds only what they need is done again: launches, images that primitives make. */
-static bool has_work(const Segment *seg, const PartsTask *task)
-{
-    const ProgStep *step = &seg->run->program->steps[task->step];
-    bool image = false;
-    for (int i = 0; i < step->n_writes; i++) {
-        image = image || !is_vector(seg->run, step->writes[i]);
-    }
-    return seg->round == 0 || step->kind == STEP_LAUNCH || image ||
-           more_passes(seg, task) >= seg->round;
 }
 
 static bool run_task(Segment *seg, int t)
@@ -457,7 +426,7 @@ static bool run_task(Segment *seg, int t)
     if (step->kind == STEP_LAUNCH) {
         return run_launch(seg, task);
     }
-    if (!has_work(seg, task)) {
+    if (seg->run->done[task->step]) {
         return true;
     }
     int channels = seg->plan->kind == PARTS_WHOLE ? 1 : seg->run->plan->grids[step->grid].c;
@@ -574,7 +543,7 @@ static bool run_part(Segment *seg)
     for (int t = 0; t < seg->plan->n_tasks; t++) {
         TRY(!exec_stopped(exec, seg->run->err) && run_task(seg, t));
     }
-    for (int i = 0; cut && seg->round == 0 && i < seg->plan->n_windows; i++) {
+    for (int i = 0; cut && i < seg->plan->n_windows; i++) {
         if (seg->plan->windows[i].keep && !seg->plan->windows[i].whole) {
             TRY(save_rows(seg, i));
         }
@@ -644,9 +613,30 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     return (seg->mem && seg->scratch && seg->host && seg->from && seg->to) || no_memory(run->err);
 }
 
+/* Nobody wants anything of the segment any more. */
+static bool is_done(const Run *run, const PartsSegment *plan)
+{
+    bool done = plan->kind == PARTS_CUT;
+    for (int t = 0; t < plan->n_tasks; t++) {
+        const ProgStep *step = &run->program->steps[plan->tasks[t].step];
+        bool wanted = step->kind == STEP_PRIMITIVE && !run->done[plan->tasks[t].step];
+        done = done && !wanted;
+    }
+    for (int i = 0; i < plan->n_windows; i++) {
+        done = done && !(plan->windows[i].keep && !plan->windows[i].whole);
+    }
+    return done;
+}
+
 static bool run_segment(Run *run, PartsSegment *plan)
 {
     Segment seg;
+    for (int t = 0; t < plan->n_tasks; t++) {
+        run->done[plan->tasks[t].step] = run->done[plan->tasks[t].step] && plan->tasks[t].pass > 0;
+    }
+    if (is_done(run, plan)) {
+        return true;
+    }
     TRY(read_labels(run, plan));
     TRY(parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors,
                      run->parts->peak, run->err));
@@ -655,16 +645,10 @@ static bool run_segment(Run *run, PartsSegment *plan)
         forget_overwritten(&seg);
         ok = open_all(&seg);
     }
-    int rounds = 1;
-    for (int t = 0; ok && t < plan->n_tasks; t++) {
-        rounds = larger(rounds, 1 + more_passes(&seg, &plan->tasks[t]));
-    }
-    for (seg.round = 0; ok && seg.round < rounds; seg.round++) {
-        for (int at = 0; ok && at < plan->extent; at += plan->rows) {
-            seg.at = at;
-            seg.rows = smaller(plan->rows, plan->extent - at);
-            ok = run_part(&seg);
-        }
+    for (int at = 0; ok && at < plan->extent; at += plan->rows) {
+        seg.at = at;
+        seg.rows = smaller(plan->rows, plan->extent - at);
+        ok = run_part(&seg);
     }
     ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) &&
          save_all(&seg);
@@ -772,6 +756,7 @@ static bool begin(Run *run)
     run->vectors = calloc(buffers, sizeof *run->vectors);
     run->labels = calloc((size_t)run->program->n_values + 1, sizeof *run->labels);
     run->state = calloc(steps, sizeof *run->state);
+    run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
     run->resident = malloc(buffers * sizeof *run->resident);
     for (size_t i = 0; run->resident && i < buffers; i++) {
@@ -779,7 +764,7 @@ static bool begin(Run *run)
     }
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
-    return (run->vectors && run->labels && run->state && run->scratch && run->resident &&
+    return (run->vectors && run->labels && run->state && run->done && run->scratch && run->resident &&
             run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
@@ -798,6 +783,7 @@ static void end(Run *run)
     free(run->vectors);
     free(run->labels);
     free(run->state);
+    free(run->done);
     free(run->scratch);
     free(run->resident);
     free(run->pixels.store);

@@ -115,9 +115,7 @@ typedef struct Primitive {
                                                     mem pointers may be NULL.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
-                                            of the image at once.  Where it depends on call->labels,
-                                            there may be more than were planned for: these are made
-                                            like the last one */
+                                            of the image at once */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks the reader for;
                                           NULL: none */
