@@ -734,7 +734,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     b.cg.g = g;
     b.cg.sched = schedule;
     cg_host_init(&b.cg.host, g);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < PROG_TABLE_INDICES; i++) {
         b.cg.table_index[i] = ir_new_index(g);
     }
     choose_channels(&b);
