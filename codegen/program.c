@@ -558,36 +558,58 @@ static void live_at(Build *b, int buffer, int step)
     buf->last = step > buf->last ? step : buf->last;
 }
 
-/* What lives into a loop, or out of it, or is carried, lives through all of it. */
-static void extend_over_loops(Build *b)
+static int end_of_loop(const Build *b, int begin)
 {
-    for (int begin = 0; begin < b->steps.n; begin++) {
-        if (b->steps.at[begin].kind != STEP_LOOP) {
+    int end = begin, depth = 0;
+    do {
+        depth += b->steps.at[end].kind == STEP_LOOP;
+        depth -= b->steps.at[end].kind == STEP_END;
+        end++;
+    } while (depth > 0);
+    return end - 1;
+}
+
+/* A carry takes over the place of its next value, round by round, so that after the loop it may lie
+ * in either: both stay as long as the longer one. */
+static void extend_carries(Build *b, int begin, int end)
+{
+    const ProgStep *step = &b->steps.at[end];
+    for (int i = 0; i < step->n_carries; i++) {
+        const ProgCarry *c = &step->carries[i];
+        if (c->is_value) {
             continue;
         }
-        int end = begin, depth = 0;
-        do {
-            depth += b->steps.at[end].kind == STEP_LOOP;
-            depth -= b->steps.at[end].kind == STEP_END;
-            end++;
-        } while (depth > 0);
-        end--;
-        const ProgStep *last = &b->steps.at[end];
-        for (int i = 0; i < last->n_carries; i++) {
-            if (!last->carries[i].is_value) {
-                live_at(b, last->carries[i].carry, begin);
-                live_at(b, last->carries[i].carry, end);
-                live_at(b, last->carries[i].next, begin);
-                live_at(b, last->carries[i].next, end);
-            }
+        live_at(b, c->carry, begin);
+        live_at(b, c->carry, end);
+        live_at(b, c->next, begin);
+        live_at(b, c->next, b->buffers.at[c->carry].last);
+        live_at(b, c->carry, b->buffers.at[c->next].last);
+    }
+}
+
+/* What lives into a loop, or out of it, or is carried, lives through all of it. */
+static void extend_over_loop(Build *b, int begin, int end)
+{
+    for (int i = 0; i < b->buffers.n; i++) {
+        ProgBuffer *buf = &b->buffers.at[i];
+        bool into = buf->first < begin && buf->last > begin;
+        bool out_of = buf->first > begin && buf->first < end && buf->last > end;
+        if (into || out_of) {
+            live_at(b, i, begin);
+            live_at(b, i, end);
         }
-        for (int i = 0; i < b->buffers.n; i++) {
-            ProgBuffer *buf = &b->buffers.at[i];
-            bool into = buf->first < begin && buf->last > begin;
-            bool out_of = buf->first > begin && buf->first < end && buf->last > end;
-            if (into || out_of) {
-                live_at(b, i, begin);
-                live_at(b, i, end);
+    }
+}
+
+/* Each loop may lengthen what another one looks at: as often as loops are nested is enough. */
+static void extend_over_loops(Build *b)
+{
+    for (int round = 0; round < b->g->loops.n; round++) {
+        for (int begin = 0; begin < b->steps.n; begin++) {
+            if (b->steps.at[begin].kind == STEP_LOOP) {
+                int end = end_of_loop(b, begin);
+                extend_carries(b, begin, end);
+                extend_over_loop(b, begin, end);
             }
         }
     }

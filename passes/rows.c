@@ -216,6 +216,9 @@ static Form form_of(IrGraph *g, IrId id)
     Walk w = {.g = g, .stage = id, .domain = ir_node(g, id)->grid, .march_index = -1,
               .form = {.rows = true}};
     check(&w, ir_node(g, id)->in[0]);
+    if (w.form.z_fold && g->grids.at[w.domain].has[IR_AX_C]) {
+        refuse(&w, "it folds over planes, of several channels");
+    }
     if (w.form.y_fold && w.form.z_fold) {
         refuse(&w, "it folds over rows and planes");
     }

@@ -109,7 +109,9 @@ static bool can_be_planned(Checking *c, const Program *program)
         both_inputs(&c->cases[i], inputs);
         bool ok = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err);
         exec_plan_free(plan);
-        if (!ok && c->refused[i].code == CODE_OK) {
+        if (!ok && err.code == CODE_FILES) {
+            c->refused[i] = err; /* extents that do not fit: the evaluator does not ask */
+        } else if (!ok && c->refused[i].code == CODE_OK) {
             return found(c, CHECK_FAILS, "cannot be planned: %s", err.text);
         }
     }
@@ -147,7 +149,7 @@ static bool same_variant(Checking *c, int v)
     c->at->variant = v;
     c->at->on_device = false;
     const Program *program = program_of(c, &CHECK_VARIANTS[v], &g);
-    TRY(!graph || (same_graph(c, g) && can_be_planned(c, program)));
+    TRY(can_be_planned(c, program) && (!graph || same_graph(c, g)));
     c->at->on_device = run;
     return !run || same_runs(c, program);
 }

@@ -354,6 +354,10 @@ static void add_case(Gen *gen, SubjectCase *c)
                                       .kind = (BothKind)draw_below(d, BOTH_KINDS),
                                       .seed = draw_below(d, 1000)};
     }
+    c->n_params = draw_chance(d, 50) ? 0 : 2;
+    for (int i = 0; i < c->n_params; i++) {
+        c->params[i] = draw_below(d, 12) / 4.0;
+    }
 }
 
 static void add_cases(Gen *gen, int n)

@@ -4,7 +4,7 @@
  *   random_pipelines --seeds 1..1000                      as graphs: thousands a minute
  *   random_pipelines --seeds 1..40 --device               on a device too
  *   random_pipelines --seeds 1..100000 --hours 8 --device until the time is over
- *   random_pipelines FILE.pipe...  [--device]             files as shrinking writes them
+ *   random_pipelines FILE.pipe...  [--device] [--shrink]  files as shrinking writes them
  *   random_pipelines --seeds 7 --print                    only the pipeline
  *
  * A failing seed is shrunk and written to --out DIR (here), with the command that shows it.  All
@@ -28,7 +28,7 @@ enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 120, SHRINK_GRAPH = 1500, SHRINK_RUN =
 
 typedef struct Options {
     unsigned first, last;
-    bool device, print, coverage, stats;
+    bool device, print, coverage, shrink;
     double hours;
     const char *out;
 } Options;
@@ -151,7 +151,7 @@ static void report(const Subject *subject, const Verdict *v, const char *path)
 }
 
 /* What shared holds is wrong: made small, and written. */
-static void investigate(unsigned seed)
+static void investigate(const char *name)
 {
     Subject *subject = malloc(sizeof *subject);
     Verdict verdict = shared->verdict, small = verdict;
@@ -160,7 +160,7 @@ static void investigate(unsigned seed)
         abort();
     }
     *subject = shared->subject;
-    printf("seed %u %s (%s as a %s: %s); shrinking\n", seed, CHECK_NAMES[verdict.outcome],
+    printf("%s %s (%s as a %s: %s); shrinking\n", name, CHECK_NAMES[verdict.outcome],
            CHECK_VARIANTS[verdict.variant].name, verdict.on_device ? "run" : "graph", verdict.why);
     fflush(stdout);
     bool device = shared->device;
@@ -171,7 +171,7 @@ static void investigate(unsigned seed)
         fails_alike(subject, &verdict);
         small = shared->verdict;
     }
-    snprintf(path, sizeof path, "%s/seed_%u.pipe", options.out, seed);
+    snprintf(path, sizeof path, "%s/%s.pipe", options.out, name);
     report(subject, &small, path);
     shared->device = device;
     shared->variants = 0;
@@ -192,8 +192,10 @@ static int run_seeds(void)
         run_child(check_seeds);
         seed = shared->seed;
         if (shared->verdict.outcome > CHECK_REFUSED) {
+            char name[32];
+            snprintf(name, sizeof name, "seed_%u", seed++);
+            investigate(name);
             findings++;
-            investigate(seed++);
         }
         if (options.hours > 0 && difftime(time(NULL), begin) > options.hours * 3600) {
             break;
@@ -258,6 +260,9 @@ static bool check_file(const char *path)
         printf("%s: %s (%s as a %s: %s)\n", path, CHECK_NAMES[v->outcome],
                CHECK_VARIANTS[v->variant].name, v->on_device ? "run" : "graph", v->why);
     }
+    if (!fine && options.shrink) {
+        investigate("shrunk");
+    }
     return fine;
 }
 
@@ -290,6 +295,8 @@ static bool take_options(int *argc, char **argv)
             options.device = true;
         } else if (strcmp(argv[i], "--coverage") == 0) {
             options.coverage = true;
+        } else if (strcmp(argv[i], "--shrink") == 0) {
+            options.shrink = true;
         } else if (strcmp(argv[i], "--print") == 0) {
             options.print = true;
         } else {
@@ -306,7 +313,7 @@ int main(int argc, char **argv)
     shared = child_shared(sizeof *shared);
     if (shared == NULL || !take_options(&argc, argv)) {
         fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--coverage] [--print] "
-                        "[--out DIR] | FILE.pipe... [--device]\n");
+                        "[--out DIR] | FILE.pipe... [--device] [--shrink]\n");
         return 2;
     }
     int wrong = 0;

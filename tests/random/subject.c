@@ -4,6 +4,7 @@
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +172,10 @@ bool subject_case(const Subject *subject, int i, const IrGraph *g, BothCase *out
         }
     }
     for (int p = 0; p < g->params.n; p++) {
-        out->params[p] = p < c->n_params ? c->params[p] : g->params.at[p].value;
+        const IrParam *param = &g->params.at[p];
+        double value = p < c->n_params ? c->params[p] : param->value;
+        value = param->integer ? floor(value) : value;
+        out->params[p] = fmin(fmax(value, param->lo), param->hi);
     }
     return true;
 }

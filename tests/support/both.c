@@ -136,10 +136,13 @@ static bool evaluated(const IrGraph *g, IrEval *ev, const IrOutput *from, BothOu
     const IrEvalNode *node = ir_eval_node(ev, from->node);
     to->kind = ir_node(g, from->node)->kind;
     to->value = to->kind == IR_K_LABELS ? node->value[0] : 0;
-    to->rows = node->rows;
-    to->columns = node->columns;
+    if (to->kind == IR_K_TABLE) {
+        to->rows = node->rows;
+        to->columns = node->columns;
+        return take_cells(to, node->table, err);
+    }
     memcpy(to->extent, node->extent, sizeof to->extent);
-    return take_cells(to, to->kind == IR_K_TABLE ? node->table : node->pixels, err);
+    return take_cells(to, node->pixels, err);
 }
 
 bool both_evaluate(const IrGraph *g, const BothCase *in, BothResult *out, Err *err)
