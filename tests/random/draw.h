@@ -14,7 +14,7 @@ typedef enum DrawKind {
     DRAW_IMAGE,
     DRAW_MASK,
     DRAW_LABELS,
-    DRAW_NUMBER, /* a param */
+    DRAW_NUMBER, /* a param, or what is known before the run */
     DRAW_VALUE,
     DRAW_VECTOR,
     DRAW_TABLE,
@@ -24,7 +24,7 @@ typedef enum DrawKind {
 } DrawKind;
 
 typedef struct DrawName {
-    char name[8];
+    char name[16];
     DrawKind kind;
     int grid, arity;
 } DrawName;

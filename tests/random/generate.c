@@ -39,21 +39,41 @@ static DrawKind kind_of_output(const IrGraph *g, int *grid)
     return KINDS[ir_node(g, output->node)->kind];
 }
 
-/* Accepted without a use of it: a vector, when labels can be painted with it. */
-static void learn_vector(Gen *gen, const char *statement, const char *name)
+/* True when the statement compiles and an output can be made of the name. */
+static bool is_usable(Gen *gen, const char *statement, const char *before, const char *name,
+                      const char *behind)
 {
     Arena arena;
     arena_init(&arena);
-    for (int i = 0; i < gen->draw.n; i++) {
-        const DrawName *labels = &gen->draw.names[i];
-        if (labels->kind == DRAW_LABELS &&
-            try_out(gen, &arena, arena_printf(&arena, "%soutput probe_ = %s[%s]\n", statement, name,
-                                              labels->name)) != NULL) {
-            draw_add(&gen->draw, name, DRAW_VECTOR, -1, 0);
-            break;
+    const char *more = arena_printf(&arena, "%soutput probe_ = %s%s%s\n", statement, before, name, behind);
+    bool usable = try_out(gen, &arena, more) != NULL;
+    arena_free(&arena);
+    return usable;
+}
+
+/* What cannot be an output is a number, a record, a vector (when labels can be painted with it), or
+ * of no further use. */
+static void learn_other(Gen *gen, const char *statement, const char *name)
+{
+    Draw *d = &gen->draw;
+    if (is_usable(gen, statement, "ramp(x = 2) * ", name, "")) {
+        draw_add(d, name, DRAW_NUMBER, -1, 0);
+        return;
+    }
+    if (is_usable(gen, statement, "", name, ".mean")) {
+        char member[16];
+        snprintf(member, sizeof member, "%.9s.mean", name);
+        draw_add(d, member, DRAW_VALUE, -1, 0);
+        return;
+    }
+    for (int i = 0; i < d->n; i++) {
+        char index[20];
+        snprintf(index, sizeof index, "[%s]", d->names[i].name);
+        if (d->names[i].kind == DRAW_LABELS && is_usable(gen, statement, "", name, index)) {
+            draw_add(d, name, DRAW_VECTOR, -1, 0);
+            return;
         }
     }
-    arena_free(&arena);
 }
 
 /* Takes the statement if it compiles, and learns what `name` is. */
@@ -63,14 +83,13 @@ static bool accept(Gen *gen, const char *statement, const char *name)
     arena_init(&arena);
     IrGraph *g =
         try_out(gen, &arena, arena_printf(&arena, "%soutput probe_ = %s\n", statement, name));
-    bool fine = g != NULL || try_out(gen, &arena, arena_printf(&arena, "%soutput probe_ = 1\n",
-                                                               statement)) != NULL;
+    bool fine = g != NULL || is_usable(gen, statement, "max(ramp(x = 2))", "", "");
     if (g != NULL) {
         int grid;
         DrawKind kind = kind_of_output(g, &grid);
         draw_add(&gen->draw, name, kind, grid, 0);
     } else if (fine) {
-        learn_vector(gen, statement, name);
+        learn_other(gen, statement, name);
     }
     if (fine) {
         str_add(&gen->text, statement);
