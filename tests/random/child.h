@@ -16,7 +16,7 @@ typedef enum ChildEnd { CHILD_DONE, CHILD_CRASHED, CHILD_LATE, CHILD_NONE } Chil
 /* Runs work(context) in a child and waits for its end.  `said`: the last line that it wrote to
  * stderr. */
 ChildEnd child_run(void (*work)(void *context), void *context, char *said, size_t size);
-/* In the child: from now on it may take this long, or it is ended as CHILD_LATE. */
+/* In the child: from now on it may compute this long, or it is ended as CHILD_LATE. */
 void child_limit(unsigned seconds);
 
 #endif

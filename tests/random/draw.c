@@ -103,7 +103,8 @@ void draw_number(Draw *d, Str *out, const OpParam *range)
     static const char *const SIZES[] = {"width(%s) // 3", "height(%s) - 1", "width(%s) / 2",
                                         "depth(%s)", "dimensions(%s)"};
     const DrawName *param = draw_chance(d, 12) ? draw_name(d, DRAW_NUMBER) : NULL;
-    const DrawName *image = draw_chance(d, 4) ? draw_name(d, DRAW_IMAGE) : NULL;
+    bool free = range == NULL || (range->types & OP_INTEGER) != 0; /* not the reach of a window */
+    const DrawName *image = free && draw_chance(d, 4) ? draw_name(d, DRAW_IMAGE) : NULL;
     if (param != NULL) {
         str_add(out, param->name);
     } else if (image != NULL) {

@@ -24,7 +24,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 120, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
+enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 60, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
 
 typedef struct Options {
     unsigned first, last;
@@ -160,13 +160,13 @@ static void investigate(const char *name)
         abort();
     }
     *subject = shared->subject;
-    printf("%s %s (%s as a %s: %s); shrinking\n", name, CHECK_NAMES[verdict.outcome],
+    printf("%s %s (%s as a %s: %s)\n", name, CHECK_NAMES[verdict.outcome],
            CHECK_VARIANTS[verdict.variant].name, verdict.on_device ? "run" : "graph", verdict.why);
     fflush(stdout);
     bool device = shared->device;
     shared->device = verdict.on_device;
     shared->variants = 1u << verdict.variant;
-    if (fails_alike(subject, &verdict)) {
+    if (verdict.outcome != CHECK_HANGS && fails_alike(subject, &verdict)) {
         shrink(subject, fails_alike, &verdict, verdict.on_device ? SHRINK_RUN : SHRINK_GRAPH);
         fails_alike(subject, &verdict);
         small = shared->verdict;
