@@ -22,7 +22,6 @@ const Variant CHECK_VARIANTS[] = {
     {"all", FUSE_ALL, NULL, 0},
     {"pointwise", FUSE_POINTWISE, NULL, 0},
     {"none", FUSE_NONE, NULL, 0},
-    {"all in parts of 5", FUSE_ALL, NULL, 5},
     {"all in parts of 16", FUSE_ALL, NULL, 16},
 #define P(name, what) {"all without " #name, FUSE_ALL, #name, 0},
 #include "passes/passes.def"

@@ -34,7 +34,7 @@ typedef struct Variant {
     const char *name;
     PassFuse fuse;
     const char *without; /* the pass that is left out; NULL: none */
-    int part_rows;       /* runs work on parts of so many rows or planes; 0: in one piece */
+    int part_rows;       /* runs work on parts of so many rows; 0: in one piece */
 } Variant;
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;
