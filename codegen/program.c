@@ -243,8 +243,13 @@ static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
             bool whole = own.whole || reach->whole || reach->wraps || grid < 0 ||
                          !same_places(g, grid, k->domain);
             int axis = grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
-            IrExpr lo = ir_op2(g, IR_X_ADD, own.lo, reach->lo[axis]);
-            IrExpr hi = ir_op2(g, IR_X_ADD, own.hi, reach->hi[axis]);
+            IrExpr lo = reach->lo[axis], hi = reach->hi[axis];
+            if (reach->reflects) { /* beyond an end it goes the same way back */
+                lo = ir_op2(g, IR_X_MIN, lo, ir_op1(g, IR_X_NEG, hi));
+                hi = ir_op2(g, IR_X_MAX, hi, ir_op1(g, IR_X_NEG, reach->lo[axis]));
+            }
+            lo = ir_op2(g, IR_X_ADD, own.lo, lo);
+            hi = ir_op2(g, IR_X_ADD, own.hi, hi);
             if (b->cg.buffer[reach->node] >= 0) {
                 cg_read(k, reach->node, lo, hi, whole);
                 continue;
