@@ -153,6 +153,15 @@ static void memory(const Program *p, Str *out)
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
+static void table_indices(const char *name, const int *at, int n, Str *out)
+{
+    str_addf(out, ".%s = {0", name);
+    for (int i = 0; i < n; i++) {
+        str_addf(out, i == 0 ? ", [0] = %d" : ", %d", at[i]);
+    }
+    str_add(out, "}, ");
+}
+
 static void kernels(const Program *p, Str *out)
 {
     for (int i = 0; i < p->n_kernels; i++) {
@@ -160,10 +169,12 @@ static void kernels(const Program *p, Str *out)
         str_addf(out, "static const ProgDefine kernel%d_defines[] = {\n", i);
         for (int d = 0; d < k->n_defines; d++) {
             const ProgDefine *def = &k->defines[d];
-            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .index = {%d, %d}, "
-                     ".lo = {%d, %d}, .hi = {%d, %d}},\n",
-                     (int)def->kind, def->name, def->expr, def->index[0], def->index[1], def->lo[0],
-                     def->lo[1], def->hi[0], def->hi[1]);
+            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, ", (int)def->kind,
+                     def->name, def->expr, def->n);
+            table_indices("index", def->index, def->n, out);
+            table_indices("lo", def->lo, def->n, out);
+            table_indices("hi", def->hi, def->n, out);
+            str_add(out, "},\n");
         }
         str_add(out, "    {.name = NULL}};\n\n");
     }

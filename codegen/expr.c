@@ -125,9 +125,8 @@ const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
 {
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, e);
-    if (n.op == IR_X_CONST) {
-        return n.num == floor(n.num) ? arena_printf(k->arena, n.num < 0 ? "(%.0f)" : "%.0f", n.num)
-                                     : NULL;
+    if (!ir_is_integral(k->g, e)) {
+        return NULL;
     }
     if (n.rank <= IR_HOST) {
         return cg_define_int(k, e, macro);
@@ -140,9 +139,9 @@ const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
         const CgLoop *loop = loop_of(cx, (int)n.num);
         return loop != NULL ? loop->name : NULL;
     }
-    if (n.op == IR_X_NEG) {
+    if (n.op == IR_X_NEG || n.op == IR_X_ABS) {
         const char *a = cg_int_text(cx, n.a, macro);
-        return a != NULL ? arena_printf(k->arena, "(-%s)", a) : NULL;
+        return a == NULL ? NULL : arena_printf(k->arena, n.op == IR_X_NEG ? "(-%s)" : "(int)abs(%s)", a);
     }
     for (size_t i = 0; i < sizeof BINARY / sizeof *BINARY; i++) {
         if (BINARY[i].op == n.op) {
@@ -183,21 +182,21 @@ static const char *table_text(CgContext *cx, IrExpr e, const char *suffix)
     CgKernel *k = cx->k;
     bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
     ir_walk(k->g, e, collect_indices, found);
-    const CgLoop *loop[2] = {NULL, NULL};
+    const CgLoop *loop[PROG_TABLE_INDICES];
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
         if (found[cx->loops.at[i].index]) {
-            assert(n < 2);
+            assert(n < PROG_TABLE_INDICES);
             loop[n++] = &cx->loops.at[i];
         }
     }
     const char *name = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name), suffix);
     name = cg_define_table(k, e, name, loop, n);
-    const char *first = place_text(k, loop[0]);
-    if (n == 1) {
-        return arena_printf(k->arena, "%s[%s]", name, first);
+    const char *at = place_text(k, loop[0]);
+    for (int i = 1; i < n; i++) {
+        at = arena_printf(k->arena, "(%s) * %s_N%d + %s", at, name, i, place_text(k, loop[i]));
     }
-    return arena_printf(k->arena, "%s[(%s) * %s_N + %s]", name, first, name, place_text(k, loop[1]));
+    return arena_printf(k->arena, "%s[%s]", name, at);
 }
 
 /* ---- operators ------------------------------------------------------------------------- */
@@ -373,7 +372,7 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     Arena *arena = cx->k->arena;
     const IrExprNode n = *ir_expr(cx->k->g, body);
     bool integer = fold->type != ELEM_F32 && fold->type != ELEM_F64;
-    if (fold->fold == IR_FOLD_SUM && n.op == IR_X_MUL && fold->type == ELEM_F32) {
+    if (fold->fused && n.op == IR_X_MUL) {
         const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
         return arena_printf(arena, "fma(%s, %s, %s)", a, b, acc);
     }
@@ -438,11 +437,10 @@ static IrExprNode open_loops(CgContext *cx, IrExpr fold, int *depth)
     IrExprNode n = *ir_expr(cx->k->g, fold);
     for (*depth = 1;; ++*depth) {
         open_loop(cx, &n);
-        const IrExprNode *body = ir_expr(cx->k->g, n.a);
-        if (body->op != IR_X_FOLD || body->fold != n.fold || body->rank != n.rank) {
+        if (!n.flat) {
             return n;
         }
-        n = *body;
+        n = *ir_expr(cx->k->g, n.a);
     }
 }
 
@@ -454,29 +452,31 @@ static void close_loops(CgContext *cx, int depth)
     }
 }
 
-/* A condition over more indices than a table has, as text: comparisons and logic over whole
- * numbers, anything else the host knows as f32. */
+/* A condition as text, exact as the host's: comparisons and logic of whole numbers, and of numbers
+ * that the host knows.  NULL: something else is in it. */
 static const char *condition_text(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
     Arena *arena = k->arena;
     const IrExprNode n = *ir_expr(k->g, e);
     IrRule rule = ir_op_rule(n.op);
-    if (rule == IR_RULE_COMPARE || rule == IR_RULE_LOGIC) {
-        const IrExpr child[3] = {n.a, n.b, n.c};
-        const char *operand[3] = {"", "", ""};
-        for (int i = 0; i < ir_expr_op_arity(n.op); i++) {
-            operand[i] = arena_printf(arena, "(%s)", condition_text(cx, child[i]));
-        }
-        return substitute(arena, ir_op_text(n.op, true), operand);
-    }
-    if (n.rank <= IR_HOST) {
-        double v;
-        return ir_is_const(k->g, e, &v) ? float_text(arena, v, false)
-                                        : cg_param_host(k, e, ELEM_F32);
-    }
     const char *text = cg_int_text(cx, e, "WHERE");
-    return text != NULL ? text : table_text(cx, e, "WHERE");
+    if (n.rank <= IR_HOST && n.op != IR_X_CONST) {
+        return cg_param_host(k, e, ELEM_F64);
+    }
+    if (text != NULL || (rule != IR_RULE_COMPARE && rule != IR_RULE_LOGIC)) {
+        return text;
+    }
+    const IrExpr child[3] = {n.a, n.b, n.c};
+    const char *operand[3] = {"", "", ""};
+    for (int i = 0; i < ir_expr_op_arity(n.op); i++) {
+        operand[i] = condition_text(cx, child[i]);
+        if (operand[i] == NULL) {
+            return NULL;
+        }
+        operand[i] = arena_printf(arena, "(%s)", operand[i]);
+    }
+    return substitute(arena, ir_op_text(n.op, true), operand);
 }
 
 static int count_indices(CgContext *cx, IrExpr e)
@@ -490,12 +490,12 @@ static int count_indices(CgContext *cx, IrExpr e)
     return n;
 }
 
+/* In space a table would be large: it is computed where it can be. */
 static const char *where_text(CgContext *cx, IrExpr where)
 {
-    if (count_indices(cx, where) > 2) {
-        return condition_text(cx, where);
-    }
-    return arena_printf(cx->k->arena, "%s != 0", table_text(cx, where, "WHERE"));
+    const char *text = count_indices(cx, where) > 2 ? condition_text(cx, where) : NULL;
+    return text != NULL ? text
+                        : arena_printf(cx->k->arena, "%s != 0", table_text(cx, where, "WHERE"));
 }
 
 /* The combining line of a fold whose outer loop is open already: the loops inside, if the
@@ -503,19 +503,17 @@ static const char *where_text(CgContext *cx, IrExpr where)
 void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
 {
     const IrExprNode n = *ir_expr(cx->k->g, e);
-    const IrExprNode *body = ir_expr(cx->k->g, n.a);
-    bool flat = body->op == IR_X_FOLD && body->fold == n.fold && body->rank == n.rank;
     Scope scope = enter(cx);
     int depth = 0;
     IrExprNode inner = n;
-    if (flat) {
+    if (n.flat) {
         inner = open_loops(cx, n.a, &depth);
     }
     if (inner.where != 0) {
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    cg_line(cx, "%s = %s;", acc, step_text(cx, &n, acc, inner.a));
+    cg_line(cx, "%s = %s;", acc, step_text(cx, &inner, acc, inner.a));
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");
@@ -553,9 +551,7 @@ static IrExpr bind_count(IrGraph *g, IrExpr e, void *ctx)
 IrExpr cg_fold_count(IrGraph *g, IrExpr e)
 {
     const IrExprNode n = *ir_expr(g, e);
-    const IrExprNode *body = ir_expr(g, n.a);
-    bool flat = body->op == IR_X_FOLD && body->fold == n.fold;
-    IrExpr one = flat ? cg_fold_count(g, n.a) : ir_const(g, 1);
+    IrExpr one = n.flat ? cg_fold_count(g, n.a) : ir_const(g, 1);
     return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
 }
 

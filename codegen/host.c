@@ -52,9 +52,7 @@ static HostNode fold_node(CgHost *host, const IrExprNode *n, int body, uint8_t k
 int cg_host_count(CgHost *host, IrExpr fold)
 {
     const IrExprNode n = *ir_expr(host->g, fold);
-    const IrExprNode *body = ir_expr(host->g, n.a);
-    bool flat = body->op == IR_X_FOLD && body->fold == n.fold;
-    int inner = flat ? cg_host_count(host, n.a) : cg_host_const(host, 1);
+    int inner = n.flat ? cg_host_count(host, n.a) : cg_host_const(host, 1);
     return add(host, fold_node(host, &n, inner, HOST_SUM));
 }
 

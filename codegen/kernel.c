@@ -97,9 +97,10 @@ static const char *add_define(CgKernel *k, ProgDefine def, const char *name)
 {
     for (int i = 0; i < k->defines.n; i++) {
         const ProgDefine *have = &k->defines.at[i];
-        if (have->kind == def.kind && have->expr == def.expr && have->lo[0] == def.lo[0] &&
-            have->lo[1] == def.lo[1] && have->hi[0] == def.hi[0] && have->hi[1] == def.hi[1] &&
-            have->index[0] == def.index[0] && have->index[1] == def.index[1]) {
+        if (have->kind == def.kind && have->expr == def.expr && have->n == def.n &&
+            memcmp(have->index, def.index, sizeof def.index) == 0 &&
+            memcmp(have->lo, def.lo, sizeof def.lo) == 0 &&
+            memcmp(have->hi, def.hi, sizeof def.hi) == 0) {
             return have->name;
         }
     }
@@ -143,10 +144,10 @@ static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
     return n->op == IR_X_INDEX && (int)n->num == rename->from ? ir_index(g, rename->to) : e;
 }
 
-const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const loop[2],
+const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const *loop,
                             int n)
 {
-    ProgDefine def = {.kind = n == 2 ? DEF_TABLE2 : DEF_TABLE};
+    ProgDefine def = {.kind = DEF_TABLE, .n = n};
     for (int i = 0; i < n; i++) {
         Rename rename = {loop[i]->index, k->cg->table_index[i], false};
         ir_walk(k->g, e, find_binder, &rename);

@@ -24,7 +24,7 @@ typedef struct CgShared {   /* what all kernels of a program share */
     int scalar_grid; /* of what has no pixels */
     int *slot;     /* by node: first slot of its whole-image values, -1 none */
     int *length;   /* by node: host expression: elements of a vector, -1 */
-    int table_index[2]; /* the indices of all tables */
+    int table_index[PROG_TABLE_INDICES]; /* the indices of all tables */
 } CgShared;
 
 typedef struct CgKernel {
@@ -49,10 +49,10 @@ const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 /* A macro for a host expression that shapes the code: literal text when it is constant. */
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
-/* A table of weights for an index expression over n loops (1 or 2): name of the array.  Tables that
+/* A table of weights for an index expression over n loops: name of the array.  Tables that
  * differ only in the numbers of their indices are one. */
 typedef struct CgLoop CgLoop;
-const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const loop[2],
+const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const *loop,
                             int n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);

@@ -242,8 +242,13 @@ static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
             bool whole = own.whole || reach->whole || reach->wraps || grid < 0 ||
                          !same_places(g, grid, k->domain);
             int axis = grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
-            IrExpr lo = ir_op2(g, IR_X_ADD, own.lo, reach->lo[axis]);
-            IrExpr hi = ir_op2(g, IR_X_ADD, own.hi, reach->hi[axis]);
+            IrExpr lo = reach->lo[axis], hi = reach->hi[axis];
+            if (reach->reflects) { /* beyond an end it goes the same way back */
+                lo = ir_op2(g, IR_X_MIN, lo, ir_op1(g, IR_X_NEG, hi));
+                hi = ir_op2(g, IR_X_MAX, hi, ir_op1(g, IR_X_NEG, reach->lo[axis]));
+            }
+            lo = ir_op2(g, IR_X_ADD, own.lo, lo);
+            hi = ir_op2(g, IR_X_ADD, own.hi, hi);
             if (b->cg.buffer[reach->node] >= 0) {
                 cg_read(k, reach->node, lo, hi, whole);
                 continue;
@@ -557,36 +562,58 @@ static void live_at(Build *b, int buffer, int step)
     buf->last = step > buf->last ? step : buf->last;
 }
 
-/* What lives into a loop, or out of it, or is carried, lives through all of it. */
-static void extend_over_loops(Build *b)
+static int end_of_loop(const Build *b, int begin)
 {
-    for (int begin = 0; begin < b->steps.n; begin++) {
-        if (b->steps.at[begin].kind != STEP_LOOP) {
+    int end = begin, depth = 0;
+    do {
+        depth += b->steps.at[end].kind == STEP_LOOP;
+        depth -= b->steps.at[end].kind == STEP_END;
+        end++;
+    } while (depth > 0);
+    return end - 1;
+}
+
+/* A carry takes over the place of its next value, round by round, so that after the loop it may lie
+ * in either: both stay as long as the longer one. */
+static void extend_carries(Build *b, int begin, int end)
+{
+    const ProgStep *step = &b->steps.at[end];
+    for (int i = 0; i < step->n_carries; i++) {
+        const ProgCarry *c = &step->carries[i];
+        if (c->is_value) {
             continue;
         }
-        int end = begin, depth = 0;
-        do {
-            depth += b->steps.at[end].kind == STEP_LOOP;
-            depth -= b->steps.at[end].kind == STEP_END;
-            end++;
-        } while (depth > 0);
-        end--;
-        const ProgStep *last = &b->steps.at[end];
-        for (int i = 0; i < last->n_carries; i++) {
-            if (!last->carries[i].is_value) {
-                live_at(b, last->carries[i].carry, begin);
-                live_at(b, last->carries[i].carry, end);
-                live_at(b, last->carries[i].next, begin);
-                live_at(b, last->carries[i].next, end);
-            }
+        live_at(b, c->carry, begin);
+        live_at(b, c->carry, end);
+        live_at(b, c->next, begin);
+        live_at(b, c->next, b->buffers.at[c->carry].last);
+        live_at(b, c->carry, b->buffers.at[c->next].last);
+    }
+}
+
+/* What lives into a loop, or out of it, or is carried, lives through all of it. */
+static void extend_over_loop(Build *b, int begin, int end)
+{
+    for (int i = 0; i < b->buffers.n; i++) {
+        ProgBuffer *buf = &b->buffers.at[i];
+        bool into = buf->first < begin && buf->last > begin;
+        bool out_of = buf->first > begin && buf->first < end && buf->last > end;
+        if (into || out_of) {
+            live_at(b, i, begin);
+            live_at(b, i, end);
         }
-        for (int i = 0; i < b->buffers.n; i++) {
-            ProgBuffer *buf = &b->buffers.at[i];
-            bool into = buf->first < begin && buf->last > begin;
-            bool out_of = buf->first > begin && buf->first < end && buf->last > end;
-            if (into || out_of) {
-                live_at(b, i, begin);
-                live_at(b, i, end);
+    }
+}
+
+/* Each loop may lengthen what another one looks at: as often as loops are nested is enough. */
+static void extend_over_loops(Build *b)
+{
+    for (int round = 0; round < b->g->loops.n; round++) {
+        for (int begin = 0; begin < b->steps.n; begin++) {
+            if (b->steps.at[begin].kind == STEP_LOOP) {
+                int end = end_of_loop(b, begin);
+                extend_carries(b, begin, end);
+                extend_over_loop(b, begin, end);
             }
         }
     }
@@ -733,7 +760,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     b.cg.g = g;
     b.cg.sched = schedule;
     cg_host_init(&b.cg.host, g);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < PROG_TABLE_INDICES; i++) {
         b.cg.table_index[i] = ir_new_index(g);
     }
     choose_channels(&b);

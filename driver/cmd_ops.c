@@ -163,7 +163,7 @@ static void print_peer_page(const Peer *peer, Arena *arena)
 int cmd_ops(int argc, char **argv)
 {
     Arena arena;
-    arena_init(&arena);
+    driver_arena(&arena);
     const Ops *ops = ops_load(&arena);
     const char *name = NULL;
     bool source = false;

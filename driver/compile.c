@@ -122,7 +122,7 @@ static bool compile_stages(Compilation *c, Stage stage)
 bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage)
 {
     memset(c, 0, sizeof *c);
-    arena_init(&c->arena);
+    driver_arena(&c->arena);
     str_init(&c->printed, &c->arena);
     c->options = *options;
     diags_init(&c->diags, &c->arena);

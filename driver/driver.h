@@ -49,6 +49,8 @@ bool is_pipeline(const char *path);
 /* Takes the options of CompileOptions out of argv[1..]; the rest stays, argc is reduced.  False
  * with a message on stderr when a value makes no sense. */
 bool take_compile_options(int *argc, char **argv, CompileOptions *options);
+/* An arena whose lack of memory ends the command with CODE_MEMORY. */
+void driver_arena(Arena *arena);
 /* Prints "pipec: text" and returns the code. */
 int complain(const Err *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

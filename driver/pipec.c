@@ -1,6 +1,7 @@
 /* pipec: the command line; one row a command. */
 #include "driver.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +95,26 @@ int cmd_help(int argc, char **argv)
                        "commands", argv[1]);
 }
 
+/* Where arenas jump that have no memory left (driver_arena); set before a command begins. */
+static jmp_buf no_memory;
+
+void driver_arena(Arena *arena)
+{
+    arena_init(arena);
+    arena->out_of_memory = &no_memory;
+}
+
+/* What the command holds goes with the process. */
+static int run_command(int (*run)(int argc, char **argv), int argc, char **argv)
+{
+    if (setjmp(no_memory) != 0) {
+        const Err err = {CODE_MEMORY, "out of memory"};
+        complain(&err);
+        return CODE_MEMORY;
+    }
+    return run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -112,7 +133,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < N_COMMANDS; i++) {
         names[i] = COMMANDS[i].name;
         if (strcmp(names[i], argv[1]) == 0) {
-            return COMMANDS[i].run(argc - 1, argv + 1);
+            return run_command(COMMANDS[i].run, argc - 1, argv + 1);
         }
     }
     const char *near = fe_nearest(argv[1], names, N_COMMANDS);

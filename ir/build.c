@@ -90,7 +90,8 @@ static uint32_t hash_expr(const IrExprNode *e)
     memcpy(&bits, &e->num, sizeof bits);
     const uint32_t fields[] = {(uint32_t)e->op, (uint32_t)e->type, e->node, (uint32_t)bits,
                                (uint32_t)(bits >> 32), e->a, e->b, e->c, e->channel,
-                               (uint32_t)e->border, e->outside, (uint32_t)e->fold, e->where, e->nth};
+                               (uint32_t)e->border, e->outside, (uint32_t)e->fold, e->where, e->nth,
+                               (uint32_t)e->flat, (uint32_t)e->fused};
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         h = mix(h, fields[i]);
@@ -104,7 +105,7 @@ static bool same_expr(const IrExprNode *p, const IrExprNode *q)
            memcmp(&p->num, &q->num, sizeof p->num) == 0 && p->a == q->a && p->b == q->b &&
            p->c == q->c && p->channel == q->channel && p->border == q->border &&
            p->outside == q->outside && p->fold == q->fold && p->where == q->where &&
-           p->nth == q->nth;
+           p->nth == q->nth && p->flat == q->flat && p->fused == q->fused;
 }
 
 static void rehash(IrGraph *g)
@@ -399,8 +400,7 @@ IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
     return make(g, (IrExprNode){.op = IR_X_CAST, .type = type, .a = e, .num = (double)storage});
 }
 
-/* True when a host expression can only be a whole number. */
-static bool is_integral(const IrGraph *g, IrExpr e)
+bool ir_is_integral(const IrGraph *g, IrExpr e)
 {
     const IrExprNode *n = ir_expr(g, e);
     switch (n->op) {
@@ -422,10 +422,10 @@ static bool is_integral(const IrGraph *g, IrExpr e)
     case IR_X_MAX:
     case IR_X_MOD:
     case IR_X_FLOORDIV:
-        return is_integral(g, n->a) && is_integral(g, n->b);
+        return ir_is_integral(g, n->a) && ir_is_integral(g, n->b);
     case IR_X_NEG:
     case IR_X_ABS:
-        return is_integral(g, n->a);
+        return ir_is_integral(g, n->a);
     default:
         return false;
     }
@@ -440,7 +440,7 @@ static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
         const IrExprNode *e = ir_expr(g, operand[i]);
         bool floating = e->rank != IR_PIXEL && e->type == ELEM_F64;
         if (floating) {
-            f32 = f32 || !(e->rank < IR_UNIFORM && is_integral(g, operand[i]));
+            f32 = f32 || !(e->rank < IR_UNIFORM && ir_is_integral(g, operand[i]));
             continue;
         }
         pixel = true;
@@ -509,7 +509,7 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
         Elem type = masks ? ELEM_BOOL : meet(g, branch, 2);
         if (pixel && type == ELEM_F64 && ir_expr(g, b)->rank != IR_PIXEL &&
             ir_expr(g, c)->rank != IR_PIXEL) {
-            type = is_integral(g, b) && is_integral(g, c) ? ELEM_I32 : ELEM_F32;
+            type = ir_is_integral(g, b) && ir_is_integral(g, c) ? ELEM_I32 : ELEM_F32;
         }
         return make_op(g, op, type, to_bool(g, a), ir_cast(g, b, type), ir_cast(g, c, type));
     }
@@ -521,22 +521,34 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
 
 /* ---- folds and calls ------------------------------------------------------------------- */
 
+void ir_join(const IrGraph *g, IrExprNode *fold)
+{
+    const IrExprNode *body = ir_expr(g, fold->a);
+    fold->flat = body->op == IR_X_FOLD && body->fold == fold->fold && body->rank == fold->rank;
+    fold->fused = fold->fold == IR_FOLD_SUM && fold->type == ELEM_F32 && body->op == IR_X_MUL;
+}
+
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
                IrExpr body)
 {
+    lo = ir_is_integral(g, lo) ? lo : ir_op1(g, IR_X_CEIL, lo);
+    hi = ir_is_integral(g, hi) ? hi : ir_op1(g, IR_X_FLOOR, hi);
     if (fold == IR_FOLD_ANY || fold == IR_FOLD_ALL) {
         body = to_bool(g, body);
     } else if (ir_expr(g, body)->type == ELEM_BOOL) {
         body = ir_cast(g, body, ELEM_I32);
     }
-    return make(g, (IrExprNode){.op = IR_X_FOLD,
-                                .num = index,
-                                .a = body,
-                                .b = lo,
-                                .c = hi,
-                                .where = where,
-                                .nth = nth,
-                                .fold = fold});
+    IrExprNode n = {.op = IR_X_FOLD,
+                    .num = index,
+                    .a = body,
+                    .b = lo,
+                    .c = hi,
+                    .where = where,
+                    .nth = nth,
+                    .fold = fold};
+    ir_derive(g, &n);
+    ir_join(g, &n);
+    return ir_intern(g, n);
 }
 
 IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n)

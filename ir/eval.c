@@ -89,14 +89,15 @@ typedef struct FoldState {
     int n, cap;
 } FoldState;
 
-static void fold_push(IrEval *ev, FoldState *st, IrExpr body)
+/* One step of the innermost fold of a sequence. */
+static void fold_push(IrEval *ev, FoldState *st, const IrExprNode *fold)
 {
-    const IrExprNode *n = ir_expr(ev->g, body);
-    if (st->kind == IR_FOLD_SUM && n->op == IR_X_MUL && st->type == ELEM_F32) {
+    const IrExprNode *n = ir_expr(ev->g, fold->a);
+    if (fold->fused && n->op == IR_X_MUL) {
         st->acc = (double)fmaf((float)eval(ev, n->a), (float)eval(ev, n->b), (float)st->acc);
         return;
     }
-    double v = eval(ev, body);
+    double v = eval(ev, fold->a);
     switch (st->kind) {
     case IR_FOLD_SUM:
         st->acc = ir_apply(IR_X_ADD, st->type, st->acc, v, 0);
@@ -130,20 +131,18 @@ static void fold_push(IrEval *ev, FoldState *st, IrExpr body)
     st->n++;
 }
 
-/* Runs the index of `e` and, while the body is a fold of the same kind, those inside. */
+/* Runs the index of `e` and those of the folds that go on with it. */
 static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
-    const IrExprNode *body = ir_expr(ev->g, n->a);
-    bool flat = body->op == IR_X_FOLD && body->fold == n->fold && body->rank == n->rank;
     double lo = ceil(eval(ev, n->b)), hi = floor(eval(ev, n->c));
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
     for (double i = lo; i <= hi; i++) {
         ev->index[(int)n->num] = i;
-        if (flat) {
+        if (n->flat) {
             fold_run(ev, st, n->a);
         } else if (n->where == 0 || eval(ev, n->where) != 0) {
-            fold_push(ev, st, n->a);
+            fold_push(ev, st, n);
         }
     }
     ev->index[(int)n->num] = hidden;
@@ -158,13 +157,10 @@ static int compare_doubles(const void *p, const void *q)
 
 static IrExpr innermost(const IrGraph *g, IrExpr e)
 {
-    for (;;) {
-        const IrExprNode *n = ir_expr(g, e), *body = ir_expr(g, n->a);
-        if (body->op != IR_X_FOLD || body->fold != n->fold) {
-            return e;
-        }
-        e = n->a;
+    while (ir_expr(g, e)->flat) {
+        e = ir_expr(g, e)->a;
     }
+    return e;
 }
 
 static double eval_fold(IrEval *ev, IrExpr e)

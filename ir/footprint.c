@@ -89,6 +89,7 @@ static void visit_read(Walk *w, IrExprNode n)
             r->hi[ax] = hi;
             r->offset = true;
             r->wraps = r->wraps || (ax > 0 && n.border == IR_WRAP);
+            r->reflects = r->reflects || (ax > 0 && (n.border == IR_REFLECT || n.border == IR_MIRROR));
         }
     }
 }

@@ -16,6 +16,7 @@ typedef struct IrReach {
     bool whole;          /* read at places that only the pixel decides */
     bool offset;         /* some read is not at the current pixel */
     bool wraps;          /* some read comes round from the other end of y or z */
+    bool reflects;       /* some read is thrown back from an end of y or z */
     IrExpr lo[3], hi[3]; /* x, y, z: host expressions, lo <= 0 <= hi */
     int taps;            /* reads written in the expression (a fold counts as 8) */
     bool channel;        /* some read takes an absolute channel */

@@ -78,11 +78,13 @@ typedef enum IrExprOp {
 } IrExprOp;
 
 /*
- * A fold runs its index variable from lo to hi (both included, host expressions) and combines
- * `body` in that order.  A fold whose body is a fold of the same kind is one flat sequence.
- * SUM of a product is a chain of fma, starting from 0: acc = fma(p, q, acc); of anything else
- * acc = acc + body.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth` (0 =
- * smallest).
+ * A fold runs its index variable from lo to hi (both included, host expressions; fractions are cut
+ * towards the inside when it is built) and combines
+ * `body` in that order.  Whether a fold in the body goes on with this sequence (`flat`) and whether
+ * the body is a product whose factors are added with one rounding (`fused`, SUM only: acc =
+ * fma(p, q, acc) instead of acc + body) is decided when the fold is built and stays so, whatever
+ * passes put into the body.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth`
+ * (0 = smallest).
  * `where` (an index expression, 0 = always) leaves out the indices for which it is 0; it belongs
  * to the innermost fold of a flat sequence.
  */
@@ -112,6 +114,7 @@ typedef struct IrExprNode {
     IrFold fold;
     IrExpr where;
     IrExpr nth; /* RANK: host expression: which one; evaluated with the count in IR_X_INDEX -1 */
+    bool flat, fused;
 } IrExprNode;
 
 typedef enum IrKind {
@@ -230,6 +233,8 @@ int ir_new_index(IrGraph *g);
 /* Sets the type and the rank that follow from an expression's operator and operands; the type of
  * constants and casts is given. */
 void ir_derive(const IrGraph *g, IrExprNode *n);
+/* Sets `flat` and `fused` of a fold as they are when it is built with its body. */
+void ir_join(const IrGraph *g, IrExprNode *fold);
 /* Interns an expression as given; type and rank must be set.  The functions below set them. */
 IrExpr ir_intern(IrGraph *g, IrExprNode e);
 
@@ -267,6 +272,8 @@ IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n);
 Elem ir_read_type(const IrGraph *g, IrId node);
 /* True for a constant; *value is its value. */
 bool ir_is_const(const IrGraph *g, IrExpr e, double *value);
+/* True when a host or index expression can only be a whole number. */
+bool ir_is_integral(const IrGraph *g, IrExpr e);
 /* Replaces every use of an expression by another inside e; memoised. */
 typedef IrExpr (*IrRewrite)(IrGraph *g, IrExpr e, void *ctx);
 /* Rebuilds e bottom-up: children first, then `visit` on the rebuilt expression. */

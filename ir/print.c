@@ -128,7 +128,10 @@ static void print_fold(const Printer *p, const IrExprNode *n)
         str_add(p->out, " nth ");
         expression(p, n->nth);
     }
-    str_add(p->out, ", ");
+    IrExprNode usual = *n;
+    ir_join(p->g, &usual);
+    bool apart = (usual.flat && !n->flat) || (usual.fused && !n->fused);
+    str_add(p->out, apart ? ", apart " : ", ");
     expression(p, n->a);
     str_add(p->out, ")");
 }

@@ -441,8 +441,13 @@ static IrExpr fold(Reader *r, IrFold kind)
     n.where = accept(r, "where") ? expression(r) : 0;
     n.nth = accept(r, "nth") ? expression(r) : 0;
     expect(r, ",");
+    bool apart = accept(r, "apart");
     n.a = expression(r);
     expect(r, ")");
+    ir_derive(r->g, &n);
+    if (!apart) {
+        ir_join(r->g, &n);
+    }
     return intern(r, n);
 }
 

@@ -22,7 +22,8 @@
  * %5.1 a whole-image value, %7{e} a look-up; f32(e) a conversion, sat_u8(e) a saturating one;
  * sum(#0 in e .. e where e nth e, e) a fold; @f(e, e) a function of the graph; extent(%1, x),
  * pixelsize(x), isint(%1) and coord(x); everything else is an operator of exprs.def with its
- * operands.  e!pixel has a higher rank than its operands ask for.  What a node uses several times
+ * operands.  In a fold `apart` stands before a product that is rounded before it is added, and before
+ * a fold that is a sequence of its own.  e!pixel has a higher rank than its operands ask for.  What a node uses several times
  * is named by a line t1 = e in front of the node's expressions.
  *
  * Functions are blocks of `set v = e`, `return e`, `if e`, `else`, `while e`, `for v in e .. e` and

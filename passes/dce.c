@@ -85,6 +85,22 @@ static void drop_carries(IrLoop *loop, const bool *needed)
     loop->carries.n = kept;
 }
 
+/* A loop in which nothing is left has no condition either, which would read dead nodes. */
+static void drop_empty_loops(IrGraph *g)
+{
+    bool *lives = arena_array(g->arena, bool, g->loops.n);
+    for (int i = 1; i < g->nodes.n; i++) {
+        for (int k = g->nodes.at[i].dead ? 0 : g->nodes.at[i].loop; k != 0; k = g->loops.at[k].parent) {
+            lives[k] = true;
+        }
+    }
+    for (int i = 1; i < g->loops.n; i++) {
+        if (!lives[i]) {
+            g->loops.at[i].until = 0;
+        }
+    }
+}
+
 bool pass_dce(IrGraph *g, PassContext *cx)
 {
     (void)cx;
@@ -98,5 +114,6 @@ bool pass_dce(IrGraph *g, PassContext *cx)
     for (int i = 1; i < g->loops.n; i++) {
         drop_carries(&g->loops.at[i], m.needed);
     }
+    drop_empty_loops(g);
     return changed;
 }

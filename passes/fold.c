@@ -16,6 +16,12 @@ static bool is_value(const IrGraph *g, IrExpr e, double wanted)
     return e != 0 && ir_is_const(g, e, &v) && v == wanted;
 }
 
+/* What would be left of x * 1 in a fused sum is another product, and would be fused itself. */
+static bool is_product(const IrGraph *g, IrExpr e)
+{
+    return ir_expr(g, e)->op == IR_X_MUL;
+}
+
 static IrExpr rebuild(IrGraph *g, const IrExprNode *n)
 {
     switch (ir_expr_op_arity(n->op)) {
@@ -35,10 +41,10 @@ static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
     double v;
     switch (n.op) {
     case IR_X_MUL:
-        if (is_value(g, n.b, 1)) {
+        if (is_value(g, n.b, 1) && !is_product(g, n.a)) {
             return n.a;
         }
-        if (is_value(g, n.a, 1)) {
+        if (is_value(g, n.a, 1) && !is_product(g, n.b)) {
             return n.b;
         }
         break;

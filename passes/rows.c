@@ -82,6 +82,9 @@ static void check_read(Walk *w, const IrExprNode *n)
     if (n->channel != 0 && ir_expr(w->g, n->channel)->rank > IR_HOST) {
         refuse(w, "it reads channels chosen by an index");
     }
+    if (n->c != 0 && w->g->grids.at[w->domain].has[IR_AX_C]) {
+        refuse(w, "it reads other planes, of several channels");
+    }
     const IrExpr offset[3] = {n->a, n->b, n->c};
     for (int ax = 0; ax < 3; ax++) {
         check_offset(w, offset[ax], ax);

@@ -372,7 +372,8 @@ static void *reader_thread(void *context)
         Err err = {0};
         Job *job = calloc(1, sizeof *job);
         if (job == NULL) {
-            continue; /* the image stays WAITING, which is reported as not done */
+            e->fates[place].state = IMAGE_FAILED; /* without a reason: there is no memory for one */
+            continue;
         }
         *job = (Job){
             .item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};

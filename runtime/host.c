@@ -306,25 +306,6 @@ static void write_float(FILE *out, double value)
     }
 }
 
-/* Entries of one row; the outer index is bound already. */
-static bool write_row(Eval *e, const ProgDefine *define, int index, double lo, double hi, FILE *out,
-                      int *column)
-{
-    if (!bind(e, define->index[index])) {
-        return false;
-    }
-    int binding = e->n_bound - 1;
-    for (double i = lo; i <= hi && e->err->code == CODE_OK; i++) {
-        set_index(e, binding, i);
-        fputs(*column % 8 == 0 ? "\n    " : " ", out);
-        write_float(out, eval(e, define->expr));
-        fputc(',', out);
-        ++*column;
-    }
-    e->n_bound--;
-    return e->err->code == CODE_OK;
-}
-
 static bool table_range(Eval *e, const ProgDefine *define, int index, double *lo, double *hi)
 {
     if (define->lo[index] < 0 || define->hi[index] < 0) {
@@ -336,31 +317,45 @@ static bool table_range(Eval *e, const ProgDefine *define, int index, double *lo
     return e->err->code == CODE_OK && range(e, lo, hi);
 }
 
+/* Entries for index `k` and those behind it; the ones before are bound. */
+static bool write_entries(Eval *e, const ProgDefine *define, int k, const double *lo,
+                          const double *hi, FILE *out, int *column)
+{
+    if (k == define->n) {
+        fputs(*column % 8 == 0 ? "\n    " : " ", out);
+        write_float(out, eval(e, define->expr));
+        fputc(',', out);
+        ++*column;
+        return e->err->code == CODE_OK;
+    }
+    TRY(bind(e, define->index[k]));
+    int binding = e->n_bound - 1;
+    bool ok = true;
+    for (double i = lo[k]; ok && i <= hi[k]; i++) {
+        set_index(e, binding, i);
+        ok = write_entries(e, define, k + 1, lo, hi, out, column);
+    }
+    e->n_bound--;
+    return ok;
+}
+
 static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
 {
-    double lo[2] = {0, 0}, hi[2] = {0, 0};
-    bool two = define->kind == DEF_TABLE2;
-    int column = 0, last = two ? 1 : 0;
-    TRY(table_range(e, define, 0, &lo[0], &hi[0]));
-    TRY(!two || table_range(e, define, 1, &lo[1], &hi[1]));
-    double n = (hi[0] - lo[0] + 1) * (two ? hi[1] - lo[1] + 1 : 1);
-    if (n > MAX_ENTRIES) {
-        failed(e, "a table of %.0f weights is too large", n);
+    double lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES], entries = 1;
+    int column = 0;
+    for (int k = 0; k < define->n; k++) {
+        TRY(table_range(e, define, k, &lo[k], &hi[k]));
+        entries *= fmax(hi[k] - lo[k] + 1, 0);
+    }
+    if (entries > MAX_ENTRIES) {
+        failed(e, "a table of %.0f weights is too large", entries);
         return false;
     }
-    if (two) {
-        fprintf(out, "#define %s_N %.0f\n", define->name, fmax(hi[1] - lo[1] + 1, 0));
+    for (int k = 1; k < define->n; k++) {
+        fprintf(out, "#define %s_N%d %.0f\n", define->name, k, fmax(hi[k] - lo[k] + 1, 0));
     }
     fprintf(out, "constant float %s[] = {", define->name);
-    if (!two) {
-        TRY(write_row(e, define, last, lo[last], hi[last], out, &column));
-    } else if (bind(e, define->index[0])) {
-        int binding = e->n_bound - 1;
-        for (double i = lo[0]; i <= hi[0]; i++) {
-            set_index(e, binding, i);
-            TRY(write_row(e, define, last, lo[last], hi[last], out, &column));
-        }
-    }
+    TRY(write_entries(e, define, 0, lo, hi, out, &column));
     fputs(column == 0 ? "0.0f};\n" : "\n};\n", out);
     return e->err->code == CODE_OK;
 }
@@ -390,7 +385,6 @@ static bool write_define(const Program *program, const HostContext *context,
                 elem_cl_name(context->inputs[define->expr].elem));
         return true;
     case DEF_TABLE:
-    case DEF_TABLE2:
         return start(&e, program, context, define->expr, err) && write_table(&e, define, out);
     }
     return err_set(err, CODE_USAGE, "define '%s' is of an unknown kind", define->name);

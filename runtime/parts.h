@@ -50,6 +50,7 @@ typedef struct PartsSegment {
     bool planes;     /* parts are planes, not rows */
     int extent;      /* rows or planes of the image */
     int rows, parts; /* of the longest part; how many parts */
+    int grain;       /* parts are whole multiples of this many rows, but for the last */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
@@ -94,6 +95,8 @@ int parts_extent(const ExecGrid *grid);
 bool parts_is_vector(const ExecPlan *plan, int buffer);
 
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
+/* The grain that the segment's own primitives ask for. */
+int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg);
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *segment, Err *err);
 

@@ -190,11 +190,10 @@ static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t
                    step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
 }
 
-/* Parts are whole multiples of this many rows. */
-static int grain_of(const ExecPlan *plan, const PartsSegment *seg, int least)
+int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
 {
-    int grain = least;
-    for (int t = 0; t < seg->n_tasks; t++) {
+    int grain = seg->planes || target->part_rows > 0 ? 1 : GRAIN;
+    for (int t = 0; !seg->planes && t < seg->n_tasks; t++) {
         const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
         int own = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->grain : 1;
         grain = own > grain ? own : grain;
@@ -205,7 +204,7 @@ static int grain_of(const ExecPlan *plan, const PartsSegment *seg, int least)
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *seg, Err *err)
 {
-    int grain = seg->planes ? 1 : grain_of(plan, seg, target->part_rows > 0 ? 1 : GRAIN);
+    int grain = seg->grain;
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
         return true;
     }
@@ -217,7 +216,7 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
                   PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
                   Err *err)
 {
-    int grain = seg->planes ? 1 : grain_of(plan, seg, target->part_rows > 0 ? 1 : GRAIN);
+    int grain = seg->grain;
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
         return true;
     }

@@ -661,9 +661,31 @@ static void fix_rows(PartsPlan *p)
     }
 }
 
+/* So their parts must do for the primitives of all of them: each grain divides the larger ones. */
+static void share_grains(Cutter *c)
+{
+    PartsPlan *p = c->parts;
+    for (int i = 0; i < p->n; i++) {
+        p->segments[i].grain = parts_grain(c->plan, c->target, &p->segments[i]);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < p->n; i++) {
+            for (int k = 0; k < p->n; k++) {
+                PartsSegment *a = &p->segments[i], *b = &p->segments[k];
+                if (a->grain < b->grain && (share_task(a, b) || share_task(b, a))) {
+                    a->grain = b->grain;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
 static bool layout_all(Cutter *c)
 {
     PartsPlan *p = c->parts;
+    share_grains(c);
     for (int i = 0; i < p->n; i++) {
         PartsSegment *seg = &p->segments[i];
         TRY(parts_least(c->plan, c->target, p, seg, c->err));

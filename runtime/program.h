@@ -105,15 +105,18 @@ typedef enum DefineKind {
     DEF_INT,   /* #define NAME 8 */
     DEF_FLOAT, /* #define NAME 0x1.8p+1f */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
-    DEF_TABLE, /* constant float NAME[] = {...}: `expr` for `index` in lo .. hi */
-    DEF_TABLE2 /* the same for two indices, the second running fastest; row length NAME_N */
+    DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
+                 running fastest; NAME_N1, NAME_N2 ...: lengths along all indices but the first */
 } DefineKind;
+
+enum { PROG_TABLE_INDICES = 8 }; /* as many as a comprehension has */
 
 typedef struct ProgDefine {
     DefineKind kind;
     const char *name;
     int expr;          /* host expression */
-    int index[2], lo[2], hi[2]; /* tables */
+    int n; /* DEF_TABLE: how many indices */
+    int index[PROG_TABLE_INDICES], lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
 } ProgDefine;
 
 typedef struct ProgKernel {

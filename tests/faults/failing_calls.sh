@@ -1,0 +1,67 @@
+# failing_calls.sh: whatever call fails, a run ends with a message and the right exit code, without
+# a crash, and with whole outputs or none.
+#
+#   FAILING   the library (failing.c)      FULL=1   every call; else about 12 of each kind
+#
+# A call may also be one that can be done without (a cache, the synchronisation of a folder): then
+# the exit code is 0 and the outputs are as ever.
+. "$(dirname "$0")/../e2e/lib.sh"
+
+"$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o good --device cpu --quiet || exit 1
+
+# run KIND N EVER: one run in which that call fails; its exit code is in $code.
+run() {
+    rm -rf out fail.log
+    FAIL_EVER=$3
+    [ -n "$FAIL_EVER" ] && export FAIL_EVER || unset FAIL_EVER
+    timeout 100 env FAIL_KIND="$1" FAIL_AT="$2" FAIL_LOG=fail.log LD_PRELOAD="$FAILING" \
+        "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o out --device cpu --quiet \
+        >said.out 2>said.err </dev/null
+    code=$?
+    unset FAIL_EVER
+}
+
+# Every file under its own name is whole, no other is there.
+whole_or_none() {
+    [ -d out ] || return 0
+    for file in $(cd out && find . -type f | grep -v '/\.pipec/\|journal'); do
+        cmp -s "good/$file" "out/$file" || { fail "$1: $file is not as it should be"; return; }
+    done
+}
+
+# judge WHAT CODES: the exit code is 0 or one of CODES, and there is a message unless it is 0.
+judge() {
+    checks=$((checks + 1))
+    case " 0 $2 " in
+    *" $code "*) ;;
+    *) fail "$1: exit code $code"; cat said.err ;;
+    esac
+    [ "$code" -eq 0 ] || [ -s said.err ] || fail "$1: no message"
+    if [ "$code" -eq 0 ]; then
+        diff -r -x '.pipec*' -x '*journal*' good out >/dev/null || fail "$1: success without the outputs"
+    fi
+    whole_or_none "$1"
+}
+
+# sweep KIND CODES EVER: the calls of a kind, as many as the sample has or FULL asks for.
+sweep() {
+    run "$1" 0 ''
+    n=$(sed -n 's/^calls //p' fail.log)
+    step=$((n / 12 + 1))
+    [ -z "${FULL:-}" ] || step=1
+    [ "${n:-0}" -gt 0 ] || fail "$1: no call was seen"
+    at=1
+    while [ "$at" -le "${n:-0}" ]; do
+        run "$1" "$at" "$3"
+        judge "$1 call $at of $n ${3:+and all after it }($(head -1 fail.log 2>/dev/null))" "$2"
+        at=$((at + step))
+    done
+}
+
+sweep memory '1 2 3 4 5' ''
+sweep memory '1 2 3 4 5' 1
+sweep files '1 5' ''
+sweep files '1 5' 1
+sweep device '1 3 4' ''
+sweep device '1 3 4' 1
+finish

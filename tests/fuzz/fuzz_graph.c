@@ -1,0 +1,25 @@
+/* fuzz_graph: any text as a printed graph (ir/text.h); what is read is printed again. */
+#include "fuzz.h"
+
+#include "ir/text.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    Arena arena;
+    IrGraph *g;
+    Err err = {0};
+    char *text = fuzz_text(data, size);
+    const Source source = {"fuzz.ir", text};
+    arena_init(&arena);
+    if (ir_parse(&arena, &source, &g, &err)) {
+        Str out;
+        str_init(&out, &arena);
+        ir_print(g, &out);
+        ir_print_dot(g, &out);
+    }
+    arena_free(&arena);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * fuzz_image: any bytes as an image file: TIFF, PNG and FITS by their content.  All planes of what
+ * opens are read, up to a number of pixels.
+ */
+#include "fuzz.h"
+
+#include "runtime/image.h"
+
+#include <stdlib.h>
+
+enum { MAX_PIXELS = 1 << 20 };
+
+static void read_all(ImageFile *file)
+{
+    const ImageInfo *info = image_info(file);
+    if (info->x > MAX_PIXELS || info->y > MAX_PIXELS || info->x * info->y > MAX_PIXELS) {
+        return;
+    }
+    size_t row = (size_t)info->x * elem_size(info->elem);
+    void *plane = malloc(row * (size_t)info->y + 1);
+    Err err = {0};
+    for (int64_t p = 0; plane != NULL && p < 8 && p < info->c * info->z * info->t; p++) {
+        int64_t z = p / info->c % info->z, t = p / (info->c * info->z);
+        if (!image_read(file, t, p % info->c, z, 0, info->y, plane, row, &err)) {
+            break;
+        }
+    }
+    free(plane);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ImageFile *file = NULL;
+    Err err = {0};
+    if (image_open(fuzz_file(data, size), &file, &err)) {
+        read_all(file);
+        image_close(file);
+    }
+    return 0;
+}

@@ -1,0 +1,243 @@
+/* check: the variants, and comparing them with the evaluator. */
+#include "check.h"
+
+#include "codegen/codegen.h"
+#include "frontend/ast.h"
+#include "frontend/diag.h"
+#include "ir/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const CHECK_NAMES[CHECK_OUTCOMES] = {
+    [CHECK_SAME] = "same",       [CHECK_REFUSED] = "does not compile",
+    [CHECK_DIFFERS] = "differs", [CHECK_FORMAT] = "formatted differently",
+    [CHECK_FAILS] = "fails",     [CHECK_CRASHES] = "crashes",
+    [CHECK_HANGS] = "hangs",
+};
+
+/* What the runner may vary; another way of running is another row, or another column. */
+const Variant CHECK_VARIANTS[] = {
+    {"all", FUSE_ALL, NULL, 0},
+    {"pointwise", FUSE_POINTWISE, NULL, 0},
+    {"none", FUSE_NONE, NULL, 0},
+    {"all in parts of 16", FUSE_ALL, NULL, 16},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0},
+#include "passes/passes.def"
+#undef P
+};
+const int CHECK_VARIANTS_N = sizeof CHECK_VARIANTS / sizeof *CHECK_VARIANTS;
+
+typedef struct Checking {
+    const Subject *subject;
+    const Checks *checks;
+    Arena arena;
+    BothCase cases[SUBJECT_CASES];
+    BothResult want[SUBJECT_CASES];
+    Err refused[SUBJECT_CASES]; /* the evaluator's reason where it has no result */
+    Verdict *at;
+} Checking;
+
+static bool found(Checking *c, Outcome outcome, const char *format, const char *text)
+{
+    c->at->outcome = outcome;
+    snprintf(c->at->why, sizeof c->at->why, format, text);
+    return false;
+}
+
+/* ---- as a graph -------------------------------------------------------------------------- */
+
+/* The passes of a variant, as PassContext.only has them; NULL: all. */
+static const char *passes_of(Arena *arena, const Variant *v)
+{
+    Str only;
+    str_init(&only, arena);
+    for (int i = 0; v->without != NULL && i < PASS_COUNT; i++) {
+        if (strcmp(PASSES[i].name, v->without) != 0) {
+            str_addf(&only, "%s%s", only.n > 0 ? "," : "", PASSES[i].name);
+        }
+    }
+    return v->without != NULL ? only.at : NULL;
+}
+
+static const Program *program_of(Checking *c, const Variant *v, IrGraph **g)
+{
+    *g = subject_compile(&c->arena, c->subject->text);
+    PassContext cx = {.fuse = v->fuse, .only = passes_of(&c->arena, v), .verify = true};
+    const IrSchedule *schedule = pass_run_all(*g, &cx);
+    return cg_program(*g, schedule, "0123456789abcdef0123456789abcdef");
+}
+
+/* Where the evaluator has no result there may be one all the same: it computes what no output
+ * needs, too. */
+static bool agree(Checking *c, int i, bool ok, const Err *err, const BothResult *got)
+{
+    char why[sizeof c->at->why - 100];
+    if (c->refused[i].code != CODE_OK) {
+        return true;
+    }
+    if (!ok) {
+        return found(c, CHECK_FAILS, "%s", err->text);
+    }
+    return both_same(&c->want[i], got, why, sizeof why) || found(c, CHECK_DIFFERS, "%s", why);
+}
+
+static bool same_graph(Checking *c, const IrGraph *g)
+{
+    for (int i = 0; i < c->subject->n_cases; i++) {
+        BothResult got;
+        Err err = {0};
+        bool ok = both_evaluate(g, &c->cases[i], &got, &err);
+        ok = agree(c, i, ok, &err, &got);
+        both_free(&got);
+        TRY(ok);
+    }
+    return true;
+}
+
+/* Extents and memory, without a device. */
+static bool can_be_planned(Checking *c, const Program *program)
+{
+    const ExecTarget target = exec_target(NULL);
+    for (int i = 0; i < c->subject->n_cases; i++) {
+        ExecInput inputs[8];
+        ExecPlan *plan = NULL;
+        Err err = {0};
+        both_inputs(&c->cases[i], inputs);
+        bool ok = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err);
+        exec_plan_free(plan);
+        if (!ok && err.code == CODE_FILES) {
+            c->refused[i] = err; /* extents that do not fit: the evaluator does not ask */
+        } else if (!ok && c->refused[i].code == CODE_OK) {
+            return found(c, CHECK_FAILS, "cannot be planned: %s", err.text);
+        }
+    }
+    return true;
+}
+
+/* ---- on a device ------------------------------------------------------------------------- */
+
+static bool same_runs(Checking *c, const Program *program, int part_rows)
+{
+    Exec *exec;
+    Err err = {0};
+    if (!exec_new(program, c->checks->dev, &exec, &err)) {
+        return found(c, CHECK_FAILS, "fails: %s", err.text);
+    }
+    bool same = true;
+    for (int i = 0; same && i < c->subject->n_cases; i++) {
+        BothResult got = {0};
+        err_clear(&err);
+        c->cases[i].part_rows = part_rows;
+        bool ok = both_execute(exec, program, &c->cases[i], &got, &err);
+        bool whole_only = part_rows > 0 && err.code == CODE_MEMORY; /* not everything can be cut */
+        same = whole_only || agree(c, i, ok, &err, &got);
+        both_free(&got);
+    }
+    exec_free(exec);
+    return same;
+}
+
+static bool same_variant(Checking *c, int v)
+{
+    bool graph = c->checks->graphs >> v & 1, run = c->checks->runs >> v & 1;
+    IrGraph *g;
+    if (!graph && !run) {
+        return true;
+    }
+    c->at->variant = v;
+    c->at->on_device = false;
+    const Program *program = program_of(c, &CHECK_VARIANTS[v], &g);
+    TRY(can_be_planned(c, program) && (!graph || same_graph(c, g)));
+    c->at->on_device = run;
+    return !run || same_runs(c, program, CHECK_VARIANTS[v].part_rows);
+}
+
+/* ---- as text ----------------------------------------------------------------------------- */
+
+static const char *printed(Checking *c, const char *text)
+{
+    IrGraph *g = subject_compile(&c->arena, text);
+    Str out;
+    str_init(&out, &c->arena);
+    if (g != NULL) {
+        ir_print(g, &out);
+    }
+    return out.n > 0 ? out.at : "";
+}
+
+/* Formatted text is the same program, and formatting it again changes nothing. */
+static bool same_formatted(Checking *c)
+{
+    const char *text = c->subject->text;
+    Str out[2];
+    for (int i = 0; i < 2; i++) {
+        Diags diags;
+        diags_init(&diags, &c->arena);
+        Source *source = arena_new(&c->arena, Source);
+        *source = (Source){"subject.pipe", text};
+        str_init(&out[i], &c->arena);
+        ast_format(fe_parse(&c->arena, source, &diags), &out[i]);
+        text = out[i].at;
+    }
+    if (strcmp(out[0].at, out[1].at) != 0) {
+        return found(c, CHECK_FORMAT, "formatting twice gives %s", "another text");
+    }
+    return strcmp(printed(c, c->subject->text), printed(c, out[0].at)) == 0 ||
+           found(c, CHECK_FORMAT, "the formatted text is %s", "another program");
+}
+
+/* The text of the graph is the graph. */
+static bool same_read_back(Checking *c)
+{
+    const IrGraph *g = subject_compile(&c->arena, c->subject->text);
+    Str text, again;
+    IrGraph *back;
+    Err err = {0};
+    str_init(&text, &c->arena);
+    str_init(&again, &c->arena);
+    ir_print(g, &text);
+    Source *source = arena_new(&c->arena, Source);
+    *source = (Source){"subject.ir", text.at};
+    if (!ir_parse(&c->arena, source, &back, &err)) {
+        return found(c, CHECK_DIFFERS, "its text cannot be read back: %s", err.text);
+    }
+    ir_print(back, &again);
+    return strcmp(text.at, again.at) == 0 ||
+           found(c, CHECK_DIFFERS, "its text read back is %s", "another graph");
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+static bool evaluate_cases(Checking *c)
+{
+    IrGraph *g = subject_compile(&c->arena, c->subject->text);
+    if (g == NULL) {
+        return found(c, CHECK_REFUSED, "%s", "");
+    }
+    for (int i = 0; i < c->subject->n_cases; i++) {
+        if (!subject_case(c->subject, i, g, &c->cases[i])) {
+            return found(c, CHECK_REFUSED, "%s", "not enough memory");
+        }
+        both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
+    }
+    return true;
+}
+
+Verdict check_subject(const Subject *subject, const Checks *checks, Verdict *at)
+{
+    Checking c = {.subject = subject, .checks = checks, .at = at};
+    *at = (Verdict){.outcome = CHECK_SAME};
+    arena_init(&c.arena);
+    bool ok = evaluate_cases(&c) && same_formatted(&c) && same_read_back(&c);
+    for (int v = 0; ok && v < CHECK_VARIANTS_N; v++) {
+        ok = same_variant(&c, v);
+    }
+    for (int i = 0; i < subject->n_cases; i++) {
+        subject_free(&c.cases[i]);
+        both_free(&c.want[i]);
+    }
+    arena_free(&c.arena);
+    return *at;
+}

@@ -1,0 +1,413 @@
+/* draw: random numbers and names, then expressions from the inside out. */
+#include "draw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- chance (splitmix64) ------------------------------------------------------------------ */
+
+static uint64_t next(Draw *d)
+{
+    uint64_t z = d->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Neighbouring seeds start far apart in the sequence. */
+void draw_seed(Draw *d, unsigned seed)
+{
+    d->state = seed;
+    d->state = next(d) ^ (uint64_t)seed << 32;
+}
+
+unsigned draw_below(Draw *d, unsigned n)
+{
+    return (unsigned)(next(d) % n);
+}
+
+bool draw_chance(Draw *d, unsigned percent)
+{
+    return draw_below(d, 100) < percent;
+}
+
+const char *draw_word(Draw *d, const char *const *words, int n)
+{
+    return words[draw_below(d, (unsigned)n)];
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+void draw_add(Draw *d, const char *name, DrawKind kind, int grid, int arity)
+{
+    if (d->n < DRAW_NAMES) {
+        DrawName *to = &d->names[d->n++];
+        *to = (DrawName){.kind = kind, .grid = grid, .arity = arity};
+        snprintf(to->name, sizeof to->name, "%s", name);
+    }
+}
+
+static bool fits(const Draw *d, const DrawName *name, DrawKind kind, bool any_grid)
+{
+    return name->kind == kind &&
+           (kind > DRAW_LABELS || any_grid || d->grid < 0 || name->grid == d->grid);
+}
+
+const DrawName *draw_name(Draw *d, DrawKind kind)
+{
+    const DrawName *found = NULL;
+    bool any_grid = draw_chance(d, 5);
+    for (int i = d->n - 1; i >= 0; i--) {
+        if (fits(d, &d->names[i], kind, any_grid)) {
+            found = &d->names[i];
+            if (draw_chance(d, 40)) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+/* Chosen for what they do: nothing, half a pixel, more than a small image, the ends of types. */
+static const double NUMBERS[] = {0, 1, 2, 3, 0.5, 1.4, 2.5, 0.3, 4, 5, 7, -1, -2, -0.7, 10, 40};
+static const double EXTREMES[] = {100,     255, 1000,   65535,       1e6,  2147483647,
+                                  1e-6,    97,  0x1p24, 4294967295., 1e30, 0x1p-140,
+                                  3.4e38, 180, 16777217., 50};
+
+static bool allowed(const OpParam *range, double v)
+{
+    return range == NULL || !range->ranged ||
+           (v <= range->hi && (range->above ? v > range->lo : v >= range->lo));
+}
+
+static double number_value(Draw *d, const OpParam *range)
+{
+    bool whole = range != NULL && (range->types & OP_NUMBER) == 0 && (range->types & OP_INTEGER) != 0;
+    bool narrow = range != NULL && range->ranged && isfinite(range->hi);
+    for (int tries = 0; tries < 40; tries++) {
+        bool extreme = (range == NULL && draw_chance(d, 12)) || (narrow && draw_chance(d, 30));
+        double v = extreme ? EXTREMES[draw_below(d, 16)]
+                           : NUMBERS[draw_below(d, strchr(d->axes, 'z') != NULL ? 8 : 16)];
+        if (allowed(range, v) && (!whole || v == floor(v))) {
+            return v;
+        }
+    }
+    return 1;
+}
+
+void draw_number(Draw *d, Str *out, const OpParam *range)
+{
+    static const char *const SIZES[] = {"width(%s) // 3", "height(%s) - 1", "width(%s) / 2",
+                                        "depth(%s)", "dimensions(%s)"};
+    const DrawName *param = draw_chance(d, 12) ? draw_name(d, DRAW_NUMBER) : NULL;
+    bool free = range == NULL || (range->types & OP_INTEGER) != 0; /* not the reach of a window */
+    const DrawName *image = free && draw_chance(d, 4) ? draw_name(d, DRAW_IMAGE) : NULL;
+    if (param != NULL) {
+        str_add(out, param->name);
+    } else if (image != NULL) {
+        const char *size = draw_one(d, SIZES);
+        int at = (int)strcspn(size, "%");
+        str_addf(out, "%.*s%s%s", at, size, image->name, size + at + 2);
+    } else if (range == NULL && draw_chance(d, 3)) {
+        str_add(out, draw_chance(d, 50) ? "inf" : "nan");
+    } else {
+        str_addf(out, "%.9g", number_value(d, range));
+        str_add(out, range != NULL && draw_chance(d, 2) ? " um" : "");
+    }
+}
+
+void draw_border(Draw *d, Str *out)
+{
+    static const char *const BORDERS[] = {"nearest", "reflect", "mirror", "wrap", "constant(0)",
+                                          "constant(7.5)", "constant(-1)"};
+    str_add(out, draw_one(d, BORDERS));
+}
+
+static void draw_offsets(Draw *d, Str *out)
+{
+    static const char *const OFFSETS[] = {"-1", "1", "2", "-2", "3", "-5", "17", "0"};
+    bool any = false;
+    for (const char *axis = d->axes; *axis != '\0' && *axis != 'c'; axis++) {
+        if (draw_chance(d, 60) || (!any && axis[1] == '\0')) {
+            str_addf(out, "%sd%c = %s", any ? ", " : "", *axis, draw_one(d, OFFSETS));
+            any = true;
+        }
+    }
+    if (draw_chance(d, 50)) {
+        str_add(out, ", border = ");
+        draw_border(d, out);
+    }
+}
+
+/* ---- images ------------------------------------------------------------------------------ */
+
+static void image_name(Draw *d, Str *out)
+{
+    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    str_add(out, name != NULL ? name->name : "ramp(x = 19, y = 5)");
+}
+
+static void image_number(Draw *d, Str *out, int depth)
+{
+    const DrawName *value = draw_chance(d, 30) ? draw_name(d, DRAW_VALUE) : NULL;
+    (void)depth;
+    if (value != NULL) {
+        str_add(out, value->name);
+    } else {
+        draw_number(d, out, NULL);
+    }
+}
+
+static void image_plain(Draw *d, Str *out, int depth)
+{
+    (void)depth;
+    image_name(d, out);
+}
+
+static void image_arithmetic(Draw *d, Str *out, int depth)
+{
+    static const char *const OPERATORS[] = {"+", "-", "*", "/", "//", "%", "**", "+", "-", "*"};
+    str_add(out, "(");
+    draw_image(d, out, depth - 1);
+    str_addf(out, " %s ", draw_one(d, OPERATORS));
+    if (draw_chance(d, 40)) {
+        image_number(d, out, depth);
+    } else {
+        draw_image(d, out, depth - 1);
+    }
+    str_add(out, ")");
+}
+
+static void image_negative(Draw *d, Str *out, int depth)
+{
+    str_add(out, "-");
+    draw_image(d, out, depth - 1);
+}
+
+static void image_offset(Draw *d, Str *out, int depth)
+{
+    (void)depth;
+    image_name(d, out);
+    str_add(out, "[");
+    draw_offsets(d, out);
+    str_add(out, "]");
+}
+
+static void image_gather(Draw *d, Str *out, int depth)
+{
+    static const char *const PLACES[] = {"%c_of(%s) * 2", "%c_of(%s) - 1.5", "-%c_of(%s)",
+                                         "30 - %c_of(%s) / 2"};
+    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    const char *of = name != NULL ? name->name : "ramp(x = 5)", *axes = d->axes;
+    str_addf(out, "%s[", of);
+    for (int i = 0; axes[i] != '\0' && axes[i] != 'c'; i++) {
+        str_addf(out, "%s%c = ", i > 0 ? ", " : "", axes[i]);
+        if (draw_chance(d, 30)) {
+            draw_image(d, out, depth - 1);
+        } else {
+            const char *place = draw_one(d, PLACES);
+            int letter = (int)strcspn(place, "%");
+            str_addf(out, "%.*s%c_of(%s)%s", letter, place, axes[i], of, place + letter + 9);
+        }
+    }
+    if (draw_chance(d, 70)) {
+        str_add(out, ", border = ");
+        draw_border(d, out);
+    }
+    str_add(out, "]");
+}
+
+static void image_choice(Draw *d, Str *out, int depth)
+{
+    str_add(out, "(");
+    draw_image(d, out, depth - 1);
+    str_add(out, " if ");
+    draw_mask(d, out, depth - 1);
+    str_add(out, " else ");
+    draw_image(d, out, depth - 1);
+    str_add(out, ")");
+}
+
+static void image_fold(Draw *d, Str *out, int depth)
+{
+    static const char *const FOLDS[] = {"sum", "sum", "sum", "prod", "min", "max", "mean", "var",
+                                        "std", "median", "percentile"};
+    static const char *const WEIGHTS[] = {"", "", "exp(-i * i / 4) * exp(-j * j / 2) * ", "(i + 2) * ",
+                                          "(i * j) * ", "(1 + j) * (i - 3) * ", "0.25 * "};
+    static const char *const WHERES[] = {"", "", "", " where i * i + j * j <= 3", " where i != j"};
+    bool plane = strchr(d->axes, 'y') != NULL;
+    const char *fold = draw_one(d, FOLDS);
+    unsigned r = 1 + draw_below(d, 3), above = draw_below(d, 3);
+    (void)depth;
+    str_addf(out, "%s(", fold);
+    str_add(out, plane ? draw_one(d, WEIGHTS) : "");
+    image_name(d, out);
+    str_addf(out, "[%sdx = i%s", plane ? "dy = j, " : "", draw_chance(d, 50) ? ", border = " : "]");
+    if (out->at[out->n - 1] != ']') {
+        draw_border(d, out);
+        str_add(out, "]");
+    }
+    if (draw_chance(d, 20)) {
+        str_add(out, " * ");
+        image_name(d, out);
+        str_addf(out, "[dx = %s]", plane ? "-i" : "i");
+    }
+    str_add(out, " for ");
+    str_addf(out, plane ? "j in -%u .. %u, " : "", r, above);
+    str_addf(out, "i in -%u .. %u", draw_below(d, 3), r);
+    str_add(out, plane ? draw_one(d, WHERES) : "");
+    str_add(out, strcmp(fold, "percentile") == 0 ? ", q = 30)" : ")");
+}
+
+static void image_of_mask(Draw *d, Str *out, int depth)
+{
+    str_add(out, "number(");
+    draw_mask(d, out, depth - 1);
+    str_add(out, ")");
+}
+
+static void image_of_vector(Draw *d, Str *out, int depth)
+{
+    const DrawName *vector = draw_name(d, DRAW_VECTOR), *labels = draw_name(d, DRAW_LABELS);
+    if (vector == NULL || labels == NULL) {
+        image_plain(d, out, depth);
+    } else {
+        str_addf(out, "%s[%s]", vector->name, labels->name);
+    }
+}
+
+static void image_function(Draw *d, Str *out, int depth)
+{
+    const DrawName *function = draw_name(d, DRAW_FUNCTION);
+    if (function == NULL) {
+        image_arithmetic(d, out, depth);
+        return;
+    }
+    str_addf(out, "%s(", function->name);
+    for (int i = 0; i < function->arity; i++) {
+        str_add(out, i > 0 ? ", " : "");
+        draw_image(d, out, depth - 1);
+    }
+    str_add(out, ")");
+}
+
+static void image_coordinate(Draw *d, Str *out, int depth)
+{
+    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    (void)depth;
+    str_addf(out, "%c_of(%s)", d->axes[draw_below(d, (unsigned)strlen(d->axes))],
+             name != NULL ? name->name : "ramp(x = 9)");
+}
+
+static void image_channel(Draw *d, Str *out, int depth)
+{
+    (void)depth;
+    image_name(d, out);
+    str_addf(out, strchr(d->axes, 'c') != NULL ? "[c = %u]" : "", draw_below(d, 3));
+}
+
+static void image_math(Draw *d, Str *out, int depth)
+{
+    static const char *const CALLS[] = {"abs(", "sqrt(", "floor(", "round(", "exp(", "log(", "max(3, ",
+                                        "min(100, ", "hypot(1, ", "sign(", "trunc(", "i32(", "u8("};
+    str_add(out, draw_one(d, CALLS));
+    draw_image(d, out, depth - 1);
+    str_add(out, ")");
+}
+
+typedef void (*Form)(Draw *d, Str *out, int depth);
+
+static Form draw_form(Draw *d, const Form *forms, unsigned n)
+{
+    return forms[draw_below(d, n)];
+}
+
+void draw_image(Draw *d, Str *out, int depth)
+{
+    static const Form FORMS[] = {
+        image_plain,     image_plain,    image_arithmetic, image_arithmetic, image_arithmetic,
+        image_offset,    image_offset,   image_gather,     image_choice,     image_fold,
+        image_fold,      image_of_mask,  image_of_vector,  image_function,   image_coordinate,
+        image_channel,   image_math,     image_negative,
+    };
+    Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
+    form(d, out, depth);
+}
+
+/* ---- masks and labels -------------------------------------------------------------------- */
+
+static void mask_comparison(Draw *d, Str *out, int depth)
+{
+    static const char *const OPERATORS[] = {"<", "<=", ">", ">=", "==", "!="};
+    str_add(out, "(");
+    draw_image(d, out, depth - 1);
+    str_addf(out, " %s ", draw_one(d, OPERATORS));
+    image_number(d, out, depth);
+    str_add(out, ")");
+}
+
+static void mask_logic(Draw *d, Str *out, int depth)
+{
+    static const char *const OPERATORS[] = {"and", "or", "xor", "and not", "== not"};
+    str_add(out, "(");
+    draw_mask(d, out, depth - 1);
+    str_addf(out, " %s ", draw_one(d, OPERATORS));
+    draw_mask(d, out, depth - 1);
+    str_add(out, ")");
+}
+
+static void mask_plain(Draw *d, Str *out, int depth)
+{
+    const DrawName *name = draw_name(d, DRAW_MASK);
+    if (name == NULL) {
+        mask_comparison(d, out, depth < 1 ? 1 : depth);
+    } else {
+        str_add(out, name->name);
+    }
+}
+
+static void mask_offset(Draw *d, Str *out, int depth)
+{
+    mask_plain(d, out, depth);
+    str_add(out, "[");
+    draw_offsets(d, out);
+    str_add(out, "]");
+}
+
+static void mask_of_labels(Draw *d, Str *out, int depth)
+{
+    (void)depth;
+    str_add(out, "(");
+    draw_labels(d, out);
+    str_addf(out, " %s %u)", draw_chance(d, 60) ? ">" : "==", draw_below(d, 4));
+}
+
+static void mask_fold(Draw *d, Str *out, int depth)
+{
+    str_addf(out, "%s(", draw_chance(d, 50) ? "any" : "all");
+    mask_plain(d, out, depth);
+    str_addf(out, "[dx = i] for i in -%u .. %u)", draw_below(d, 3), draw_below(d, 4));
+}
+
+void draw_mask(Draw *d, Str *out, int depth)
+{
+    static const Form FORMS[] = {mask_plain,  mask_plain,     mask_comparison, mask_comparison,
+                                 mask_logic,  mask_of_labels, mask_offset,     mask_fold};
+    Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : mask_plain;
+    form(d, out, depth);
+}
+
+void draw_labels(Draw *d, Str *out)
+{
+    const DrawName *name = draw_name(d, DRAW_LABELS);
+    if (name != NULL) {
+        str_add(out, name->name);
+    } else {
+        str_add(out, "label(");
+        mask_plain(d, out, 1);
+        str_add(out, ")");
+    }
+}

@@ -1,0 +1,196 @@
+/* draw_call: arguments for an operator's signature; one function for each kind of argument. */
+#include "draw.h"
+
+#include <string.h>
+
+static const char *const MEASURES[] = {
+#define M(id, name, others, image, dims, needs, shape, integer, value, doc) name,
+#include "base/measures.def"
+#undef M
+};
+
+typedef void (*Argument)(Draw *d, Str *out, const OpParam *param);
+
+static void image(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    draw_image(d, out, (int)draw_below(d, 3));
+}
+
+static void mask(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    draw_mask(d, out, 1 + (int)draw_below(d, 2));
+}
+
+static void labels(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    draw_labels(d, out);
+}
+
+static void value(Draw *d, Str *out, const OpParam *param)
+{
+    static const char *const REDUCTIONS[] = {"mean(", "otsu(", "median(", "max(", "std("};
+    const DrawName *name = draw_name(d, DRAW_VALUE);
+    (void)param;
+    if (name != NULL && draw_chance(d, 50)) {
+        str_add(out, name->name);
+    } else if (draw_chance(d, 50)) {
+        draw_number(d, out, NULL);
+    } else {
+        str_add(out, draw_one(d, REDUCTIONS));
+        draw_image(d, out, 0);
+        str_add(out, ")");
+    }
+}
+
+static void truth(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    str_add(out, draw_chance(d, 50) ? "true" : "false");
+}
+
+static void per_axis(Draw *d, Str *out, const OpParam *param)
+{
+    bool first = true;
+    str_add(out, "[");
+    for (const char *axis = d->axes; *axis != '\0'; axis++) {
+        if (*axis != 'c') {
+            str_add(out, first ? "" : ", ");
+            draw_number(d, out, param);
+            first = false;
+        }
+    }
+    str_add(out, "]");
+}
+
+static void border(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    draw_border(d, out);
+}
+
+static void footprint(Draw *d, Str *out, const OpParam *param)
+{
+    static const char *const FOOTPRINTS[] = {"disk(2)", "disk(1)", "ball(1)", "diamond(2)", "box(1)",
+                                             "disk(3.3)", "[[0, 1, 0], [1, 1, 1], [0, 1, 0]]",
+                                             "[[1, 1, 1, 0, 1]]", "disk(0)"};
+    (void)param;
+    str_add(out, draw_one(d, FOOTPRINTS));
+}
+
+static void selection(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    str_add(out, "(");
+    draw_image(d, out, 1);
+    str_add(out, " where ");
+    draw_mask(d, out, 1);
+    str_add(out, ")");
+}
+
+static void list(Draw *d, Str *out, const OpParam *param)
+{
+    static const char *const LISTS[] = {"[[1, 2, 1], [0, 0, 0], [-1, -2, -1]]", "[[1, 2, 1]]",
+                                        "[[1, 2, 1], [2, 4, 2], [1, 2, 1]]", "[[0.5], [-3], [1]]",
+                                        "[3, 1, 4, 1, 5]", "[[1, 0.2, 0], [0, 1, -1.5]]"};
+    (void)param;
+    str_add(out, draw_one(d, LISTS));
+}
+
+static void function(Draw *d, Str *out, const OpParam *param)
+{
+    const DrawName *kernel = draw_name(d, DRAW_KERNEL);
+    if (kernel == NULL) {
+        list(d, out, param);
+    } else {
+        str_add(out, kernel->name);
+    }
+}
+
+static void vector(Draw *d, Str *out, const OpParam *param)
+{
+    const DrawName *name = draw_name(d, DRAW_VECTOR);
+    if (name == NULL) {
+        str_add(out, "label_count(");
+        labels(d, out, param);
+        str_add(out, ")");
+    } else {
+        str_add(out, name->name);
+    }
+}
+
+static void word(Draw *d, Str *out, const OpParam *param)
+{
+    const char *p = param->choices;
+    if (p == NULL) {
+        str_add(out, draw_one(d, MEASURES));
+        return;
+    }
+    while (strchr(p, '|') != NULL && draw_chance(d, 60)) {
+        p = strchr(p, '|') + 1;
+    }
+    str_addn(out, p, strcspn(p, "|"));
+}
+
+static void axis(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    str_addf(out, "%c", "xyz"[draw_below(d, 3)]);
+}
+
+static void record(Draw *d, Str *out, const OpParam *param)
+{
+    (void)d;
+    (void)param;
+    str_add(out, "(x = 1, y = 1, z = 0)");
+}
+
+/* By the bits of OpType. */
+static const Argument ARGUMENTS[OP_TYPES] = {
+    image,  mask,      labels,    draw_number, draw_number, value,  truth, per_axis, border, footprint,
+    selection, list, function, vector,      word,        axis,   record,
+};
+
+static void draw_argument(Draw *d, Str *out, const OpParam *param)
+{
+    int bits[OP_TYPES], n = 0;
+    for (int i = 0; i < OP_TYPES; i++) {
+        if ((param->types >> i & 1) != 0) {
+            bits[n++] = i;
+        }
+    }
+    if (n > 0) {
+        ARGUMENTS[bits[draw_below(d, (unsigned)n)]](d, out, param);
+    }
+}
+
+static void draw_rest(Draw *d, Str *out, const OpParam *param)
+{
+    for (unsigned n = draw_below(d, 4); n > 0; n--) {
+        str_add(out, ", ");
+        draw_argument(d, out, param);
+    }
+}
+
+void draw_call(Draw *d, Str *out, const Op *op)
+{
+    bool named = false;
+    str_addf(out, "%s(", op->name);
+    for (int i = 0; i < op->n_params; i++) {
+        const OpParam *param = &op->param[i];
+        if (param->rest) {
+            draw_rest(d, out, param);
+            continue;
+        }
+        if (param->value != NULL && draw_chance(d, 50)) {
+            named = true; /* those behind it need their names */
+            continue;
+        }
+        str_addf(out, "%s", out->at[out->n - 1] == '(' ? "" : ", ");
+        str_addf(out, named ? "%s = " : "", param->name);
+        draw_argument(d, out, param);
+    }
+    str_add(out, ")");
+}

@@ -1,0 +1,412 @@
+/*
+ * generate: statements, tried out one by one, then outputs and cases.
+ */
+#include "generate.h"
+
+#include "draw.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Gen {
+    Draw draw;
+    Arena arena;
+    Str text; /* what the compiler has accepted so far */
+    Subject *subject;
+} Gen;
+
+/* ---- the compiler as judge --------------------------------------------------------------- */
+
+/* The graph of the accepted text with more behind it; NULL when there are errors. */
+static IrGraph *try_out(Gen *gen, Arena *arena, const char *more)
+{
+    size_t n = (size_t)snprintf(gen->subject->text, SUBJECT_TEXT, "%s%s", gen->text.at, more);
+    return n < SUBJECT_TEXT ? subject_compile(arena, gen->subject->text) : NULL;
+}
+
+/* What the graph's last output is. */
+static DrawKind kind_of_output(const IrGraph *g, int *grid)
+{
+    static const DrawKind KINDS[IR_KINDS] = {DRAW_IMAGE, DRAW_MASK,   DRAW_LABELS,
+                                             DRAW_VALUE, DRAW_VECTOR, DRAW_TABLE};
+    const IrOutput *output = &g->outputs.at[g->outputs.n - 1];
+    if (output->node == 0) {
+        *grid = -1;
+        return DRAW_VALUE;
+    }
+    *grid = ir_node(g, output->node)->grid;
+    return KINDS[ir_node(g, output->node)->kind];
+}
+
+/* True when the statement compiles and an output can be made of the name. */
+static bool is_usable(Gen *gen, const char *statement, const char *before, const char *name,
+                      const char *behind)
+{
+    Arena arena;
+    arena_init(&arena);
+    const char *more = arena_printf(&arena, "%soutput probe_ = %s%s%s\n", statement, before, name, behind);
+    bool usable = try_out(gen, &arena, more) != NULL;
+    arena_free(&arena);
+    return usable;
+}
+
+/* What cannot be an output is a number, a record, a vector (when labels can be painted with it), or
+ * of no further use. */
+static void learn_other(Gen *gen, const char *statement, const char *name)
+{
+    Draw *d = &gen->draw;
+    if (is_usable(gen, statement, "ramp(x = 2) * ", name, "")) {
+        draw_add(d, name, DRAW_NUMBER, -1, 0);
+        return;
+    }
+    if (is_usable(gen, statement, "", name, ".mean")) {
+        char member[16];
+        snprintf(member, sizeof member, "%.9s.mean", name);
+        draw_add(d, member, DRAW_VALUE, -1, 0);
+        return;
+    }
+    for (int i = 0; i < d->n; i++) {
+        char index[20];
+        snprintf(index, sizeof index, "[%s]", d->names[i].name);
+        if (d->names[i].kind == DRAW_LABELS && is_usable(gen, statement, "", name, index)) {
+            draw_add(d, name, DRAW_VECTOR, -1, 0);
+            return;
+        }
+    }
+}
+
+/* Takes the statement if it compiles, and learns what `name` is. */
+static bool accept(Gen *gen, const char *statement, const char *name)
+{
+    Arena arena;
+    arena_init(&arena);
+    IrGraph *g =
+        try_out(gen, &arena, arena_printf(&arena, "%soutput probe_ = %s\n", statement, name));
+    bool fine = g != NULL || is_usable(gen, statement, "max(ramp(x = 2))", "", "");
+    if (g != NULL) {
+        int grid;
+        DrawKind kind = kind_of_output(g, &grid);
+        draw_add(&gen->draw, name, kind, grid, 0);
+    } else if (fine) {
+        learn_other(gen, statement, name);
+    }
+    if (fine) {
+        str_add(&gen->text, statement);
+    }
+    arena_free(&arena);
+    return fine;
+}
+
+/* ---- statements -------------------------------------------------------------------------- */
+
+typedef void (*Statement)(Gen *gen, Str *out, const char *name);
+
+static void assign_image(Gen *gen, Str *out, const char *name)
+{
+    str_addf(out, "%s = ", name);
+    draw_image(&gen->draw, out, 1 + (int)draw_below(&gen->draw, 3));
+    str_add(out, "\n");
+}
+
+static void assign_mask(Gen *gen, Str *out, const char *name)
+{
+    str_addf(out, "%s = ", name);
+    draw_mask(&gen->draw, out, 1 + (int)draw_below(&gen->draw, 3));
+    str_add(out, "\n");
+}
+
+static void assign_labels(Gen *gen, Str *out, const char *name)
+{
+    str_addf(out, "%s = label(", name);
+    draw_mask(&gen->draw, out, 1 + (int)draw_below(&gen->draw, 2));
+    str_add(out, ")\n");
+}
+
+static void assign_value(Gen *gen, Str *out, const char *name)
+{
+    static const char *const REDUCTIONS[] = {"sum", "mean", "std", "median", "max", "min", "otsu"};
+    str_addf(out, "%s = %s(", name, draw_one(&gen->draw, REDUCTIONS));
+    draw_image(&gen->draw, out, 1 + (int)draw_below(&gen->draw, 2));
+    if (draw_chance(&gen->draw, 40)) {
+        str_add(out, " where ");
+        draw_mask(&gen->draw, out, 1);
+    }
+    str_add(out, ")\n");
+}
+
+/* The function stands in front of its first use. */
+static void function_of_pixels(Gen *gen, Str *out, const char *name)
+{
+    static const char *const BODIES[] = {
+        "fn f%d(a, b) = a[dx = 1] * b - a\n",
+        "fn f%d(a, b) {\n  s = gaussian(a, 0.8)\n  return s - b if %s > 1 else s\n}\n",
+        "fn f%d(a, b) = max(a, b) + sum(a[dx = i] for i in 0 .. 2)\n",
+        "fn f%d(a, b) {\n  k = 0\n  while a > %s and k < 6 {\n    a = a / 2 - b\n    k = k + 1\n  }\n"
+        "  return a + k\n}\n",
+        "fn f%d(a, b) {\n  if a > b { return a - b }\n  for k in 0 .. 3 {\n    if b * k > %s { return k }\n"
+        "  }\n  return -a\n}\n",
+        "fn f%d(a, b) {\n  s = 0\n  for k in -2 .. 2 { s = s * a + b - k }\n  return s\n}\n",
+    };
+    Draw *d = &gen->draw;
+    const char *body = draw_one(d, BODIES), *number = strstr(body, "%s");
+    int at = (int)strcspn(body, "%"), id = d->fresh++;
+    const char *rest = body + at + 2;
+    str_addf(out, "%.*s%d", at, body, id);
+    if (number != NULL) {
+        str_addf(out, "%.*s", (int)(number - rest), rest);
+        draw_number(d, out, NULL);
+        rest = number + 2;
+    }
+    str_addf(out, "%s%s = f%d(", rest, name, id);
+    draw_image(d, out, 1);
+    str_add(out, ", ");
+    draw_image(d, out, 1);
+    str_add(out, ")\n");
+}
+
+static void repeated(Gen *gen, Str *out, const char *name)
+{
+    Draw *d = &gen->draw;
+    bool until = draw_chance(d, 40);
+    str_addf(out, "%s = ", name);
+    draw_image(d, out, 1);
+    if (until) {
+        str_addf(out, "\nrepeat until %s(%s) is stable, at most %u {\n", draw_chance(d, 50) ? "sum" : "max",
+                 name, 1 + draw_below(d, 5));
+    } else {
+        str_addf(out, "\nrepeat %u {\n", draw_below(d, 4));
+    }
+    if (draw_chance(d, 50)) {
+        str_addf(out, "  t%d = ", d->fresh);
+        draw_image(d, out, 1);
+        str_addf(out, "\n  %s = %s - t%d[dx = 1]\n", name, name, d->fresh++);
+    }
+    str_addf(out, "  %s = (%s[dx = 1] + ", name, name);
+    draw_image(d, out, 2);
+    str_add(out, ") / 2\n}\n");
+}
+
+static void operator_call(Gen *gen, Str *out, const char *name)
+{
+    Draw *d = &gen->draw;
+    str_addf(out, "%s = ", name);
+    draw_call(d, out, &d->ops->at[draw_below(d, (unsigned)d->ops->n)]);
+    str_add(out, "\n");
+}
+
+static void draw_statement(Gen *gen, Str *out, const char *name)
+{
+    static const Statement FORMS[] = {
+        assign_image,  assign_image,  assign_image,  assign_mask,   assign_labels,
+        assign_value,  operator_call, operator_call, operator_call, operator_call,
+        operator_call, operator_call, repeated,      function_of_pixels,
+    };
+    FORMS[draw_below(&gen->draw, sizeof FORMS / sizeof *FORMS)](gen, out, name);
+}
+
+/* The grid that the statement is about is that of a recent image. */
+static void choose_grid(Draw *d)
+{
+    d->grid = -1;
+    const DrawName *about = draw_name(d, DRAW_IMAGE);
+    d->grid = about != NULL ? about->grid : -1;
+}
+
+static void count_operators(const Ops *ops, const char *statement, unsigned used[GENERATE_OPS])
+{
+    for (int i = 0; i < ops->n && i < GENERATE_OPS; i++) {
+        size_t n = strlen(ops->at[i].name);
+        for (const char *p = strstr(statement, ops->at[i].name); p != NULL;
+             p = strstr(p + 1, ops->at[i].name)) {
+            bool begins = p == statement || strchr(" (-", p[-1]) != NULL;
+            used[i] += begins && p[n] == '(';
+        }
+    }
+}
+
+/* One more statement, or none after some tries. */
+static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
+{
+    Draw *d = &gen->draw;
+    for (int tries = 0; tries < 8; tries++) {
+        char name[16];
+        Str statement;
+        str_init(&statement, &gen->arena);
+        choose_grid(d);
+        snprintf(name, sizeof name, "v%d", d->fresh);
+        if (op != NULL) {
+            str_addf(&statement, "%s = ", name);
+            draw_call(d, &statement, op);
+            str_add(&statement, "\n");
+        } else {
+            draw_statement(gen, &statement, name);
+        }
+        if (accept(gen, statement.at, name)) {
+            d->fresh++;
+            count_operators(d->ops, statement.at, used);
+            return;
+        }
+    }
+}
+
+/* ---- what stands in front and behind ----------------------------------------------------- */
+
+static const char *choose_axes(Draw *d)
+{
+    static const char *const AXES[] = {"xy", "xy", "xy", "xy", "xy", "xyz", "xyz", "x", "xyc", "xyzc"};
+    return draw_one(d, AXES);
+}
+
+/* Axes are written outermost first; channels may stand at the end. */
+static void write_axes(Draw *d, Str *out)
+{
+    bool last = draw_chance(d, 50);
+    const char *comma = "";
+    str_add(out, "[");
+    for (size_t i = strlen(d->axes); i-- > 0;) {
+        if (d->axes[i] != 'c' || !last) {
+            str_addf(out, "%s%c", comma, d->axes[i]);
+            comma = ", ";
+        }
+    }
+    str_add(out, last && strchr(d->axes, 'c') != NULL ? ", c]" : "]");
+}
+
+static void add_inputs(Gen *gen)
+{
+    static const char *const TYPES[] = {"",      "",      "",      "",      " : f32", " : u8",
+                                        " : u16", " : i16", " : i32", " : u32"};
+    Draw *d = &gen->draw;
+    static const struct {
+        const char *name, *type;
+        unsigned percent;
+    } INPUTS[] = {{"image", NULL, 94}, {"other", NULL, 30}, {"seg", " : labels", 12}, {"roi", " : mask", 12}};
+    for (size_t i = 0; i < sizeof INPUTS / sizeof *INPUTS; i++) {
+        if (!draw_chance(d, INPUTS[i].percent)) {
+            continue;
+        }
+        Str line;
+        str_init(&line, &gen->arena);
+        str_addf(&line, "input %s", INPUTS[i].name);
+        write_axes(d, &line);
+        str_addf(&line, "%s\n", INPUTS[i].type != NULL ? INPUTS[i].type : draw_one(d, TYPES));
+        accept(gen, line.at, INPUTS[i].name);
+    }
+}
+
+static void add_params(Gen *gen)
+{
+    static const char *const PARAMS[] = {"= 2 in 0 .. 5", "= 1.5 in 0.5 .. 4", "= 3", "= 1 in 1 .. 3",
+                                         "= 0.7"};
+    for (unsigned i = 0; i < 2 && draw_chance(&gen->draw, 35); i++) {
+        const char *name = i == 0 ? "p" : "q";
+        str_addf(&gen->text, "param %s %s\n", name, draw_one(&gen->draw, PARAMS));
+        draw_add(&gen->draw, name, DRAW_NUMBER, -1, 0);
+    }
+}
+
+static void add_kernel(Gen *gen)
+{
+    if (draw_chance(&gen->draw, 20)) {
+        str_add(&gen->text, strchr(gen->draw.axes, 'y') != NULL ? "fn w(x, y) = exp(-x * x - y / 2)\n"
+                                                                : "fn w(x) = 1 / (1 + x * x)\n");
+        draw_add(&gen->draw, "w", DRAW_KERNEL, -1, 0);
+    }
+}
+
+/* The latest names, and sometimes older ones, so that something is read twice. */
+static void add_outputs(Gen *gen)
+{
+    Draw *d = &gen->draw;
+    int n = 0;
+    for (int i = d->n - 1; i >= 0 && n < 4; i--) {
+        bool can = d->names[i].kind <= DRAW_LABELS || d->names[i].kind == DRAW_VALUE ||
+                   d->names[i].kind == DRAW_TABLE;
+        if (can && (n == 0 || draw_chance(d, 35))) {
+            str_addf(&gen->text, "output o%d = %s\n", ++n, d->names[i].name);
+        }
+    }
+}
+
+/* ---- cases ------------------------------------------------------------------------------- */
+
+/* Around what kernels are cut into: rows of 16, 64 and 256 columns; and next to nothing. */
+static const int EXTENTS[] = {1,  1,  2,  3,  5,  7,  8,  15, 16,  17,  31,  32,
+                              33, 40, 63, 64, 65, 97, 127, 129, 255, 256, 257, 530};
+enum { EXTENTS_N = sizeof EXTENTS / sizeof *EXTENTS, CASE_PIXELS = 2200 };
+
+static void draw_extents(Draw *d, int extent[IR_AXES])
+{
+    int left = CASE_PIXELS;
+    static const int LIMIT[IR_AXES] = {1000, 1000, 9, 3};
+    for (int axis = 0; axis < IR_AXES; axis++) {
+        extent[axis] = 1;
+    }
+    bool tall = draw_chance(d, 30); /* y gets its share before x */
+    for (int k = 0; k < IR_AXES; k++) {
+        int axis = k < 2 && tall ? 1 - k : k;
+        if (strchr(d->axes, "xyzc"[axis]) == NULL) {
+            continue;
+        }
+        int n = EXTENTS[draw_below(d, EXTENTS_N)];
+        while (n > left || n > LIMIT[axis]) {
+            n = (n + 1) / 2;
+        }
+        extent[axis] = n;
+        left /= n;
+    }
+    if (strchr(d->axes, 'c') != NULL) {
+        extent[IR_AX_C] = 3;
+    }
+}
+
+static void add_case(Gen *gen, SubjectCase *c)
+{
+    static const Elem ELEMS[] = {ELEM_U8,  ELEM_U8,  ELEM_U16, ELEM_U16, ELEM_F32,
+                                 ELEM_F32, ELEM_I16, ELEM_U32, ELEM_I32, ELEM_F64};
+    Draw *d = &gen->draw;
+    draw_extents(d, c->extent);
+    c->n_images = SUBJECT_INPUTS;
+    for (int i = 0; i < SUBJECT_INPUTS; i++) {
+        c->images[i] = (SubjectImage){.elem = ELEMS[draw_below(d, sizeof ELEMS / sizeof *ELEMS)],
+                                      .kind = (BothKind)draw_below(d, BOTH_KINDS),
+                                      .seed = draw_below(d, 1000)};
+    }
+    c->n_params = draw_chance(d, 50) ? 0 : 2;
+    for (int i = 0; i < c->n_params; i++) {
+        c->params[i] = draw_below(d, 12) / 4.0;
+    }
+}
+
+static void add_cases(Gen *gen, int n)
+{
+    gen->subject->n_cases = n;
+    for (int i = 0; i < n; i++) {
+        add_case(gen, &gen->subject->cases[i]);
+    }
+}
+
+void generate(unsigned seed, Subject *subject, unsigned used[GENERATE_OPS])
+{
+    Gen gen = {.draw = {.grid = -1}, .subject = subject};
+    Draw *d = &gen.draw;
+    draw_seed(d, seed);
+    memset(subject, 0, sizeof *subject);
+    arena_init(&gen.arena);
+    str_init(&gen.text, &gen.arena);
+    d->ops = ops_load(&gen.arena);
+    assert(d->ops->n <= GENERATE_OPS);
+    d->axes = choose_axes(d);
+    add_cases(&gen, 3);
+    add_inputs(&gen);
+    add_params(&gen);
+    add_kernel(&gen);
+    add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], used);
+    for (unsigned n = 1 + draw_below(d, 7); n > 0; n--) {
+        add_statement(&gen, NULL, used);
+    }
+    add_outputs(&gen);
+    snprintf(subject->text, SUBJECT_TEXT, "%s", gen.text.at);
+    arena_free(&gen.arena);
+}

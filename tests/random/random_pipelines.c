@@ -1,0 +1,329 @@
+/*
+ * random_pipelines: draws pipelines, checks them, shrinks those that fail.
+ *
+ *   random_pipelines --seeds 1..1000                      as graphs: thousands a minute
+ *   random_pipelines --seeds 1..40 --device               on a device too
+ *   random_pipelines --seeds 1..100000 --hours 8 --device until the time is over
+ *   random_pipelines FILE.pipe...  [--device] [--shrink]  files as shrinking writes them
+ *   random_pipelines --seeds 7 --print                    only the pipeline
+ *
+ * A failing seed is shrunk and written to --out DIR (here), with the command that shows it.  All
+ * work is done in a child process: what crashes there is a finding.  The exit code is 1 when
+ * something was found.  PIPEC_TEST_DEVICE names another device than the CPU.
+ */
+#include "check.h"
+#include "child.h"
+#include "generate.h"
+#include "shrink.h"
+
+#include "base/file.h"
+#include "frontend/ops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 60, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
+
+typedef struct Options {
+    unsigned first, last;
+    bool device, print, coverage, shrink;
+    double hours;
+    const char *out;
+} Options;
+
+/* What the child tells while it works. */
+typedef struct Shared {
+    unsigned seed, last;
+    unsigned checked, refused;
+    bool device;
+    unsigned variants; /* 0: chosen by the seed */
+    Subject subject;
+    Verdict verdict;
+    unsigned used[GENERATE_OPS];
+} Shared;
+
+static Options options = {.out = "."};
+static Shared *shared;
+
+/* ---- in the child ------------------------------------------------------------------------ */
+
+static Device *open_device(void)
+{
+    Device *dev = NULL;
+    Err err = {0};
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    const DevOptions how = {.choice = wanted != NULL ? wanted : "cpu"};
+    if (!dev_open(&how, &dev, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
+    return dev;
+}
+
+/* Everything fused, and one other way, another one for each seed. */
+static Checks checks_of(unsigned seed, Device *dev)
+{
+    unsigned variants = 1u | 1u << (1 + seed % (unsigned)(CHECK_VARIANTS_N - 1));
+    return (Checks){.graphs = variants, .runs = dev != NULL ? variants : 0, .dev = dev};
+}
+
+/* Seeds from shared->seed to shared->last, until one is wrong. */
+static void check_seeds(void *context)
+{
+    (void)context;
+    Device *dev = shared->device ? open_device() : NULL;
+    for (; shared->seed <= shared->last; shared->seed++) {
+        child_limit(LIMIT_SECONDS);
+        shared->verdict = (Verdict){.outcome = CHECK_SAME};
+        generate(shared->seed, &shared->subject, shared->used);
+        const Checks checks = checks_of(shared->seed, dev);
+        check_subject(&shared->subject, &checks, &shared->verdict);
+        shared->checked++;
+        shared->refused += shared->verdict.outcome == CHECK_REFUSED;
+        if (shared->verdict.outcome > CHECK_REFUSED) {
+            break;
+        }
+    }
+    dev_close(dev);
+}
+
+static void check_one(void *context)
+{
+    (void)context;
+    child_limit(LIMIT_SECONDS);
+    Device *dev = shared->device ? open_device() : NULL;
+    unsigned all = (1u << CHECK_VARIANTS_N) - 1;
+    unsigned variants = shared->variants != 0 ? shared->variants : all;
+    const Checks checks = {.graphs = variants, .runs = dev != NULL ? variants : 0, .dev = dev};
+    check_subject(&shared->subject, &checks, &shared->verdict);
+    dev_close(dev);
+}
+
+/* ---- findings ---------------------------------------------------------------------------- */
+
+/* Does the work in a child; how that ends may be the verdict. */
+static void run_child(void (*work)(void *context))
+{
+    char said[400];
+    ChildEnd end = child_run(work, NULL, said, sizeof said);
+    if (end == CHILD_CRASHED || end == CHILD_NONE) {
+        shared->verdict.outcome = CHECK_CRASHES;
+        snprintf(shared->verdict.why, sizeof shared->verdict.why, "%s", said);
+    } else if (end == CHILD_LATE) {
+        shared->verdict.outcome = CHECK_HANGS;
+    }
+}
+
+/* Of a crash by assertion also the assertion. */
+static bool is_alike(const Verdict *a, const Verdict *b)
+{
+    const char *p = strstr(a->why, "Assertion"), *q = strstr(b->why, "Assertion");
+    return a->outcome == b->outcome &&
+           (a->outcome != CHECK_CRASHES || p == q || (p != NULL && q != NULL && strcmp(p, q) == 0));
+}
+
+static bool fails_alike(const Subject *subject, void *context)
+{
+    const Verdict *wanted = context;
+    shared->subject = *subject;
+    shared->verdict = (Verdict){.outcome = CHECK_SAME};
+    run_child(check_one);
+    return is_alike(&shared->verdict, wanted);
+}
+
+static void report(const Subject *subject, const Verdict *v, const char *path)
+{
+    Arena arena;
+    arena_init(&arena);
+    Str text;
+    Err err = {0};
+    str_init(&text, &arena);
+    str_addf(&text, "# %s, %s as a %s: %s\n", CHECK_NAMES[v->outcome],
+             CHECK_VARIANTS[v->variant].name, v->on_device ? "run" : "graph", v->why);
+    subject_write(subject, &text);
+    if (!file_write(path, text.at, text.n, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+    }
+    printf("%s\n  random_pipelines%s %s\n", text.at, v->on_device ? " --device" : "", path);
+    arena_free(&arena);
+}
+
+/* What shared holds is wrong: made small, and written. */
+static void investigate(const char *name)
+{
+    Subject *subject = malloc(sizeof *subject);
+    Verdict verdict = shared->verdict, small = verdict;
+    char path[400];
+    if (subject == NULL) {
+        abort();
+    }
+    *subject = shared->subject;
+    printf("%s %s (%s as a %s: %s)\n", name, CHECK_NAMES[verdict.outcome],
+           CHECK_VARIANTS[verdict.variant].name, verdict.on_device ? "run" : "graph", verdict.why);
+    fflush(stdout);
+    bool device = shared->device;
+    shared->device = verdict.on_device;
+    shared->variants = 1u << verdict.variant;
+    if (verdict.outcome != CHECK_HANGS && fails_alike(subject, &verdict)) {
+        shrink(subject, fails_alike, &verdict, verdict.on_device ? SHRINK_RUN : SHRINK_GRAPH);
+        fails_alike(subject, &verdict);
+        small = shared->verdict;
+    }
+    snprintf(path, sizeof path, "%s/%s.pipe", options.out, name);
+    report(subject, &small, path);
+    shared->device = device;
+    shared->variants = 0;
+    free(subject);
+}
+
+/* ---- seeds ------------------------------------------------------------------------------- */
+
+static int run_seeds(void)
+{
+    time_t begin = time(NULL);
+    int findings = 0;
+    shared->device = options.device;
+    for (unsigned seed = options.first; seed <= options.last;) {
+        unsigned chunk = seed + (options.device ? DEVICE_SEEDS : 1000) - 1;
+        shared->seed = seed;
+        shared->last = chunk < options.last ? chunk : options.last;
+        run_child(check_seeds);
+        seed = shared->seed;
+        if (shared->verdict.outcome > CHECK_REFUSED) {
+            char name[32];
+            snprintf(name, sizeof name, "seed_%u", seed++);
+            investigate(name);
+            findings++;
+        }
+        if (options.hours > 0 && difftime(time(NULL), begin) > options.hours * 3600) {
+            break;
+        }
+    }
+    printf("%u pipelines, %u of them refused, %d wrong\n", shared->checked, shared->refused, findings);
+    return findings;
+}
+
+/* Operators that no accepted statement of these seeds called. */
+static int uncovered(void)
+{
+    Arena arena;
+    arena_init(&arena);
+    const Ops *ops = ops_load(&arena);
+    int missing = 0;
+    for (int i = 0; i < ops->n; i++) {
+        if (shared->used[i] == 0) {
+            printf("never drawn: %s\n", ops->at[i].name);
+            missing++;
+        }
+    }
+    arena_free(&arena);
+    return missing;
+}
+
+static int print_seeds(void)
+{
+    for (unsigned seed = options.first; seed <= options.last; seed++) {
+        Arena arena;
+        Str text;
+        arena_init(&arena);
+        str_init(&text, &arena);
+        generate(seed, &shared->subject, shared->used);
+        subject_write(&shared->subject, &text);
+        printf("# seed %u\n%s\n", seed, text.at);
+        arena_free(&arena);
+    }
+    return 0;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static bool check_file(const char *path)
+{
+    char *text;
+    size_t size;
+    Err err = {0};
+    if (!file_read(path, &text, &size, &err)) {
+        printf("%s\n", err.text);
+        return false;
+    }
+    bool readable = subject_read(&shared->subject, text);
+    free(text);
+    shared->verdict = (Verdict){.outcome = CHECK_REFUSED};
+    if (readable) {
+        run_child(check_one);
+    }
+    const Verdict *v = &shared->verdict;
+    bool fine = v->outcome == CHECK_SAME;
+    if (!fine) {
+        printf("%s: %s (%s as a %s: %s)\n", path, CHECK_NAMES[v->outcome],
+               CHECK_VARIANTS[v->variant].name, v->on_device ? "run" : "graph", v->why);
+    }
+    if (!fine && options.shrink) {
+        investigate("shrunk");
+    }
+    return fine;
+}
+
+/* ---- the command line -------------------------------------------------------------------- */
+
+static bool take_seeds(const char *text)
+{
+    int n = sscanf(text, "%u..%u", &options.first, &options.last);
+    options.last = n == 1 ? options.first : options.last;
+    return n >= 1 && options.first <= options.last;
+}
+
+/* Files are left at the front of argv. */
+static bool take_options(int *argc, char **argv)
+{
+    int files = 1;
+    bool ok = true;
+    for (int i = 1; i < *argc; i++) {
+        const char *value = i + 1 < *argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--seeds") == 0) {
+            ok = take_seeds(value) && ok;
+            i++;
+        } else if (strcmp(argv[i], "--hours") == 0) {
+            options.hours = atof(value);
+            i++;
+        } else if (strcmp(argv[i], "--out") == 0) {
+            options.out = value;
+            i++;
+        } else if (strcmp(argv[i], "--device") == 0) {
+            options.device = true;
+        } else if (strcmp(argv[i], "--coverage") == 0) {
+            options.coverage = true;
+        } else if (strcmp(argv[i], "--shrink") == 0) {
+            options.shrink = true;
+        } else if (strcmp(argv[i], "--print") == 0) {
+            options.print = true;
+        } else {
+            ok = ok && argv[i][0] != '-';
+            argv[files++] = argv[i];
+        }
+    }
+    *argc = files;
+    return ok && (files > 1 || options.last > 0);
+}
+
+int main(int argc, char **argv)
+{
+    shared = child_shared(sizeof *shared);
+    if (shared == NULL || !take_options(&argc, argv)) {
+        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--coverage] [--print] "
+                        "[--out DIR] | FILE.pipe... [--device] [--shrink]\n");
+        return 2;
+    }
+    int wrong = 0;
+    shared->device = options.device;
+    for (int i = 1; i < argc; i++) {
+        wrong += !check_file(argv[i]);
+    }
+    if (options.last > 0) {
+        wrong += options.print ? print_seeds() : run_seeds();
+        wrong += options.coverage ? uncovered() : 0;
+    }
+    return wrong > 0;
+}
