@@ -1,0 +1,144 @@
+/*
+ * Memory limits: whatever a pipeline is allowed to hold on the device, it gives the evaluator's bits
+ * or says what the least limit is; it holds what was planned, to the byte, and never more than the
+ * limit.
+ */
+#include "both.h"
+#include "pipelines.h"
+
+#include "codegen/codegen.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct Scene {
+    const char *text;
+    int extent[4];
+    Elem elem;
+    int kind;
+} Scene;
+
+static const Scene SCENES[] = {
+    {"input image[y, x]\n"
+     "blurred = gaussian(image, 1)\n"
+     "labels = label(blurred > otsu(blurred))\n"
+     "output labels\n"
+     "output table = measure(labels, image, area, centroid, mean, solidity)\n",
+     {210, 333, 1, 1}, ELEM_U8, BOTH_SMOOTH},
+    {"input image[y, x, c]\n"
+     "output gray = rgb2gray(image)\n"
+     "output middle = median(image[c = 1])\n"
+     "output turned = image[c = 0, dy = 3, border = reflect] - image[c = 2, dy = -2, border = wrap]\n",
+     {70, 90, 1, 3}, ELEM_U8, BOTH_NOISE},
+    {"input image[z, y, x]\n"
+     "estimate = image\n"
+     "repeat 3 { estimate = estimate * gaussian(image / max(gaussian(estimate, 1), 1e-3), 1) }\n"
+     "output estimate\n"
+     "output flat = max_project(image, z)\n",
+     {40, 30, 24, 1}, ELEM_U16, BOTH_SMOOTH},
+    {"input image[y, x]\n"
+     "s = kappa_sigma(image, 2)\n"
+     "objects = remove_small_objects(label(image > s.median + s.std), 3)\n"
+     "output objects\n"
+     "output far = distance(objects > 0)\n"
+     "output level = s.mean\n",
+     {160, 120, 1, 1}, ELEM_F32, BOTH_SPECIAL},
+};
+enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
+
+typedef struct Subject {
+    Arena arena;
+    const Program *program;
+    BothCase in;
+    BothResult want;
+} Subject;
+
+static void open_subject(const Scene *scene, Subject *s)
+{
+    const char *complaints = "";
+    Err err = {0};
+    const int *e = scene->extent;
+    memset(s, 0, sizeof *s);
+    arena_init(&s->arena);
+    IrGraph *g = pipeline_graph(&s->arena, "scene.pipe", scene->text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s", complaints);
+    }
+    s->in.n_inputs = 1;
+    s->in.inputs[0] = both_image(e[0], e[1], e[2], e[3], scene->elem, 7, scene->kind);
+    for (int i = 0; i < g->params.n; i++) {
+        s->in.params[i] = g->params.at[i].value;
+    }
+    if (!both_evaluate(g, &s->in, &s->want, &err)) {
+        fail_msg("%s", err.text);
+    }
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    s->program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+}
+
+static void close_subject(Subject *s)
+{
+    both_free(&s->want);
+    free((void *)(uintptr_t)s->in.inputs[0].pixels);
+    arena_free(&s->arena);
+}
+
+/* True when it fits; then it is right, and holds what was planned. */
+static bool runs_within(const Subject *s, uint64_t limit)
+{
+    Device *dev;
+    Exec *exec;
+    Err err = {0};
+    BothResult got = {0};
+    char why[400];
+    assert_true(dev_open(&(DevOptions){.choice = "cpu", .memory_limit = limit}, &dev, &err));
+    assert_true(exec_new(s->program, dev, &exec, &err));
+    bool fits = both_execute(exec, s->program, &s->in, &got, &err);
+    if (fits) {
+        assert_int_equal(dev_held(dev), exec_bound(exec)->peak);
+        assert_true(dev_peak(dev) <= limit);
+        if (!both_same(&s->want, &got, why, sizeof why)) {
+            fail_msg("under %llu bytes: %s", (unsigned long long)limit, why);
+        }
+    } else {
+        assert_int_equal(err.code, CODE_MEMORY);
+        assert_non_null(strstr(err.text, "MiB"));
+        assert_int_equal(dev_held(dev), 0);
+    }
+    both_free(&got);
+    exec_free(exec);
+    assert_int_equal(dev_held(dev), 0);
+    dev_close(dev);
+    return fits;
+}
+
+/* From too little to more than enough: once it fits, it goes on to fit. */
+static void limits_are_kept(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SCENE_COUNT; i++) {
+        Subject s;
+        bool fitted = false;
+        int cut = 0;
+        open_subject(&SCENES[i], &s);
+        for (uint64_t limit = 8 << 10; limit <= 64 << 20; limit = limit * 3 / 2) {
+            bool fits = runs_within(&s, limit);
+            assert_true(fits || !fitted);
+            fitted = fits;
+            cut += fits;
+        }
+        assert_true(fitted && cut > 3);
+        close_subject(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(limits_are_kept)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
