@@ -22,7 +22,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 8 << 20 }; /* bytes of whole images and scratch that are copied at a time */
+enum {
+    CHUNK = 8 << 20, /* bytes of whole images and scratch that are copied at a time */
+    LINE = 64        /* windows on the host begin at multiples of so many bytes */
+};
 
 typedef struct Run {
     Exec *exec;
@@ -35,6 +38,8 @@ typedef struct Run {
     void **state;          /* by step */
     bool *done;            /* by step: its remaining passes have nothing to do */
     PartsStore **scratch;  /* by step: between passes */
+    void *host;            /* pinned memory for the rows of a segment's windows, used by all */
+    size_t host_bytes;
     uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
     Err *err;
 } Run;
@@ -47,7 +52,7 @@ typedef struct Segment {
     PartsSegment *plan;
     DevMem **mem;      /* by window */
     DevMem **scratch;  /* by task */
-    char **host;       /* by window: as many rows as the device has */
+    char **host;       /* by window: as many rows as the device has; in Run.host */
     int *from, *to;    /* by window: rows that `host` holds */
     int at, rows;      /* the part */
 } Segment;
@@ -487,13 +492,44 @@ static bool open_window(Segment *seg, int i)
         bool there = run->resident[w->buffer] != NOWHERE;
         return !w->load || there || load_whole(seg, i);
     }
-    void *host = NULL;
-    if (w->load || w->keep) {
-        size_t bytes = (size_t)w->rows * (size_t)lines_of(seg, w->buffer) *
-                       (size_t)channels_of(seg, w->buffer) * parts_row_bytes(exec, w->buffer);
-        TRY(dev_host_alloc(exec->dev, bytes, &host, run->err));
+    return true;
+}
+
+/* Bytes on the host for the rows of a window that come and go. */
+static size_t host_bytes(const Segment *seg, const PartsWindow *w)
+{
+    const Run *run = seg->run;
+    bool there = run->resident[w->buffer] != NOWHERE;
+    if (seg->plan->kind != PARTS_CUT || w->whole || is_vector(run, w->buffer) ||
+        !((w->load && !there) || w->keep)) {
+        return 0;
     }
-    seg->host[i] = host;
+    size_t bytes = (size_t)w->rows * (size_t)lines_of(seg, w->buffer) *
+                   (size_t)channels_of(seg, w->buffer) * parts_row_bytes(run->exec, w->buffer);
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Pinning takes long, so what one segment has had the next one has again. */
+static bool open_host(Segment *seg)
+{
+    Run *run = seg->run;
+    size_t all = 0;
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        all += host_bytes(seg, &seg->plan->windows[i]);
+    }
+    if (all > run->host_bytes) {
+        dev_host_free(run->exec->dev, run->host);
+        run->host = NULL;
+        run->host_bytes = 0;
+        TRY(dev_host_alloc(run->exec->dev, all, &run->host, run->err));
+        run->host_bytes = all;
+    }
+    char *at = run->host;
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        size_t bytes = host_bytes(seg, &seg->plan->windows[i]);
+        seg->host[i] = bytes > 0 ? at : NULL;
+        at += bytes;
+    }
     return true;
 }
 
@@ -513,6 +549,7 @@ static bool open_scratch(Segment *seg, int t)
 
 static bool open_all(Segment *seg)
 {
+    TRY(open_host(seg));
     for (int i = 0; i < seg->plan->n_windows; i++) {
         TRY(open_window(seg, i));
     }
@@ -591,7 +628,6 @@ static void close_all(Segment *seg)
     }
     for (int i = seg->plan->n_windows - 1; i >= 0 && seg->mem && seg->host; i--) {
         dev_free(exec->dev, seg->mem[i]);
-        dev_host_free(exec->dev, seg->host[i]);
         exec->mem[seg->plan->windows[i].buffer] = NULL;
     }
     free(seg->mem);
@@ -786,6 +822,7 @@ static void end(Run *run)
     free(run->done);
     free(run->scratch);
     free(run->resident);
+    dev_host_free(run->exec->dev, run->host);
     free(run->pixels.store);
     free(run->pixels.most);
     free(run->pixels.line);

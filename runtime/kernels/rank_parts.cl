@@ -25,11 +25,37 @@ VISIT_KERNEL void rank_parts_clear(global uint *bins)
     }
 }
 
-/* Neighbours that are alike cost one access together. */
+/* Counts of a group are first taken in local memory, where an entry belongs to the first bin that asks
+ * for it; others that would have it, few as a rule, go to global memory.  Neighbours that are alike
+ * cost one access together. */
+#define RANK_PARTS_ENTRIES 1024
+#define RANK_PARTS_FREE 0xffffffffu
+
+VISIT_INLINE void rank_parts_add(local uint *owners, local uint *counts, global uint *bins,
+                                 uint bin, uint run)
+{
+    const uint entry = bin & (RANK_PARTS_ENTRIES - 1);
+    uint owner = owners[entry];
+    if (owner == RANK_PARTS_FREE) {
+        owner = atomic_cmpxchg(&owners[entry], RANK_PARTS_FREE, bin);
+    }
+    if (owner == RANK_PARTS_FREE || owner == bin) {
+        atomic_add(&counts[entry], run);
+    } else {
+        atomic_add(bins + bin, run);
+    }
+}
+
 VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_pass,
                                    uint own_upper, uint own_bound, global uint *own_bins)
 {
+    local uint own_owners[RANK_PARTS_ENTRIES], own_counts[RANK_PARTS_ENTRIES];
     uint own_smallest = 0xffffffffu, own_run = 0, own_last = 0;
+    for (int own_i = (int)get_local_id(0); own_i < RANK_PARTS_ENTRIES; own_i += VISIT_GROUP) {
+        own_owners[own_i] = RANK_PARTS_FREE;
+        own_counts[own_i] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
          own_tile += (uint)get_num_groups(0)) {
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
@@ -43,7 +69,7 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
                 const bool own_there = !isnan(own_v[own_k]);
                 if (own_there && (own_pass == 0 || own_top == own_upper)) {
                     if (own_bin != own_last && own_run > 0) {
-                        atomic_add(own_bins + own_last, own_run);
+                        rank_parts_add(own_owners, own_counts, own_bins, own_last, own_run);
                         own_run = 0;
                     }
                     own_last = own_bin;
@@ -55,7 +81,13 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
         }
     }
     if (own_run > 0) {
-        atomic_add(own_bins + own_last, own_run);
+        rank_parts_add(own_owners, own_counts, own_bins, own_last, own_run);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int own_i = (int)get_local_id(0); own_i < RANK_PARTS_ENTRIES; own_i += VISIT_GROUP) {
+        if (own_counts[own_i] > 0) {
+            atomic_add(own_bins + own_owners[own_i], own_counts[own_i]);
+        }
     }
     if (own_smallest != 0xffffffffu) {
         atomic_min(own_bins + RANK_PARTS_BINS, own_smallest);
