@@ -477,9 +477,73 @@ static bool may_be_equal(Elab *el, IrExpr p, IrExpr q)
     return !ir_is_const(el->g, ir_op2(el->g, IR_X_SUB, p, q), &difference) || difference == 0;
 }
 
+/* An image on a grid with more axes; `missing`: those of x, y and z that it does not have. */
+typedef struct Widening {
+    bool missing[3], channels;
+} Widening;
+
+static IrExpr widen_read(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Widening *w = ctx;
+    const IrExprNode n = *ir_expr(g, e);
+    if (n.op != IR_X_READ && n.op != IR_X_READAT) {
+        return e;
+    }
+    const IrExpr given[3] = {n.a, n.b, n.c};
+    IrExpr at[3];
+    for (int ax = 0; ax < 3; ax++) {
+        bool moved = n.op == IR_X_READ && given[ax] != 0;
+        at[ax] = w->missing[ax] ? ir_const_typed(g, 0, ELEM_I32)
+                 : moved        ? ir_op2(g, IR_X_ADD, ir_coord(g, ax), ir_cast(g, given[ax], ELEM_I32))
+                                : given[ax];
+    }
+    IrExpr channel = n.channel == 0 && w->channels ? ir_const(g, 0) : n.channel;
+    return ir_read_at(g, n.node, at, channel, n.border, n.outside);
+}
+
+/* Which indices an expression mentions, and which of them its own folds run: no two folds made here
+ * have the same. */
+typedef struct Indices {
+    bool *used, *bound;
+} Indices;
+
+static void note_index(const IrGraph *g, IrExpr e, void *ctx)
+{
+    const Indices *indices = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    bool index = n->op == IR_X_INDEX && n->num >= 0;
+    if (index || n->op == IR_X_FOLD) {
+        (index ? indices->used : indices->bound)[(int)n->num] = true;
+    }
+}
+
+/* Inside a comprehension an image may be another one for each index, and cannot be stored. */
+static bool has_open_index(Elab *el, IrExpr e)
+{
+    int n = el->g->next_index;
+    Indices indices = {arena_array(el->arena, bool, n + 1), arena_array(el->arena, bool, n + 1)};
+    ir_walk(el->g, e, note_index, &indices);
+    for (int i = 0; i < n; i++) {
+        if (indices.used[i] && !indices.bound[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Reads the image on a grid with more axes: the same pixel all along them. */
 static Val broadcast(Elab *el, Val v, int grid, Span span)
 {
+    if (has_open_index(el, v.expr)) {
+        const bool *from = el->g->grids.at[v.grid].has, *to = el->g->grids.at[grid].has;
+        Widening w = {.channels = to[IR_AX_C] && !from[IR_AX_C]};
+        for (int ax = 0; ax < 3; ax++) {
+            w.missing[ax] = to[ax] && !from[ax];
+        }
+        v.expr = ir_rewrite(el->g, v.expr, widen_read, &w);
+        v.grid = grid;
+        return v;
+    }
     IrKind kind = v.image;
     IrId node = el_store(el, v, "wide", span);
     const IrGrid *from = &el->g->grids.at[v.grid], *to = &el->g->grids.at[grid];

@@ -98,6 +98,10 @@ static void run_rank(Prim *p)
 static void run_histogram(Prim *p)
 {
     int bins = (int)arg(p, 0);
+    if (bins < 1) {
+        err_set(p->ev->err, CODE_USAGE, "'%s' has %d bins", p->node->name, bins);
+        return;
+    }
     uint32_t *counts = hold(p, (size_t)bins * sizeof *counts);
     if (counts == NULL) {
         return;

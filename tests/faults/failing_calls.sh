@@ -46,7 +46,7 @@ judge() {
 # sweep KIND CODES EVER: the calls of a kind, as many as the sample has or FULL asks for.
 sweep() {
     run "$1" 0 ''
-    n=$(sed -n 's/^calls //p' fail.log)
+    n=$(sed -n 's/^calls //p' fail.log | sort -n | tail -1) # what the run starts counts for itself
     step=$((n / 12 + 1))
     [ -z "${FULL:-}" ] || step=1
     [ "${n:-0}" -gt 0 ] || fail "$1: no call was seen"
