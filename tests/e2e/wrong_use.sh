@@ -115,8 +115,14 @@ if mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
     expect 5 'disk is full' run "$blobs" plate/a.tif plate/c.tif -o full
     [ ! -e full/a_labels.tif ] || check "$COMPARE" same full/a_labels.tif part/a_labels.tif
     check test -z "$(find full -name '*pipec-*')"
+    rm -rf full/*
+    TMPDIR=$PWD/full expect 5 'set TMPDIR' "$PIPEC" run "$SAMPLES/deconvolve.pipe" \
+        "$SAMPLES/volume.tif" -o spilled --memory 1MiB --host-memory 1KiB
+    files spilled
     umount full
 fi
+TMPDIR=$PWD/nowhere expect 5 'temporary file' "$PIPEC" run "$SAMPLES/deconvolve.pipe" \
+    "$SAMPLES/volume.tif" -o spilled --memory 1MiB --host-memory 1KiB
 full_output() {
     "$@" >/dev/full
 }
