@@ -38,8 +38,6 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_int(range->part_plane);
     case ARG_STRIP:
         return dev_int(step->strip);
-    case ARG_PARTIALS: /* of this step, or left by the one before */
-        return dev_mem(exec->scratch[exec->scratch[s] || s == 0 ? s : s - 1]);
     }
     return dev_int(0);
 }

@@ -20,8 +20,6 @@
 enum {
     COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
-    BLOCK_ROWS = 64,     /* of a reduction's block */
-    PARTIAL_DOUBLES = 5, /* that a block leaves, when the program does not say how many */
     SHORT_STRIP = 8,
     LONG_STRIP = 128,
     HALO_FACTOR = 12,   /* strips this many times as long as their halo waste little, */
@@ -224,9 +222,6 @@ static int64_t larger(int64_t a, int64_t b)
 static int strip_of(const ExecTarget *target, const ProgStep *step, int64_t columns, int rows,
                     int halo)
 {
-    if (step->reduces) {
-        return BLOCK_ROWS;
-    }
     int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
     int64_t round = (int64_t)target->units * groups;
     int64_t wanted = larger(LONG_STRIP, (int64_t)HALO_FACTOR * halo);
@@ -262,17 +257,6 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
     return err->code == CODE_OK;
 }
 
-/* Doubles that each block of a reduction leaves for the next step; 0: the step has none. */
-static int partials_of(const ProgStep *step)
-{
-    for (int i = 0; i < step->n_args; i++) {
-        if (step->args[i].kind == ARG_PARTIALS) {
-            return step->args[i].a > 0 ? step->args[i].a : PARTIAL_DOUBLES;
-        }
-    }
-    return 0;
-}
-
 static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
 {
     const ProgStep *step = &plan->program->steps[s];
@@ -285,10 +269,6 @@ static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
     to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
     to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
     to->groups[2] = (size_t)planes;
-    if (step->reduces) {
-        uint64_t blocks = (uint64_t)to->groups[0] * to->groups[1] * to->groups[2];
-        to->scratch = blocks * (uint64_t)partials_of(step) * sizeof(double);
-    }
 }
 
 static int end_of(const Program *program, int loop)
@@ -458,8 +438,7 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
     uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
     list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
     for (int s = 0; s < program->n_steps; s++) {
-        int last = program->steps[s].reduces ? s + 1 : s;
-        list[n + s] = (PlanBuffer){plan->steps[s].scratch, s, last, -1, 0};
+        list[n + s] = (PlanBuffer){plan->steps[s].scratch, s, s, -1, 0};
     }
     bool ok =
         plan_pack(list, n + program->n_steps, target->alignment, target->max_alloc, &result, err);

@@ -141,9 +141,7 @@ typedef enum ArgKind {
     ARG_PLANE_FROM, /* int: first plane to compute, where the march is not over planes */
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
-    ARG_STRIP,      /* int: rows that one work-item marches over */
-    ARG_PARTIALS    /* global pointer to the partial results of a step that `reduces`, for itself and
-                       the step after it; a = doubles for each block of 256 x 64 pixels (0: 5) */
+    ARG_STRIP       /* int: rows that one work-item marches over */
 } ArgKind;
 
 typedef struct ProgArg {
@@ -179,7 +177,6 @@ typedef struct ProgStep {
     int grid;              /* the iteration domain */
     bool march_z;          /* LAUNCH: work-items march over planes, strips are cut from d, and the
                               third dimension of the launch counts h * channels rows */
-    bool reduces;          /* LAUNCH: strips are whole blocks of 64 rows, partials follow */
     const char *primitive; /* PRIMITIVE: name in the runtime's table */
     const ProgArg *args;
     int n_args;
