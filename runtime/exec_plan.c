@@ -219,7 +219,7 @@ static int64_t larger(int64_t a, int64_t b)
 /* How many rows a work-item marches over: about as many as waste little, but such that the groups
  * come out as whole rounds of what the device works on at a time, as far as that leaves strips
  * that are not mostly halo. */
-static int strip_of(const ExecTarget *target, const ProgStep *step, int64_t columns, int rows,
+static int strip_of(const ExecTarget *target, int64_t columns, int rows,
                     int halo)
 {
     int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
@@ -265,7 +265,7 @@ static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
     int64_t planes = step->march_z ? (int64_t)g->c * g->h : g->planes;
     int64_t columns = ceil_div(g->w, COLUMNS) * planes;
     to->rows = step->march_z ? g->d : g->h;
-    to->strip = strip_of(target, step, columns, to->rows, to->below + to->above);
+    to->strip = strip_of(target, columns, to->rows, to->below + to->above);
     to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
     to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
     to->groups[2] = (size_t)planes;
