@@ -40,7 +40,7 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
         if (offset == NULL) {
             offset = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
         }
-        raw = arena_printf(k->arena, "%s + %s", here[axis], offset);
+        raw = cg_plus(k->arena, here[axis], offset);
     }
     const char *extent = cg_param_extent(k, n->node, axis);
     if (n->border == IR_CONSTANT) {
@@ -154,7 +154,6 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         cg_line(&cx, "%s[ROW(%s, plane, y) + x] = %s;", to, to, value);
     }
     cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 1);
     cg_param_extent(k, 0, 4);
     cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");

@@ -162,6 +162,23 @@ const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoo
     return add_define(k, def, name);
 }
 
+static const char *moved(Arena *arena, const char *from, const char *const sign[2], const char *by)
+{
+    bool negative = by[0] == '(' && by[1] == '-' && isdigit((unsigned char)by[2]);
+    int digits = negative ? (int)strspn(by + 2, "0123456789") : (int)strlen(by);
+    return arena_printf(arena, "%s %s %.*s", from, sign[negative], digits, negative ? by + 2 : by);
+}
+
+const char *cg_plus(Arena *arena, const char *from, const char *by)
+{
+    return moved(arena, from, (const char *const[]){"+", "-"}, by);
+}
+
+const char *cg_minus(Arena *arena, const char *from, const char *by)
+{
+    return moved(arena, from, (const char *const[]){"-", "+"}, by);
+}
+
 bool cg_mentions(const char *text, const char *name)
 {
     size_t n = strlen(name);

@@ -56,6 +56,9 @@ const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoo
                             int n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* `from + by` or `from - by`; the sign of a negative literal becomes that of the operator. */
+const char *cg_plus(Arena *arena, const char *from, const char *by);
+const char *cg_minus(Arena *arena, const char *from, const char *by);
 /* True when a text of C mentions an identifier. */
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
