@@ -588,6 +588,8 @@ static const char *rank_text(CgContext *cx, IrExpr e)
     IrExpr count = cg_fold_count(k->g, e);
     const char *macro = cg_macro(k->arena, k->name);
     const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
+    bool larger = k->window != NULL && strcmp(k->window, size) != 0;
+    k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
     const char *element = n.type == ELEM_U32 ? "uint" : "int";
     cg_line(cx, "%s %s[%s];", element, list, size);
     cg_line(cx, "int %s_n = 0;", list);

@@ -228,10 +228,9 @@ void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)
     vec_push(k->arena, &k->reads, (ProgRead){buffer, lo, hi});
 }
 
-void cg_signature(CgKernel *k, Str *out)
+void cg_declarations(CgKernel *k, size_t column, Str *out)
 {
-    str_addf(out, "kernel void %s(", k->name);
-    size_t column = strlen(k->name) + 13, indent = column < 40 ? column : 4;
+    size_t indent = column < 40 ? column : 4;
     for (int i = 0; i < k->params.n; i++) {
         const char *declaration = k->params.at[i].declaration;
         if (i > 0) {
@@ -248,6 +247,12 @@ void cg_signature(CgKernel *k, Str *out)
         str_add(out, declaration);
         column += strlen(declaration);
     }
+}
+
+void cg_signature(CgKernel *k, Str *out)
+{
+    str_addf(out, "kernel void %s(", k->name);
+    cg_declarations(k, strlen(k->name) + 13, out);
     str_add(out, ")\n");
 }
 

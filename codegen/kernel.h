@@ -37,6 +37,7 @@ typedef struct CgKernel {
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
     Vec(const IrFunction *) functions;
+    const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
 } CgKernel;
 
@@ -65,6 +66,8 @@ bool cg_mentions(const char *text, const char *name);
 void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
 /* "kernel void name(params)\n" or the two macros of a reader. */
 void cg_signature(CgKernel *k, Str *out);
+/* The parameters so far, as they are declared, behind text that ends in this column. */
+void cg_declarations(CgKernel *k, size_t column, Str *out);
 
 /* The user's functions that the kernel calls. */
 void cg_functions(CgKernel *k, Str *out);
