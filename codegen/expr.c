@@ -10,6 +10,7 @@
 
 #include "../ir/apply.h"
 #include "../ir/function.h"
+#include "../ir/px_math.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -279,9 +280,26 @@ static const char *name_value(CgContext *cx, Elem type, const char *text)
     return name;
 }
 
+/* A quotient by a constant that px_div_by can divide by (px_math.h says which), else NULL. */
+static const char *div_text(CgContext *cx, const IrExprNode *n)
+{
+    const IrExprNode *by = ir_expr(cx->k->g, n->b);
+    Arena *arena = cx->k->arena;
+    if (by->op != IR_X_CONST || by->type != ELEM_F32 || !px_divides_by((float)by->num)) {
+        return NULL;
+    }
+    return arena_printf(arena, "px_div_by(%s, %s, %s)", cg_expr(cx, n->a),
+                        float_text(arena, by->num, false),
+                        float_text(arena, (double)(1.0f / (float)by->num), false));
+}
+
 static const char *operator_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
+    const char *quotient = n->op == IR_X_DIV ? div_text(cx, n) : NULL;
+    if (quotient != NULL) {
+        return quotient;
+    }
     int arity = ir_expr_op_arity(n->op);
     Elem type = ir_expr(cx->k->g, n->op == IR_X_SELECT ? n->b : n->a)->type;
     bool integer = type != ELEM_F32 && type != ELEM_F64;
