@@ -99,17 +99,13 @@ static IrExpr max_of(IrGraph *g, IrExpr a, IrExpr b)
     return a == 0 ? b : ir_op2(g, IR_X_MAX, a, b);
 }
 
-typedef struct BorderWalk {
-    Extent *extent;
-} BorderWalk;
-
 static void note_border(const IrGraph *g, IrExpr e, void *ctx)
 {
-    BorderWalk *w = ctx;
+    Extent *extent = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_READ && n->a != 0) {
-        w->extent[n->node].border = n->border;
-        w->extent[n->node].outside = n->outside;
+        extent[n->node].border = n->border;
+        extent[n->node].outside = n->outside;
     }
 }
 
@@ -128,8 +124,7 @@ static void find_extents(Rows *r)
         Extent *own = &r->extent[id];
         own->left = own->left != 0 ? own->left : zero;
         own->right = own->right != 0 ? own->right : zero;
-        BorderWalk walk = {r->extent};
-        ir_walk(g, ir_node(g, id)->in[0], note_border, &walk);
+        ir_walk(g, ir_node(g, id)->in[0], note_border, r->extent);
         IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[0]);
         for (int j = 0; j < fp.reach.n; j++) {
             Extent *e = &r->extent[fp.reach.at[j].node];
