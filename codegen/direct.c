@@ -2,7 +2,9 @@
  * direct: kernels whose work-items read what they need straight from memory, and the readers of
  * primitives, which are the same code as a function of one pixel.
  *
- * Work-items take PX pixels of a row, LX apart, so that neighbours read neighbours.
+ * Work-items take PX pixels of a row, LX apart, so that neighbours read neighbours.  Where windows
+ * are sorted they take TURNS rows of each column at once: most of a window's pixels are also in the
+ * next row's, and a compiler that sees both loads them once.
  */
 #include "kernel.h"
 #include "names.h"
@@ -40,7 +42,7 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
         if (offset == NULL) {
             offset = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
         }
-        raw = arena_printf(k->arena, "%s + %s", here[axis], offset);
+        raw = cg_plus(k->arena, here[axis], offset);
     }
     const char *extent = cg_param_extent(k, n->node, axis);
     if (n->border == IR_CONSTANT) {
@@ -135,52 +137,115 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
 
 /* ---- frames of kernels ------------------------------------------------------------------- */
 
-void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
+static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
 {
-    Str body, prologue;
-    str_init(&body, k->arena);
-    str_init(&prologue, k->arena);
-    CgContext cx;
-    cg_context(&cx, k, &body, &prologue, cg_read_memory);
-    cx.indent = 4;
-    cx.prologue_indent = 1;
-    for (int i = 0; i < step->stages.n; i++) {
-        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->in[0]);
+    bool *found = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    *found = *found || (n->op == IR_X_FOLD && n->fold == IR_FOLD_RANK);
+}
+
+/* What computes one pixel, as a function of its place; returns the text of its arguments. */
+static const char *pixel_function(CgKernel *k, const char *body, Str *out)
+{
+    Str args;
+    str_init(&args, k->arena);
+    str_addf(out, "static inline void %s_at(", k->name);
+    cg_declarations(k, strlen(k->name) + 23, out);
+    str_addf(out, ", int x, int y,\n%*sint plane)\n{\n", (int)strlen(k->name) + 23, "");
+    cg_plane_names(k, body, 4, out);
+    str_addf(out, "%s}\n", body);
+    for (int i = 0; i < k->params.n; i++) {
+        str_addf(&args, "%s, ", k->params.at[i].name);
     }
-    for (int i = 0; i < step->stages.n; i++) {
-        IrId id = step->stages.at[i];
-        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
-        const char *to = cg_param_buffer(k, id, true);
-        cg_line(&cx, "%s[ROW(%s, plane, y) + x] = %s;", to, to, value);
-    }
-    cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 1);
-    cg_param_extent(k, 0, 4);
-    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
-    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
-    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
-    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
-    Str planes;
-    str_init(&planes, k->arena);
-    cg_plane_names(k, body.at, 4, &planes);
-    cg_functions(k, out);
-    cg_signature(k, out);
+    return args.at;
+}
+
+/* The loops over the pixels of a work-item. */
+static void pixel_loops(const char *body, Str *out)
+{
     str_addf(out,
-             "{\n"
-             "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
-             "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
-             "    const int plane = plane_from + (int)get_group_id(2);\n"
-             "%s%s"
-             "    for (int y = y0; y < min(y0 + strip, rows_to); y++) {\n"
+             "    for (int y = y0; y < end; y++) {\n"
              "        for (int k = 0; k < PX; k++) {\n"
              "            const int x = x0 + k * LX;\n"
              "            if (x < w) {\n"
              "%s"
              "            }\n"
              "        }\n"
-             "    }\n"
-             "}\n",
-             planes.at, prologue.at, body.at);
+             "    }\n",
+             body);
+}
+
+/* The same, TURNS rows at once. */
+static void turn_loops(const char *name, const char *args, Str *out)
+{
+    str_addf(out,
+             "    for (int from = y0; from < end; from += TURNS) {\n"
+             "        for (int k = 0; k < PX; k++) {\n"
+             "            const int x = x0 + k * LX;\n"
+             "            if (x < w && from + TURNS <= end) {\n"
+             "                PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
+             "                    %s_at(%sx, from + turn, plane);\n"
+             "                }\n"
+             "            } else if (x < w) {\n"
+             "                for (int y = from; y < end; y++) {\n"
+             "                    %s_at(%sx, y, plane);\n"
+             "                }\n"
+             "            }\n"
+             "        }\n"
+             "    }\n",
+             name, args, name, args);
+}
+
+void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
+{
+    Str body, prologue, planes;
+    str_init(&body, k->arena);
+    str_init(&prologue, k->arena);
+    str_init(&planes, k->arena);
+    CgContext cx;
+    cg_context(&cx, k, &body, &prologue, cg_read_memory);
+    bool turns = false;
+    for (int i = 0; i < step->stages.n; i++) {
+        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->in[0]);
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_window, &turns);
+    }
+    cx.indent = turns ? 1 : 4;
+    cx.prologue_indent = 1;
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId id = step->stages.at[i];
+        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
+        const char *to = cg_param_buffer(k, id, true);
+        cg_line(&cx, "%s[ROW(%s, plane, y) + x] = %s;", to, to, value);
+    }
+    cg_param_extent(k, 0, 4);
+    cg_functions(k, out);
+    const char *args = "";
+    if (turns) {
+        str_addf(out, "#define TURNS ROWS_A_WINDOW(%s)\n", k->window);
+        args = pixel_function(k, arena_printf(k->arena, "%s%s", prologue.at, body.at), out);
+    } else {
+        cg_plane_names(k, body.at, 4, &planes);
+    }
+    cg_param_extent(k, 0, 0);
+    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
+    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
+    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
+    cg_signature(k, out);
+    str_addf(out,
+             "{\n"
+             "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
+             "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int end = min(y0 + strip, rows_to);\n"
+             "    const int plane = plane_from + (int)get_group_id(2);\n"
+             "%s%s",
+             planes.at, turns ? "" : prologue.at);
+    if (turns) {
+        turn_loops(k->name, args, out);
+    } else {
+        pixel_loops(body.at, out);
+    }
+    str_add(out, "}\n");
 }
 
 void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)

@@ -10,6 +10,7 @@
 
 #include "../ir/apply.h"
 #include "../ir/function.h"
+#include "../ir/px_math.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -163,17 +164,18 @@ static void collect_indices(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
+/* What the macros of a loop's bounds begin with. */
+static const char *loop_macro(CgKernel *k, const char *name)
+{
+    return cg_macro(k->arena, arena_printf(k->arena, "%s_%s", k->name, name));
+}
+
 /* "j + 20": the place of a loop's variable in its range. */
 static const char *place_text(CgKernel *k, const CgLoop *loop)
 {
-    double lo;
-    if (ir_is_const(k->g, loop->lo, &lo)) {
-        return lo == 0 ? loop->name
-                       : arena_printf(k->arena, "%s %c %.0f", loop->name, lo < 0 ? '+' : '-', fabs(lo));
-    }
-    const char *macro = arena_printf(k->arena, "%s_%s_LO", cg_macro(k->arena, k->name),
-                                     cg_macro(k->arena, loop->name));
-    return arena_printf(k->arena, "%s - %s", loop->name, cg_define_int(k, loop->lo, macro));
+    const char *macro = arena_printf(k->arena, "%s_LO", loop_macro(k, loop->name));
+    const char *lo = cg_define_int(k, loop->lo, macro);
+    return strcmp(lo, "0") == 0 ? loop->name : cg_minus(k->arena, loop->name, lo);
 }
 
 /* An index expression as an element of a table that the host fills. */
@@ -278,9 +280,26 @@ static const char *name_value(CgContext *cx, Elem type, const char *text)
     return name;
 }
 
+/* A quotient by a constant that px_div_by can divide by (px_math.h says which), else NULL. */
+static const char *div_text(CgContext *cx, const IrExprNode *n)
+{
+    const IrExprNode *by = ir_expr(cx->k->g, n->b);
+    Arena *arena = cx->k->arena;
+    if (by->op != IR_X_CONST || by->type != ELEM_F32 || !px_divides_by((float)by->num)) {
+        return NULL;
+    }
+    return arena_printf(arena, "px_div_by(%s, %s, %s)", cg_expr(cx, n->a),
+                        float_text(arena, by->num, false),
+                        float_text(arena, (double)(1.0f / (float)by->num), false));
+}
+
 static const char *operator_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
+    const char *quotient = n->op == IR_X_DIV ? div_text(cx, n) : NULL;
+    if (quotient != NULL) {
+        return quotient;
+    }
     int arity = ir_expr_op_arity(n->op);
     Elem type = ir_expr(cx->k->g, n->op == IR_X_SELECT ? n->b : n->a)->type;
     bool integer = type != ELEM_F32 && type != ELEM_F64;
@@ -421,8 +440,7 @@ static void open_loop(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
     const char *name = loop_name(cx, cx->loops.n);
-    const char *macro = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name),
-                                     cg_macro(k->arena, name));
+    const char *macro = loop_macro(k, name);
     const char *lo = cg_define_int(k, n->b, arena_printf(k->arena, "%s_LO", macro));
     const char *hi = cg_define_int(k, n->c, arena_printf(k->arena, "%s_HI", macro));
     cg_line(cx, "#pragma unroll");
@@ -552,6 +570,11 @@ IrExpr cg_fold_count(IrGraph *g, IrExpr e)
 {
     const IrExprNode n = *ir_expr(g, e);
     IrExpr one = n.flat ? cg_fold_count(g, n.a) : ir_const(g, 1);
+    double lo, hi;
+    bool alike = n.where == 0 && ir_expr(g, one)->rank <= IR_HOST; /* as many in every round */
+    if (alike && ir_is_const(g, n.b, &lo) && ir_is_const(g, n.c, &hi)) {
+        return ir_op2(g, IR_X_MUL, one, ir_const(g, fmax(hi - lo + 1, 0)));
+    }
     return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
 }
 
@@ -583,6 +606,8 @@ static const char *rank_text(CgContext *cx, IrExpr e)
     IrExpr count = cg_fold_count(k->g, e);
     const char *macro = cg_macro(k->arena, k->name);
     const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
+    bool larger = k->window != NULL && strcmp(k->window, size) != 0;
+    k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
     const char *element = n.type == ELEM_U32 ? "uint" : "int";
     cg_line(cx, "%s %s[%s];", element, list, size);
     cg_line(cx, "int %s_n = 0;", list);

@@ -162,6 +162,23 @@ const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoo
     return add_define(k, def, name);
 }
 
+static const char *moved(Arena *arena, const char *from, const char *const sign[2], const char *by)
+{
+    bool negative = by[0] == '(' && by[1] == '-' && isdigit((unsigned char)by[2]);
+    int digits = negative ? (int)strspn(by + 2, "0123456789") : (int)strlen(by);
+    return arena_printf(arena, "%s %s %.*s", from, sign[negative], digits, negative ? by + 2 : by);
+}
+
+const char *cg_plus(Arena *arena, const char *from, const char *by)
+{
+    return moved(arena, from, (const char *const[]){"+", "-"}, by);
+}
+
+const char *cg_minus(Arena *arena, const char *from, const char *by)
+{
+    return moved(arena, from, (const char *const[]){"-", "+"}, by);
+}
+
 bool cg_mentions(const char *text, const char *name)
 {
     size_t n = strlen(name);
@@ -211,10 +228,9 @@ void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)
     vec_push(k->arena, &k->reads, (ProgRead){buffer, lo, hi});
 }
 
-void cg_signature(CgKernel *k, Str *out)
+void cg_declarations(CgKernel *k, size_t column, Str *out)
 {
-    str_addf(out, "kernel void %s(", k->name);
-    size_t column = strlen(k->name) + 13, indent = column < 40 ? column : 4;
+    size_t indent = column < 40 ? column : 4;
     for (int i = 0; i < k->params.n; i++) {
         const char *declaration = k->params.at[i].declaration;
         if (i > 0) {
@@ -231,6 +247,12 @@ void cg_signature(CgKernel *k, Str *out)
         str_add(out, declaration);
         column += strlen(declaration);
     }
+}
+
+void cg_signature(CgKernel *k, Str *out)
+{
+    str_addf(out, "kernel void %s(", k->name);
+    cg_declarations(k, strlen(k->name) + 13, out);
     str_add(out, ")\n");
 }
 

@@ -37,6 +37,7 @@ typedef struct CgKernel {
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
     Vec(const IrFunction *) functions;
+    const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
 } CgKernel;
 
@@ -56,12 +57,17 @@ const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoo
                             int n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* `from + by` or `from - by`; the sign of a negative literal becomes that of the operator. */
+const char *cg_plus(Arena *arena, const char *from, const char *by);
+const char *cg_minus(Arena *arena, const char *from, const char *by);
 /* True when a text of C mentions an identifier. */
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
 void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
 /* "kernel void name(params)\n" or the two macros of a reader. */
 void cg_signature(CgKernel *k, Str *out);
+/* The parameters so far, as they are declared, behind text that ends in this column. */
+void cg_declarations(CgKernel *k, size_t column, Str *out);
 
 /* The user's functions that the kernel calls. */
 void cg_functions(CgKernel *k, Str *out);

@@ -27,7 +27,7 @@ static const char *const RESERVED[] = {
     "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
     "rows_from", "rows_to", "plane_from", "part_y", "part_plane", "first", "planes",
     "last",   "begin",  "from",    "turn",    "side",     "i",        "j",       "m",
-    "sum",
+    "sum",    "end",
 };
 
 /* Parameters that tell about an image are its name and one of these. */

@@ -87,7 +87,7 @@ typedef struct Rows {
     int fold_index;        /* of the fold over the march axis around the expression; -1 none */
     Row fold_row;
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */
-    const char *steps;     /* of all folds over the march axis, for one pixel */
+    IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
     bool warms_up;         /* some stage has a fold over the march axis */
     bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
 } Rows;
@@ -99,17 +99,13 @@ static IrExpr max_of(IrGraph *g, IrExpr a, IrExpr b)
     return a == 0 ? b : ir_op2(g, IR_X_MAX, a, b);
 }
 
-typedef struct BorderWalk {
-    Extent *extent;
-} BorderWalk;
-
 static void note_border(const IrGraph *g, IrExpr e, void *ctx)
 {
-    BorderWalk *w = ctx;
+    Extent *extent = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_READ && n->a != 0) {
-        w->extent[n->node].border = n->border;
-        w->extent[n->node].outside = n->outside;
+        extent[n->node].border = n->border;
+        extent[n->node].outside = n->outside;
     }
 }
 
@@ -128,8 +124,7 @@ static void find_extents(Rows *r)
         Extent *own = &r->extent[id];
         own->left = own->left != 0 ? own->left : zero;
         own->right = own->right != 0 ? own->right : zero;
-        BorderWalk walk = {r->extent};
-        ir_walk(g, ir_node(g, id)->in[0], note_border, &walk);
+        ir_walk(g, ir_node(g, id)->in[0], note_border, r->extent);
         IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[0]);
         for (int j = 0; j < fp.reach.n; j++) {
             Extent *e = &r->extent[fp.reach.at[j].node];
@@ -204,8 +199,10 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     row.axis = axis;
     row.border = border;
     row.inside = NULL;
-    const char *written = arena_printf(k->arena, "%s(%s + %s, %s)", MAP_NAMES[border],
-                                       axis == IR_AX_Y ? base.y_of : base.plane_of, shift, extent);
+    const char *there = cg_plus(k->arena, from, shift);
+    const char *written = arena_printf(
+        k->arena, "%s(%s, %s)", MAP_NAMES[border],
+        cg_plus(k->arena, axis == IR_AX_Y ? base.y_of : base.plane_of, shift), extent);
     if (axis == IR_AX_Y) {
         row.y = name;
         row.y_of = written;
@@ -213,15 +210,30 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
         row.plane = name;
         row.plane_of = written;
     }
-    body_line(r, arena_printf(k->arena, "const int %s = %s(%s + %s, %s);", name, MAP_NAMES[border],
-                              from, shift, extent));
+    body_line(r, arena_printf(k->arena, "const int %s = %s(%s, %s);", name, MAP_NAMES[border], there,
+                              extent));
     if (border == IR_CONSTANT) {
         row.inside = arena_printf(k->arena, "%s_inside", name);
-        body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s + %s) < (uint)%s;",
-                                  row.inside, from, shift, extent));
+        body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there,
+                                  extent));
     }
     vec_push(k->arena, &r->rows, row);
     return row;
+}
+
+/* Rows that are only fetched a turn ahead are named nowhere else. */
+static void drop_unused_rows(Rows *r)
+{
+    for (int i = r->rows.n - 1; i >= 0; i--) {
+        const Row *row = &r->rows.at[i];
+        const char *name = row->axis == IR_AX_Y ? row->y : row->plane;
+        const char *declaration = arena_printf(r->k->arena, "const int %s = ", name);
+        size_t from = (size_t)(strstr(r->body->at, declaration) - r->body->at);
+        size_t to = from + strcspn(r->body->at + from, "\n") + 1;
+        if (!cg_mentions(r->body->at + to, name)) {
+            str_cut(r->body, from - 4 * (size_t)r->cx.indent, to);
+        }
+    }
 }
 
 /* ---- reads ------------------------------------------------------------------------------- */
@@ -376,11 +388,11 @@ static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, con
                  .map = MAP_NAMES[r->extent[node].border],
                  .row = row_text(r, node, row.y_of, row.plane_of, channel)};
     vec_push(arena, &r->tiles, tile);
-    const char *at = row_text(r, node, row.y, row.plane, channel);
     body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element,
-                                         tile.kept, at)
+                                         tile.kept, tile.row)
                           : arena_printf(arena, "TAKE_COLUMNS(%s, %s, %s, %s, %s, %s, x - %s, w);",
-                                         array, element, tile.kept, width, tile.map, at, left));
+                                         array, element, tile.kept, width, tile.map, tile.row,
+                                         left));
 }
 
 /* The columns of a row straight from memory, mapped at the edges. */
@@ -484,24 +496,17 @@ static const char *read_text(CgContext *cx, IrExpr e)
     const char *array = find_columns(r, n.node, &row, channel, is_mended(&n, &row));
     assert(array != NULL);
     const char *child = left_text(r, n.node), *own = left_text(r, r->stage);
-    Str s;
-    str_init(&s, k->arena);
-    str_addf(&s, "%s[k", array);
+    const char *at = "k";
     if (strcmp(child, own) != 0) {
-        if (strcmp(child, "0") != 0) {
-            str_addf(&s, " + %s", child);
-        }
-        if (strcmp(own, "0") != 0) {
-            str_addf(&s, " - %s", own);
-        }
+        at = strcmp(child, "0") != 0 ? cg_plus(k->arena, at, child) : at;
+        at = strcmp(own, "0") != 0 ? cg_minus(k->arena, at, own) : at;
     }
     if (n.a != 0) {
-        const char *offset = cg_int_text(cx, n.a, arena_printf(k->arena, "%s_DX",
-                                                               cg_macro(k->arena, k->name)));
-        str_addf(&s, " + %s", offset);
+        at = cg_plus(k->arena, at,
+                     cg_int_text(cx, n.a,
+                                 arena_printf(k->arena, "%s_DX", cg_macro(k->arena, k->name))));
     }
-    str_add(&s, "]");
-    return s.at;
+    return arena_printf(k->arena, "%s[%s]", array, at);
 }
 
 /* ---- folds over the march axis ----------------------------------------------------------- */
@@ -606,9 +611,8 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, n.c, n.b), ir_const(k->g, 1));
     const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
     declare_open(r, open, &n, rows, width);
-    const char *steps = cg_define_int(k, cg_fold_count(k->g, e),
-                                      arena_printf(arena, "%s_STEPS", macro));
-    r->steps = r->steps == NULL ? steps : arena_printf(arena, "%s + %s", r->steps, steps);
+    IrExpr steps = cg_fold_count(k->g, e);
+    r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
     bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
     r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
 
@@ -807,7 +811,9 @@ static void define_turns(Rows *r, Str *out)
             str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
         }
     }
-    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", r->steps, columns.n > 0 ? columns.at : "0");
+    const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
+    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", cg_define_int(r->k, r->steps, macro),
+             columns.n > 0 ? columns.at : "0");
 }
 
 /* Along y in each plane, or along z for each row of a plane. */
@@ -816,7 +822,6 @@ static void write_kernel(Rows *r, const char *stores, Str *out)
     CgKernel *k = r->k;
     bool z = marches_z(r);
     cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 1);
     cg_param_extent(k, 0, 4);
     cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
@@ -887,5 +892,6 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
         r.body = &body;
         r.cx.indent = indent;
     }
+    drop_unused_rows(&r);
     write_kernel(&r, stores.at, out);
 }

@@ -613,6 +613,32 @@ static inline float px_cbrt(float x)
     return px_copysign(t * px_power_of_two(third + e), x);
 }
 
+/* ---- division -------------------------------------------------------------------------- */
+
+/*
+ * x / c for a constant c, where y is 1 / c, rounded: the same bits in five operations.  x * y is less
+ * than one unit in the last place away from the quotient, its remainder is exact, and what the
+ * remainder adds rounds correctly (P. Markstein, 1990).  That c is odd and whole keeps remainders
+ * exact among denormals, too, where no quotient then lies half-way between two of them.
+ */
+static inline float px_div_by(float x, float c, float y)
+{
+    float q = x * y;
+    float exact = px_fma(-px_fma(c, q, -x), y, q);
+    return px_fabs(x) < INFINITY ? exact : q;
+}
+
+#ifndef PX_OPENCL
+/* Is px_div_by the division for this c?  For odd numbers whose reciprocal is half as far from a
+ * float as it might be. */
+static inline bool px_divides_by(float c)
+{
+    float half_c = c / 2;
+    bool odd = c > 2.0f && c < 0x1p24f && px_floor(c) == c && px_floor(half_c) != half_c;
+    return odd && fabs((double)(1.0f / c) * (double)c - 1) <= 0x1p-25;
+}
+#endif
+
 /* ---- least, greatest, sign ------------------------------------------------------------- */
 
 /*

@@ -51,11 +51,14 @@ static inline float px_rank_value(int key)
     } else {                                                                                       \
         PX_SORT(TYPE, v, n)                                                                        \
     }
-/* Odd-even transposition. */
+/* Odd-even transposition.  All loops have as many rounds each time, or compilers do not unroll them. */
 #define PX_SORT(TYPE, v, n)                                                                        \
     _Pragma("unroll") for (int px_a = 0; px_a < (n); px_a++) {                                     \
-        _Pragma("unroll") for (int px_b = px_a & 1; px_b + 1 < (n); px_b += 2) {                   \
-            PX_ORDER(TYPE, v[px_b], v[px_b + 1])                                                   \
+        _Pragma("unroll") for (int px_b = 0; px_b < (n) / 2; px_b++) {                             \
+            const int px_i = 2 * px_b + (px_a & 1);                                                \
+            if (px_i + 1 < (n)) {                                                                  \
+                PX_ORDER(TYPE, v[px_i], v[px_i + 1])                                               \
+            }                                                                                      \
         }                                                                                          \
     }
 /* Of more than half of the values neither the least nor the greatest is the median: both are
@@ -63,12 +66,16 @@ static inline float px_rank_value(int key)
 #define PX_MEDIAN(TYPE, v, n)                                                                      \
     _Pragma("unroll") for (int px_a = 0; px_a <= (n) - ((n) + 3) / 2; px_a++) {                    \
         const int px_z = ((n) + 3) / 2 - 1, px_n = px_z + 1 - px_a;                                \
-        _Pragma("unroll") for (int px_b = 0; px_b < px_n / 2; px_b++) {                            \
-            PX_ORDER(TYPE, v[px_a + px_b], v[px_z - px_b])                                         \
+        _Pragma("unroll") for (int px_b = 0; px_b < ((n) + 3) / 4; px_b++) {                       \
+            if (px_b < px_n / 2) {                                                                 \
+                PX_ORDER(TYPE, v[px_a + px_b], v[px_z - px_b])                                     \
+            }                                                                                      \
         }                                                                                          \
-        _Pragma("unroll") for (int px_b = 1; px_b < (px_n + 1) / 2; px_b++) {                      \
-            PX_ORDER(TYPE, v[px_a], v[px_a + px_b])                                                \
-            PX_ORDER(TYPE, v[px_z - px_b], v[px_z])                                                \
+        _Pragma("unroll") for (int px_b = 1; px_b < ((n) + 5) / 4; px_b++) {                       \
+            if (px_b < (px_n + 1) / 2) {                                                           \
+                PX_ORDER(TYPE, v[px_a], v[px_a + px_b])                                            \
+                PX_ORDER(TYPE, v[px_z - px_b], v[px_z])                                            \
+            }                                                                                      \
         }                                                                                          \
         if (px_z + 1 + px_a < (n)) {                                                               \
             v[px_z] = v[px_z + 1 + px_a];                                                          \

@@ -69,6 +69,8 @@
 #define TILE_COLUMNS(width) (PX * LX - PX + (width))
 #define ROWS_A_TURN(steps, columns)                                                                \
     ((steps) <= 64 && (columns) <= 1024 ? 4 : (steps) <= 256 && (columns) <= 2048 ? 2 : 1)
+/* The same for windows that are sorted, by their elements. */
+#define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
 
 /* What four columns are while they are on their way: vectors of small elements would be taken
@@ -156,6 +158,7 @@
 #else
 #define TILE_COLUMNS(width) 0
 #define ROWS_A_TURN(steps, columns) 4
+#define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
 #define TILE_ROWS(name, T, TYPE, left, width)
 #define FETCH_ROWS(name, T, map, march, from, row)

@@ -1,13 +1,16 @@
 /*
  * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
  * (tests/data/operators.txt and sweeps.txt, made by the scripts beside them); the programs of
- * operators.txt on a device against the evaluator, bit for bit; and that examples run.
+ * operators.txt on a device against the evaluator, bit for bit, and their kernels against
+ * clang; and that examples run.
  *
  * PIPEC_TEST_FILTER=name runs one of the tests, PIPEC_TEST_CASE=name one case.
  */
 #include "base/file.h"
+#include "codegen/codegen.h"
 #include "frontend/ops.h"
 #include "ir/eval.h"
+#include "runtime/exec_plan.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"
 
@@ -15,6 +18,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,6 +304,107 @@ static void so_do_devices_that_see_a_part_at_a_time(void **state)
     part_rows = 3;
     devices_agree_with_the_evaluator(state);
 }
+/* ---- the kernels' text ------------------------------------------------------------------- */
+
+static ExecInput input_of(const IrNode *node)
+{
+    ExecInput input = {.extent = {1, 1, 1, 1}, .elem = ELEM_U8, .pixel_um = {1, 1, 1}};
+    for (const char *axis = node->text; *axis != '\0'; axis++) {
+        input.extent[strchr("xyzc", *axis) - "xyzc"] = *axis == 'c' ? 3 : 40;
+    }
+    return input;
+}
+
+/* What clang says about a kernel that the compiler itself does not mind. */
+static bool is_tidy(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader)
+{
+    char *text, command[200] = "clang -x cl -cl-std=CL1.2 -fsyntax-only -Xclang "
+                               "-fdeclare-opencl-builtins -Xclang -finclude-default-header "
+                               "-Wall -Wno-unused-function -Werror ";
+    Err err = {0};
+    if (!exec_plan_text(plan, target, kernel, reader, &text, &err)) {
+        fail_msg("%s", err.text);
+    }
+    strcat(command, reader ? "-" : "-Wunused-parameter -");
+    FILE *clang = popen(command, "w");
+    assert_non_null(clang);
+    assert_true(fputs(text, clang) >= 0);
+    free(text);
+    return pclose(clang) == 0;
+}
+
+static bool kernels_are_tidy(IrGraph *g)
+{
+    ExecInput inputs[8];
+    double params[8] = {0};
+    int n = 0;
+    for (IrId i = 1; i < (IrId)g->nodes.n; i++) {
+        if (ir_node(g, i)->op == IR_INPUT) {
+            inputs[n++] = input_of(ir_node(g, i));
+        }
+    }
+    for (int i = 0; i < g->params.n; i++) {
+        params[i] = g->params.at[i].value;
+    }
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *program = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    const ExecTarget target = exec_target(NULL);
+    ExecPlan *plan;
+    Err err = {0};
+    assert_true(exec_plan_new(program, &target, inputs, params, &plan, &err));
+    bool fine = true;
+    for (int i = 0; i < program->n_steps; i++) {
+        const ProgStep *step = &program->steps[i];
+        bool reader = step->kind == STEP_PRIMITIVE;
+        if ((reader || step->kind == STEP_LAUNCH) && step->kernel >= 0) {
+            fine = is_tidy(plan, &target, step->kernel, reader) && fine;
+        }
+    }
+    exec_plan_free(plan);
+    return fine;
+}
+
+static bool check_tidy(const Case *c)
+{
+    IrGraph *g = elaborate(c);
+    bool fine = g != NULL && kernels_are_tidy(g);
+    if (!fine) {
+        print_error("%s: its kernels are not tidy\n", c->name);
+    }
+    return fine;
+}
+
+static void check_samples(void)
+{
+    glob_t samples;
+    assert_int_equal(glob(TEST_ROOT "/samples/*.pipe", 0, NULL, &samples), 0);
+    for (size_t i = 0; i < samples.gl_pathc; i++) {
+        char *text;
+        const char *complaints;
+        size_t size;
+        Err err = {0};
+        arena_init(&arena);
+        assert_true(file_read(samples.gl_pathv[i], &text, &size, &err));
+        IrGraph *g = pipeline_graph(&arena, samples.gl_pathv[i], text, &complaints);
+        assert_non_null(g);
+        assert_true(kernels_are_tidy(g));
+        arena_free(&arena);
+        free(text);
+    }
+    globfree(&samples);
+}
+
+/* No kernel declares what it does not use, and clang has nothing else to say about them. */
+static void kernels_are_without_warnings(void **state)
+{
+    (void)state;
+    if (system("clang --version >/dev/null 2>&1") != 0) {
+        skip();
+    }
+    check_samples();
+    check_all(TEST_DATA "/operators.txt", check_tidy);
+}
 
 int main(void)
 {
@@ -308,6 +413,7 @@ int main(void)
         cmocka_unit_test(all_images_borders_and_types_agree),
         cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
+        cmocka_unit_test(kernels_are_without_warnings),
         cmocka_unit_test(so_do_devices_that_see_a_part_at_a_time),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));

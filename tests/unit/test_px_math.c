@@ -1,6 +1,6 @@
 /*
- * px_math: accuracy against the C library in long double, equal bits on the device, borders and
- * integer division by brute force.
+ * px_math: accuracy against the C library in long double, equal bits on the device; borders,
+ * integer division and division by constants by brute force.
  */
 #include "ir/px_math.h"
 #include "runtime/cl.h"
@@ -419,6 +419,39 @@ static void rounding_saturates(void **state)
     assert_int_equal(px_round_u8(NAN) + px_round_i32((double)NAN), 0);
 }
 
+static void check_quotient(float x, float c)
+{
+    float got = px_div_by(x, c, 1.0f / c), want = x / c;
+    if (px_bits(got) != px_bits(want) && !(isnan(got) && isnan(want))) {
+        fail_msg("%a / %g is %a, not %a", (double)x, (double)c, (double)got, (double)want);
+    }
+}
+
+/* All mantissas, as every other exponent has the same quotients, and what is near to denormals. */
+static void constant_divisors_give_the_quotient(void **state)
+{
+    (void)state;
+    static const float NONE[] = {0.0f, 1.0f, 2.0f, 6.0f, 7.0f, 4.5f, -9.0f, 0x1p24f, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) {
+        assert_false(px_divides_by(NONE[i]));
+    }
+    assert_true(px_divides_by(3.0f) && px_divides_by(5.0f) && px_divides_by(9.0f));
+    for (PxU32 bits = px_bits(1.0f); bits < px_bits(2.0f); bits++) {
+        check_quotient(px_from_bits(bits), 9.0f);
+        check_quotient(-px_from_bits(bits), 3.0f);
+    }
+    for (int c = 3; c < 2000; c += 2) {
+        for (PxU32 at = 0; at < 2000 && px_divides_by((float)c); at++) {
+            check_quotient(px_from_bits(at * 41943u % 0x08000000u), (float)c);
+            check_quotient(-px_from_bits(at), (float)c);
+            check_quotient(px_from_bits(0x3f800000u + at * 4194u), (float)c);
+        }
+        for (int i = 0; i < SPECIALS && px_divides_by((float)c); i++) {
+            check_quotient(SPECIAL[i], (float)c);
+        }
+    }
+}
+
 static void min_and_max_hand_nan_on(void **state)
 {
     (void)state;
@@ -441,6 +474,7 @@ int main(void)
         cmocka_unit_test(borders_follow_their_pictures),
         cmocka_unit_test(borders_bear_extreme_coordinates),
         cmocka_unit_test(rounding_saturates),
+        cmocka_unit_test(constant_divisors_give_the_quotient),
         cmocka_unit_test(min_and_max_hand_nan_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
