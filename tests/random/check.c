@@ -210,6 +210,29 @@ static bool same_read_back(Checking *c)
 
 /* ---- all of it --------------------------------------------------------------------------- */
 
+/* What would take long to compute says nothing more; images grow where operators multiply. */
+enum { LARGEST = 8 << 20 };
+
+static bool are_small(Checking *c)
+{
+    IrGraph *g;
+    const Program *program = program_of(c, &CHECK_VARIANTS[0], &g);
+    for (int i = 0; i < c->subject->n_cases; i++) {
+        ExecInput inputs[8];
+        ExecTarget target = exec_target(NULL);
+        ExecPlan *plan = NULL;
+        Err err = {0};
+        both_inputs(&c->cases[i], inputs);
+        bool large = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err) &&
+                     plan->peak > LARGEST;
+        exec_plan_free(plan);
+        if (large) {
+            return found(c, CHECK_REFUSED, "%s", "too large");
+        }
+    }
+    return true;
+}
+
 static bool evaluate_cases(Checking *c)
 {
     IrGraph *g = subject_compile(&c->arena, c->subject->text);
@@ -220,6 +243,9 @@ static bool evaluate_cases(Checking *c)
         if (!subject_case(c->subject, i, g, &c->cases[i])) {
             return found(c, CHECK_REFUSED, "%s", "not enough memory");
         }
+    }
+    TRY(are_small(c));
+    for (int i = 0; i < c->subject->n_cases; i++) {
         both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
     }
     return true;
