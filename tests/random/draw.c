@@ -256,7 +256,9 @@ static void image_fold(Draw *d, Str *out, int depth)
         str_addf(out, "[dx = %s]", plane ? "-i" : "i");
     }
     str_add(out, " for ");
-    str_addf(out, plane ? "j in -%u .. %u, " : "", r, above);
+    if (plane) {
+        str_addf(out, "j in -%u .. %u, ", r, above);
+    }
     str_addf(out, "i in -%u .. %u", draw_below(d, 3), r);
     str_add(out, plane ? draw_one(d, WHERES) : "");
     str_add(out, strcmp(fold, "percentile") == 0 ? ", q = 30)" : ")");
@@ -306,7 +308,10 @@ static void image_channel(Draw *d, Str *out, int depth)
 {
     (void)depth;
     image_name(d, out);
-    str_addf(out, strchr(d->axes, 'c') != NULL ? "[c = %u]" : "", draw_below(d, 3));
+    const unsigned channel = draw_below(d, 3);
+    if (strchr(d->axes, 'c') != NULL) {
+        str_addf(out, "[c = %u]", channel);
+    }
 }
 
 static void image_math(Draw *d, Str *out, int depth)
