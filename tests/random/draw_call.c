@@ -189,7 +189,9 @@ void draw_call(Draw *d, Str *out, const Op *op)
             continue;
         }
         str_addf(out, "%s", out->at[out->n - 1] == '(' ? "" : ", ");
-        str_addf(out, named ? "%s = " : "", param->name);
+        if (named) {
+            str_addf(out, "%s = ", param->name);
+        }
         draw_argument(d, out, param);
     }
     str_add(out, ")");
