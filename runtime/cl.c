@@ -14,8 +14,8 @@
 #include "cl_cache.h"
 #include "cl_codes.h"
 #include "cl_fill.h"
+#include "cl_find.h"
 #include "cl_limits.h"
-#include "cl_setup.h"
 #include "cl_source.h"
 
 #include <CL/cl.h>
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, PATH_SIZE = 4096, MAX_FILL = 1 << 30 };
+enum { PATH_SIZE = 4096, MAX_FILL = 1 << 30 };
 
 struct DevMem {
     cl_mem mem;
@@ -68,13 +68,6 @@ typedef struct Pending {
     const char *kind;
     uint64_t bytes;
 } Pending;
-
-typedef struct Found {
-    DeviceInfo info;
-    cl_platform_id platform;
-    cl_device_id id;
-    int rank; /* GPUs before others before CPUs */
-} Found;
 
 struct Device {
     DeviceInfo info;
@@ -120,134 +113,7 @@ static bool no_host_memory(Err *err, const char *what)
     return err_set(err, CODE_MEMORY, "out of host memory for %s", what);
 }
 
-/* ---- finding devices ------------------------------------------------------------------- */
-
-static void info_text(cl_device_id id, cl_device_info which, char *out, size_t size)
-{
-    char text[1024] = "";
-    (void)clGetDeviceInfo(id, which, sizeof text - 1, text, NULL);
-    snprintf(out, size, "%s", text);
-}
-
-static cl_ulong info_ulong(cl_device_id id, cl_device_info which)
-{
-    cl_ulong value = 0; /* large enough for every integer type; little-endian hosts only */
-    (void)clGetDeviceInfo(id, which, sizeof value, &value, NULL);
-    return value;
-}
-
-static void platform_name(cl_platform_id platform, char *out, size_t size)
-{
-    char text[1024] = "";
-    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL);
-    snprintf(out, size, "%s", text);
-}
-
-static Found describe(cl_platform_id platform, cl_device_id id)
-{
-    Found found = {.platform = platform, .id = id};
-    DeviceInfo *info = &found.info;
-    cl_device_type type = info_ulong(id, CL_DEVICE_TYPE);
-    bool gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
-    info->cpu = !gpu && (type & CL_DEVICE_TYPE_CPU) != 0;
-    found.rank = gpu ? 0 : info->cpu ? 2 : 1;
-    info_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
-    info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-    info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
-    platform_name(platform, info->platform, sizeof info->platform);
-    info->fp64 = info_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-    info->memory = info_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    info->max_alloc = info_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    info->local = info_ulong(id, CL_DEVICE_LOCAL_MEM_SIZE);
-    info->max_group = (size_t)info_ulong(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-    info->units = (int)info_ulong(id, CL_DEVICE_MAX_COMPUTE_UNITS);
-    return found;
-}
-
-/* Appends the devices of one rank; more than MAX_DEVICES are ignored. */
-static void find_rank(cl_platform_id platform, int rank, Found *list, int *n)
-{
-    cl_device_id ids[MAX_DEVICES];
-    cl_uint count = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &count) != CL_SUCCESS) {
-        return;
-    }
-    for (cl_uint i = 0; i < count && i < MAX_DEVICES && *n < MAX_DEVICES; i++) {
-        Found found = describe(platform, ids[i]);
-        if (found.rank == rank) {
-            found.info.number = *n;
-            list[(*n)++] = found;
-        }
-    }
-}
-
-/* *list: all devices, owned by the caller (free); *n = 0 and `why` set when there are none. */
-static bool find_devices(Found **list, int *n, char *why, size_t why_size, Err *err)
-{
-    cl_platform_id platforms[MAX_PLATFORMS];
-    cl_uint n_platforms = 0;
-    *n = 0;
-    why[0] = '\0';
-    *list = calloc(MAX_DEVICES, sizeof **list);
-    if (!*list) {
-        return no_host_memory(err, "the list of devices");
-    }
-    cl_setup_prepare();
-    (void)clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms); /* leaves 0 when it fails */
-    if (n_platforms == 0) {
-        cl_setup_explain(NULL, why, why_size);
-        return true;
-    }
-    for (int rank = 0; rank < 3; rank++) {
-        for (cl_uint p = 0; p < n_platforms && p < MAX_PLATFORMS; p++) {
-            find_rank(platforms[p], rank, *list, n);
-        }
-    }
-    if (*n == 0) {
-        char name[128];
-        platform_name(platforms[0], name, sizeof name);
-        cl_setup_explain(name, why, why_size);
-    }
-    return true;
-}
-
-static bool choose(const char *choice, Found *out, Err *err)
-{
-    Found *list;
-    char why[700], names[500] = "";
-    int n = 0, at = 0;
-    TRY(find_devices(&list, &n, why, sizeof why, err));
-    while (at < n && !cl_setup_matches(&list[at].info, choice)) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s#%d %s", at ? ", " : "", at,
-                 list[at].info.name);
-        at++;
-    }
-    if (at < n) {
-        *out = list[at];
-    } else if (n == 0) {
-        err_set(err, CODE_DEVICE, "%s", why);
-    } else {
-        err_set(err, CODE_DEVICE, "no device matches '%s'; there are: %s", choice, names);
-    }
-    free(list);
-    return at < n;
-}
-
-bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err)
-{
-    Found *found;
-    *list = NULL;
-    bool ok = find_devices(&found, n, why, why_size, err);
-    if (ok && !(*list = calloc((size_t)*n + 1, sizeof **list))) {
-        ok = no_host_memory(err, "the list of devices");
-    }
-    for (int i = 0; ok && i < *n; i++) {
-        (*list)[i] = found[i].info;
-    }
-    free(found);
-    return ok;
-}
+/* ---- opening and closing ---------------------------------------------------------------- */
 
 static bool open_queue(Device *dev, cl_platform_id platform, Err *err)
 {
@@ -265,9 +131,9 @@ static bool open_queue(Device *dev, cl_platform_id platform, Err *err)
 
 bool dev_open(const DevOptions *options, Device **out, Err *err)
 {
-    Found found = {0};
+    ClFound found;
     *out = NULL;
-    TRY(choose(options->choice, &found, err) && cl_limits_device(&found.info, err));
+    TRY(cl_find(options->choice, &found, err) && cl_limits_device(&found.info, err));
     Device *dev = calloc(1, sizeof *dev);
     if (!dev || pthread_mutex_init(&dev->lock, NULL) != 0) {
         free(dev);
@@ -281,11 +147,11 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     snprintf(dev->dump, sizeof dev->dump, "%s", options->dump ? options->dump : "");
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
     bool rounds =
-        info_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+        cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2%s",
              rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     dev->alignment = 256;
-    while (dev->alignment < info_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
+    while (dev->alignment < cl_device_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
         dev->alignment *= 2;
     }
     if (!open_queue(dev, found.platform, err)) {

@@ -1,9 +1,8 @@
 /*
- * cl: the one file that calls OpenCL.  Everything above it sees devices, slices of memory,
- * kernels and launches; every failing call becomes a sentence in an Err.
+ * cl: what calls OpenCL.  Everything above it sees devices, slices of memory, kernels and launches;
+ * every failing call becomes a sentence in an Err.
  *
- * One Device is one context with an in-order queue for work and, where asked for, a second one
- * for transfers.  A Device is used by one thread at a time.
+ * One Device is one context with one in-order queue.  A Device is used by one thread at a time.
  */
 #ifndef RUNTIME_CL_H
 #define RUNTIME_CL_H
