@@ -1,26 +1,44 @@
 /* pipelines: see pipelines.h. */
 #include "pipelines.h"
 
+#include "fixtures.h"
 #include "frontend/elaborate.h"
 #include "ir/text.h"
 
-static const Source *source_of(Arena *arena, const char *path, const char *text)
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const Source *source_of(Arena *to, const char *path, const char *text)
 {
-    Source *source = arena_new(arena, Source);
-    *source = (Source){path, arena_strdup(arena, text)};
+    Source *source = arena_new(to, Source);
+    *source = (Source){path, arena_strdup(to, text)};
     return source;
 }
 
-IrGraph *pipeline_graph(Arena *arena, const char *path, const char *text, const char **complaints)
+IrGraph *pipeline_graph(Arena *to, const char *path, const char *text, const char **complaints)
 {
     Diags diags;
-    diags_init(&diags, arena);
+    diags_init(&diags, to);
     IrGraph *g =
-        fe_elaborate(arena, fe_parse(arena, source_of(arena, path, text), &diags), &diags);
+        fe_elaborate(to, fe_parse(to, source_of(to, path, text), &diags), &diags);
     Str s;
-    str_init(&s, arena);
+    str_init(&s, to);
     diags_render(&diags, &s, false, 0);
     *complaints = s.at;
+    return g;
+}
+
+IrGraph *pipeline_must(const char *path, const char *text)
+{
+    const char *complaints;
+    IrGraph *g = pipeline_graph(&arena, path, text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s\n%s\n%s", path, text, complaints);
+    }
     return g;
 }
 
@@ -32,11 +50,11 @@ const char *pipeline_print(const IrGraph *g)
     return s.at;
 }
 
-IrGraph *pipeline_parse(Arena *arena, const char *path, const char *text, const char **complaints)
+IrGraph *pipeline_parse(Arena *to, const char *path, const char *text, const char **complaints)
 {
     IrGraph *g;
     Err err = {0};
-    bool ok = ir_parse(arena, source_of(arena, path, text), &g, &err);
-    *complaints = arena_strdup(arena, err.text);
+    bool ok = ir_parse(to, source_of(to, path, text), &g, &err);
+    *complaints = arena_strdup(to, err.text);
     return ok ? g : NULL;
 }

@@ -5,10 +5,12 @@
 #include "ir/ir.h"
 
 /* The graph of a pipeline, in the arena; NULL with the compiler's complaints in *complaints. */
-IrGraph *pipeline_graph(Arena *arena, const char *path, const char *text, const char **complaints);
+IrGraph *pipeline_graph(Arena *to, const char *path, const char *text, const char **complaints);
+/* The same, in the arena of fixtures.h; the test fails where there is no graph. */
+IrGraph *pipeline_must(const char *path, const char *text);
 /* The text of a graph, in its arena. */
 const char *pipeline_print(const IrGraph *g);
 /* The graph of such a text; NULL with the error in *complaints. */
-IrGraph *pipeline_parse(Arena *arena, const char *path, const char *text, const char **complaints);
+IrGraph *pipeline_parse(Arena *to, const char *path, const char *text, const char **complaints);
 
 #endif

@@ -2,6 +2,7 @@
  * The command line from end to end: pipelines are compiled in memory, images are written into a
  * fresh folder, and what appears there is compared with what is known about them.
  */
+#include "fixtures.h"
 #include "base/file.h"
 #include "codegen/codegen.h"
 #include "frontend/diag.h"
@@ -84,23 +85,12 @@ static const Program *compiled(Pipeline *p)
 
 /* ---- running --------------------------------------------------------------------------- */
 
-static char folder[64];
 static char said[20000]; /* what the last run printed, both streams */
 
 static int enter(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/test_batch.XXXXXX");
     signals_reset();
-    return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") != 0 || system(command) != 0;
+    return folder_enter(state);
 }
 
 static int run_words(Pipeline *p, const char *line, const RtHooks *hooks)
@@ -768,7 +758,7 @@ static void a_second_signal_ends_at_once(void **state)
     assert_int_equal(count_files("out"), 0);
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter, folder_leave)
 
 int main(void)
 {

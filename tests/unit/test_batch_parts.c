@@ -1,4 +1,5 @@
 /* The parts of a batch that need no device: lists of files, frames, the journal, merged tables. */
+#include "fixtures.h"
 #include "base/file.h"
 #include "runtime/batch_list.h"
 #include "runtime/file_list.h"
@@ -14,24 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-
-/* Every test runs in an empty folder of its own. */
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_batch_parts.XXXXXX");
-    return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") != 0 || system(command) != 0;
-}
 
 static void write_text(const char *path, const char *text)
 {
@@ -485,7 +468,7 @@ static void values_are_put_together(void **state)
     assert_file("values.csv", "image,mean,count\na.tif,1.5,2\n");
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+#define in_folder(test) cmocka_unit_test_setup_teardown(test, folder_enter, folder_leave)
 
 int main(void)
 {

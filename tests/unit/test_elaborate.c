@@ -2,6 +2,7 @@
  * elaborate: that the tour's pipelines become the graphs that they should, that what the pages of
  * diag.def show is what happens, and that wrong programs are told so in the right place.
  */
+#include "fixtures.h"
 #include "base/file.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
@@ -34,22 +35,7 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static Arena arena;
 static Diags diags;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
 
 static IrGraph *elaborate_as(const char *path, const char *text)
 {
@@ -651,22 +637,22 @@ static void suggestions_for_peers_elaborate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_tour_elaborates_without_a_word, setup, teardown),
-        cmocka_unit_test_setup_teardown(stages_have_the_users_names_and_lines, setup, teardown),
-        cmocka_unit_test_setup_teardown(params_carry_units, setup, teardown),
-        cmocka_unit_test_setup_teardown(axes_can_be_asked_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_are_computed_axis_by_axis, setup, teardown),
-        cmocka_unit_test_setup_teardown(whole_image_values_share_their_passes, setup, teardown),
-        cmocka_unit_test_setup_teardown(lengths_become_pixels, setup, teardown),
-        cmocka_unit_test_setup_teardown(loops_carry_what_they_assign, setup, teardown),
-        cmocka_unit_test_setup_teardown(tables_keep_the_users_spelling, setup, teardown),
-        cmocka_unit_test_setup_teardown(control_flow_becomes_a_function, setup, teardown),
-        cmocka_unit_test_setup_teardown(pages_show_what_happens, setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_programs_are_told_so, setup, teardown),
-        cmocka_unit_test_setup_teardown(all_mistakes_are_reported_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(reports_read_as_they_did, setup, teardown),
-        cmocka_unit_test_setup_teardown(examples_of_operators_elaborate, setup, teardown),
-        cmocka_unit_test_setup_teardown(suggestions_for_peers_elaborate, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_tour_elaborates_without_a_word, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(stages_have_the_users_names_and_lines, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(params_carry_units, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(axes_can_be_asked_for, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(sums_are_computed_axis_by_axis, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(whole_image_values_share_their_passes, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(lengths_become_pixels, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(loops_carry_what_they_assign, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(tables_keep_the_users_spelling, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(control_flow_becomes_a_function, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(pages_show_what_happens, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(wrong_programs_are_told_so, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(all_mistakes_are_reported_at_once, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(reports_read_as_they_did, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(examples_of_operators_elaborate, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(suggestions_for_peers_elaborate, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Large images row by row: less memory than their pixels would take is enough to read and write. */
+#include "fixtures.h"
 #include "runtime/image.h"
 
 #include <setjmp.h>
@@ -15,23 +16,6 @@
 
 /* 72 MB of pixels; what a test may take. */
 enum { W = 6000, H = 12000, TILE = 512, ROOM = 40 << 20 };
-
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_image_large.XXXXXX");
-    return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") != 0 || system(command) != 0;
-}
 
 /* Limits the memory of the process to `more` bytes than it has now; 0: ends the limit. */
 static void allow(size_t more)
@@ -213,10 +197,10 @@ static void rows_are_written_as_they_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_large_strip_is_decoded_by_rows, enter, leave),
-        cmocka_unit_test_setup_teardown(a_damaged_large_strip_is_named, enter, leave),
-        cmocka_unit_test_setup_teardown(tiles_are_decoded_by_rows_of_tiles, enter, leave),
-        cmocka_unit_test_setup_teardown(rows_are_written_as_they_come, enter, leave),
+        cmocka_unit_test_setup_teardown(a_large_strip_is_decoded_by_rows, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(a_damaged_large_strip_is_named, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(tiles_are_decoded_by_rows_of_tiles, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(rows_are_written_as_they_come, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

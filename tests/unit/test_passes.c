@@ -2,6 +2,7 @@
  * passes: what each pass does to a graph, seen in its text; and that none of them, alone or in any
  * company, changes a bit.
  */
+#include "fixtures.h"
 #include "ir/eval.h"
 #include "passes/pass.h"
 #include "tests/support/both.h"
@@ -17,32 +18,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static Arena arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
-static IrGraph *elaborate(const char *text)
-{
-    const char *complaints;
-    IrGraph *g = pipeline_graph(&arena, "test.pipe", text, &complaints);
-    if (g == NULL) {
-        fail_msg("%s\n%s", text, complaints);
-    }
-    return g;
-}
 
 static IrGraph *parse(const char *text)
 {
@@ -157,7 +132,7 @@ static void nodes_that_differ_stay_apart(void **state)
 static void merged_nodes_are_renamed_everywhere(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x]\na = image * 2\nb = image * 2\nk = a\nl = b\n"
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\na = image * 2\nb = image * 2\nk = a\nl = b\n"
                            "repeat 3 { k = k + otsu(a)\n l = l + otsu(b) }\n"
                            "output k\noutput l\n");
     assert_int_equal(count_in(pipeline_print(g), " = histogram"), 2);
@@ -181,14 +156,14 @@ static void what_no_output_needs_is_removed(void **state)
 static void loops_that_nothing_reads_are_removed(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x]\nk = image\nrepeat 3 { k = gaussian(k, 2) }\n"
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\nk = image\nrepeat 3 { k = gaussian(k, 2) }\n"
                            "output a = image + 1\nprobe = k\n");
     assert_in(pipeline_print(g), "loop 1 in 0");
     const char *text = after(g, "dce");
     assert_not_in(text, "loop");
     assert_not_in(text, "gaussian_x");
     /* A carry that only itself reads goes alone. */
-    g = elaborate("input image[y, x]\nk = image\nl = image\n"
+    g = pipeline_must("test.pipe", "input image[y, x]\nk = image\nl = image\n"
                   "repeat 3 { k = k + 1\n l = gaussian(l, 2) }\noutput k\n");
     text = after(g, "dce");
     assert_int_equal(count_in(text, "    carry %"), 1);
@@ -198,9 +173,9 @@ static void loops_that_nothing_reads_are_removed(void **state)
 static void reductions_compute_what_is_used(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x]\noutput a = mean(image)\noutput b = image / max(image)\n");
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image)\noutput b = image / max(image)\n");
     assert_in(after(g, "demand"), "arg 0 5\n"); /* sum and count, extremes */
-    g = elaborate("input image[y, x]\nlo = mean(image)\n"
+    g = pipeline_must("test.pipe", "input image[y, x]\nlo = mean(image)\n"
                   "repeat until std(image where image > lo) is stable, at most 5 {\n"
                   "  lo = mean(image where image > lo)\n}\noutput a = image > lo\n");
     assert_in(after(g, "demand"), "arg 0 3\n"); /* also the squares */
@@ -219,33 +194,33 @@ static void pointwise_stages_are_computed_where_they_are_read(void **state)
 static void stencils_in_front_of_primitives_are_stages(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x]\noutput a = label(erode(image > 3, disk(2)))\n");
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\noutput a = label(erode(image > 3, disk(2)))\n");
     const char *text = after(g, "inline,dce");
     assert_int_equal(count_in(text, " = map"), 2);
     assert_in(text, "= label : labels u32 grid 0");
-    g = elaborate("input image[y, x] : f32\noutput a = label(image[dx = 1] > image[dx = -1])\n");
+    g = pipeline_must("test.pipe", "input image[y, x] : f32\noutput a = label(image[dx = 1] > image[dx = -1])\n");
     assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 0);
 }
 
 static void what_several_readers_share_is_computed_once(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x] : f32\na = sqrt(exp(sin(cos(image))))\nb = a * 2\nc = a * 3\n"
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x] : f32\na = sqrt(exp(sin(cos(image))))\nb = a * 2\nc = a * 3\n"
                            "d = a * 5\nf = a * 7\nh = a * 11\ni = a * 13\nj = a * 17\nk = a * 19\n"
                            "output l = b + c + d + f + h + i + j + k\n");
     const char *text = after(g, "inline,dce");
     assert_int_equal(count_in(text, " = map"), 1);
     /* For each channel it would be computed anew. */
-    g = elaborate("input image[y, x]\noutput p = label2rgb(label(image > 3))\n");
+    g = pipeline_must("test.pipe", "input image[y, x]\noutput p = label2rgb(label(image > 3))\n");
     assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 2);
-    g = elaborate("input image[y, x] : f32\na = image * 2\noutput p = a * c_of(canvas(image, channels = 3))\n");
+    g = pipeline_must("test.pipe", "input image[y, x] : f32\na = image * 2\noutput p = a * c_of(canvas(image, channels = 3))\n");
     assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 1);
 }
 
 static void values_in_a_row_share_a_launch(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x]\noutput a = mean(image)\noutput b = std(image)\n"
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image)\noutput b = std(image)\n"
                            "output c = mean(image) * 2\n");
     PassContext cx = {.fuse = FUSE_ALL, .verify = true};
     const IrSchedule *s = pass_run_all(g, &cx);
@@ -300,7 +275,7 @@ static void no_choice_of_passes_changes_a_bit(void **state)
 {
     (void)state;
     IrEvalInput input = both_image(37, 29, 1, 1, ELEM_U8, 5, 1);
-    IrGraph *plain = elaborate(PROGRAM);
+    IrGraph *plain = pipeline_must("test.pipe", PROGRAM);
     IrEval *want = evaluate(plain, &input);
     for (int choice = 0; choice < 1 << PASS_COUNT; choice++) {
         Str names;
@@ -310,7 +285,7 @@ static void no_choice_of_passes_changes_a_bit(void **state)
                 str_addf(&names, "%s%s", names.n > 0 ? "," : "", PASSES[i].name);
             }
         }
-        IrGraph *g = elaborate(PROGRAM);
+        IrGraph *g = pipeline_must("test.pipe", PROGRAM);
         PassContext cx = {.fuse = FUSE_ALL, .only = names.at, .verify = true};
         assert_non_null(pass_run_all(g, &cx));
         IrEval *got = evaluate(g, &input);
@@ -321,7 +296,7 @@ static void no_choice_of_passes_changes_a_bit(void **state)
     free((void *)(uintptr_t)input.pixels);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
 int main(void)
 {

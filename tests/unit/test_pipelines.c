@@ -1,4 +1,5 @@
 /* Whole pipelines, each for one thing that once went wrong, on a device and by the evaluator. */
+#include "fixtures.h"
 #include "codegen/codegen.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
@@ -14,36 +15,10 @@
 
 #include <cmocka.h>
 
-static Arena arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
-static IrGraph *elaborate(const char *text)
-{
-    const char *complaints;
-    IrGraph *g = pipeline_graph(&arena, "test.pipe", text, &complaints);
-    if (g == NULL) {
-        fail_msg("%s\n%s", text, complaints);
-    }
-    return g;
-}
-
 /* The device gives what the evaluator gives, for an image with three channels. */
 static void check(const char *text)
 {
-    IrGraph *g = elaborate(text);
+    IrGraph *g = pipeline_must("test.pipe", text);
     BothCase in = {.n_inputs = 1};
     bool channels = g->grids.at[ir_node(g, 1)->grid].has[IR_AX_C];
     in.inputs[0] = both_image(37, 21, 1, channels ? 3 : 1, ELEM_U8, 3, 0);
@@ -60,7 +35,7 @@ static void check(const char *text)
 
 static bool takes_one_channel(const char *text)
 {
-    IrGraph *g = elaborate(text);
+    IrGraph *g = pipeline_must("test.pipe", text);
     PassContext cx = {.fuse = FUSE_ALL};
     const IrSchedule *schedule = pass_run_all(g, &cx);
     const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
@@ -96,7 +71,7 @@ static void only_the_channel_that_is_read_is_stored(void **state)
 static void equal_tables_are_one(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("input image[y, x]\nparam s = 2\noutput a = gaussian(image, 5)\n"
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\nparam s = 2\noutput a = gaussian(image, 5)\n"
                            "output b = gaussian(image, s)\n");
     PassContext cx = {.fuse = FUSE_ALL};
     const IrSchedule *schedule = pass_run_all(g, &cx);
@@ -123,7 +98,7 @@ static void measures_know_the_spacing(void **state)
                 "output d = measure(labels, spacing = [1, 3], area)\n",
         head, COLUMNS, COLUMNS, COLUMNS);
     check(text);
-    IrGraph *g = elaborate(text);
+    IrGraph *g = pipeline_must("test.pipe", text);
     IrEvalInput image = both_image(37, 21, 1, 1, ELEM_U8, 3, 1);
     IrEval *ev;
     Err err = {0};
@@ -173,7 +148,7 @@ static void functions_take_many_arguments(void **state)
     check(s.at);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
 int main(void)
 {

@@ -1,4 +1,5 @@
 /* Rows on their way: read ahead of whoever asks for them, and written behind into outputs. */
+#include "fixtures.h"
 #include "runtime/read_ahead.h"
 #include "runtime/write_behind.h"
 
@@ -14,23 +15,6 @@
 #include "images.h"
 
 enum { W = 37, H = 211, D = 3, C = 3 };
-
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/test_rows.XXXXXX");
-    return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") != 0 || system(command) != 0;
-}
 
 static void must(bool ok, const Err *err)
 {
@@ -280,10 +264,10 @@ static void formats_without_stacks_get_a_file_a_frame(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_come_in_any_order, enter, leave),
-        cmocka_unit_test_setup_teardown(a_damaged_file_fails_where_it_is_damaged, enter, leave),
-        cmocka_unit_test_setup_teardown(labels_get_their_type, enter, leave),
-        cmocka_unit_test_setup_teardown(formats_without_stacks_get_a_file_a_frame, enter, leave),
+        cmocka_unit_test_setup_teardown(rows_come_in_any_order, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(a_damaged_file_fails_where_it_is_damaged, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(labels_get_their_type, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(formats_without_stacks_get_a_file_a_frame, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * bits and becomes the same kernels, before and after every pass; text that somebody broke is an
  * error at its place.
  */
+#include "fixtures.h"
 #include "base/file.h"
 #include "codegen/codegen.h"
 #include "frontend/ops.h"
@@ -21,32 +22,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static Arena arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
-static IrGraph *elaborate(const char *path, const char *text)
-{
-    const char *complaints;
-    IrGraph *g = pipeline_graph(&arena, path, text, &complaints);
-    if (g == NULL) {
-        fail_msg("%s\n%s", path, complaints);
-    }
-    return g;
-}
 
 /* Reads the text of a graph and demands that the graph prints the same. */
 static IrGraph *read_back(const IrGraph *g, const char *what)
@@ -157,7 +132,7 @@ static void compare_graphs(const IrGraph *g, const IrGraph *back, const char *wh
 /* Everything that is promised of one pipeline; without `bits` it is not evaluated. */
 static void check(const char *name, const char *text, bool bits)
 {
-    IrGraph *g = elaborate(name, text);
+    IrGraph *g = pipeline_must(name, text);
     IrGraph *back = read_back(g, name);
     if (bits) {
         compare_graphs(g, back, name);
@@ -278,7 +253,7 @@ static void every_part_reads_back(void **state)
 static void shared_parts_are_printed_once(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("shared.pipe", "input image[y, x]\noutput a = image + 1\n");
+    IrGraph *g = pipeline_must("shared.pipe", "input image[y, x]\noutput a = image + 1\n");
     IrExpr e = ir_read(g, 1);
     for (int i = 0; i < 60; i++) {
         e = ir_op2(g, IR_X_MUL, ir_op1(g, IR_X_SQRT, e), ir_op2(g, IR_X_ADD, e, ir_const(g, 1)));
@@ -293,7 +268,7 @@ static void shared_parts_are_printed_once(void **state)
 static void deep_expressions_are_cut_into_lines(void **state)
 {
     (void)state;
-    IrGraph *g = elaborate("deep.pipe", "input image[y, x]\noutput a = image + 1\n");
+    IrGraph *g = pipeline_must("deep.pipe", "input image[y, x]\noutput a = image + 1\n");
     IrExpr e = ir_read(g, 1);
     for (int i = 0; i < 3000; i++) {
         e = ir_op2(g, IR_X_ADD, e, ir_const(g, i));
@@ -412,7 +387,7 @@ static void mutate(char *text, size_t size, unsigned *state)
 static void mutated_text_never_crashes(void **state)
 {
     (void)state;
-    const char *text = pipeline_print(elaborate("every-part.pipe", SHOWS_EVERYTHING));
+    const char *text = pipeline_print(pipeline_must("every-part.pipe", SHOWS_EVERYTHING));
     size_t size = strlen(text) + 2000;
     Arena all = arena;
     unsigned seed = 1;
@@ -442,14 +417,14 @@ static void mutated_text_never_crashes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(samples_read_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(examples_of_operators_read_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(operators_read_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_part_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(shared_parts_are_printed_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(deep_expressions_are_cut_into_lines, setup, teardown),
-        cmocka_unit_test_setup_teardown(broken_text_is_an_error_at_its_place, setup, teardown),
-        cmocka_unit_test_setup_teardown(mutated_text_never_crashes, setup, teardown),
+        cmocka_unit_test_setup_teardown(samples_read_back, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(examples_of_operators_read_back, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(operators_read_back, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(every_part_reads_back, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(shared_parts_are_printed_once, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(deep_expressions_are_cut_into_lines, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(broken_text_is_an_error_at_its_place, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(mutated_text_never_crashes, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
