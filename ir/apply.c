@@ -180,3 +180,17 @@ IrExprOp ir_expr_op_from_name(const char *name)
     }
     return IR_X_NONE;
 }
+
+int ir_map_border(IrBorder border, int i, int n)
+{
+    switch (border) {
+    case IR_REFLECT:
+        return px_reflect(i, n);
+    case IR_MIRROR:
+        return px_mirror(i, n);
+    case IR_WRAP:
+        return px_wrap(i, n);
+    default:
+        return px_nearest(i, n);
+    }
+}

@@ -8,7 +8,6 @@
 #include "eval_internal.h"
 #include "apply.h"
 #include "function.h"
-#include "px_math.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,20 +19,6 @@ static double eval(IrEval *ev, IrExpr e);
 
 /* ---- borders and reads ----------------------------------------------------------------- */
 
-static int map_border(IrBorder border, int i, int n)
-{
-    switch (border) {
-    case IR_REFLECT:
-        return px_reflect(i, n);
-    case IR_MIRROR:
-        return px_mirror(i, n);
-    case IR_WRAP:
-        return px_wrap(i, n);
-    default:
-        return px_nearest(i, n);
-    }
-}
-
 static double read_pixel(IrEval *ev, const IrExprNode *n, int x, int y, int z, int c)
 {
     const IrEvalNode *from = &ev->nodes[n->node];
@@ -43,9 +28,9 @@ static double read_pixel(IrEval *ev, const IrExprNode *n, int x, int y, int z, i
         return ir_convert(eval(ev, n->outside), n->type);
     }
     if (!inside) {
-        x = map_border(n->border, x, ext[0]);
-        y = map_border(n->border, y, ext[1]);
-        z = map_border(n->border, z, ext[2]);
+        x = ir_map_border(n->border, x, ext[0]);
+        y = ir_map_border(n->border, y, ext[1]);
+        z = ir_map_border(n->border, z, ext[2]);
     }
     c = c < 0 ? 0 : c >= ext[3] ? ext[3] - 1 : c;
     size_t plane = (size_t)c * (size_t)ext[2] + (size_t)z;

@@ -1,24 +1,10 @@
 /* ref_window: ranks of large windows in plain C: all that lies under the footprint, sorted. */
 #include "ref.h"
-#include "px_math.h"
+#include "apply.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-static int mapped(IrBorder border, int i, int n)
-{
-    switch (border) {
-    case IR_REFLECT:
-        return px_reflect(i, n);
-    case IR_MIRROR:
-        return px_mirror(i, n);
-    case IR_WRAP:
-        return px_wrap(i, n);
-    default:
-        return px_nearest(i, n);
-    }
-}
 
 /* NaN comes last. */
 static int compare(const void *p, const void *q)
@@ -33,9 +19,9 @@ static double pixel(const double *v, RefShape s, const RefWindowRank *how, int x
     if (!inside && how->border == IR_CONSTANT) {
         return how->outside + 0.0;
     }
-    size_t row = (size_t)mapped(how->border, z, s.d) * (size_t)s.h +
-                 (size_t)mapped(how->border, y, s.h);
-    return v[row * (size_t)s.w + (size_t)mapped(how->border, x, s.w)] + 0.0; /* one zero */
+    size_t row = (size_t)ir_map_border(how->border, z, s.d) * (size_t)s.h +
+                 (size_t)ir_map_border(how->border, y, s.h);
+    return v[row * (size_t)s.w + (size_t)ir_map_border(how->border, x, s.w)] + 0.0; /* one zero */
 }
 
 static double rank_at(const double *v, RefShape s, const RefWindowRank *how, double *list, int x,
