@@ -157,8 +157,12 @@ static void print_parts(const ExecPlan *plan)
         print_tasks(plan, seg);
         print_windows(plan, seg);
     }
+    bool labels = false;
+    for (int s = 0; s < plan->program->n_steps; s++) {
+        labels = labels || plan->program->steps[s].of_value >= 0;
+    }
     printf("\npeak %.3f MiB, the same on every part", (double)plan->peak / 1048576.0);
-    if (parts->labels > 0) {
+    if (labels) {
         printf("; for more than %.0f labels parts become shorter", parts->labels);
     }
     putchar('\n');

@@ -9,7 +9,7 @@
 #include "parts.h"
 
 
-#include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,7 +261,8 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
         c->now.planes = g->has_z;
         c->now.extent = parts_extent(g);
     }
-    bool volumes = g->has_z && g->c > 1; /* cut along z, their channels would not lie together */
+    /* Cut along z, the channels of volumes would not lie together; rows are counted in an int. */
+    bool volumes = g->has_z && (g->c > 1 || (int64_t)g->d * g->h > INT_MAX);
     if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || volumes) {
         return false;
     }

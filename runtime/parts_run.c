@@ -77,11 +77,6 @@ static const ExecGrid *grid_of(const Run *run, int buffer)
     return &run->plan->grids[run->program->buffers[buffer].grid];
 }
 
-static bool is_vector(const Run *run, int buffer)
-{
-    return run->program->buffers[buffer].grid < 0;
-}
-
 /* Bytes of a row on the device. */
 static size_t pitch_of(const Run *run, int buffer)
 {
@@ -151,7 +146,7 @@ static bool load_whole(Segment *seg, int i)
 {
     Run *run = seg->run;
     const PartsWindow *w = &seg->plan->windows[i];
-    if (!is_vector(run, w->buffer)) {
+    if (!parts_is_vector(run->plan, w->buffer)) {
         return copy_image(run, w->buffer, seg->mem[i], copy_in);
     }
     PartsStore *store = run->pixels.store[w->buffer];
@@ -163,7 +158,7 @@ static bool save_whole(Segment *seg, int i)
 {
     Run *run = seg->run;
     const PartsWindow *w = &seg->plan->windows[i];
-    if (is_vector(run, w->buffer)) {
+    if (parts_is_vector(run->plan, w->buffer)) {
         run->vectors[w->buffer] =
             (int64_t)(w->bytes / elem_size(run->plan->buffers[w->buffer].elem));
         TRY(parts_renew(&run->pixels, w->buffer, w->bytes, run->err));
@@ -225,7 +220,7 @@ static void note_resident(const Segment *seg)
 {
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
-        if (w->load && holds_all(seg, w) && !is_vector(seg->run, w->buffer) &&
+        if (w->load && holds_all(seg, w) && !parts_is_vector(seg->run->plan, w->buffer) &&
             !is_shared(seg, w->buffer, w->offset, w->bytes)) {
             seg->run->resident[w->buffer] = w->offset;
         }
@@ -372,7 +367,7 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     const PartsWindow *w = &seg->plan->windows[i];
     *slice = NULL;
     image->mem = seg->mem[i];
-    if (is_vector(run, buffer)) {
+    if (parts_is_vector(run->plan, buffer)) {
         image->length = (int64_t)(w->bytes / elem_size(image->elem));
         image->w = image->pitch = image->length < INT32_MAX ? (int)image->length : INT32_MAX;
         return true;
@@ -478,14 +473,14 @@ static bool open_window(Segment *seg, int i)
     const PartsWindow *w = &seg->plan->windows[i];
     TRY(exec_slice(exec, w->offset, w->bytes, &seg->mem[i], run->err));
     exec->mem[w->buffer] = seg->mem[i];
-    if (w->keep && !is_vector(run, w->buffer) && run->parts->kept[w->buffer]) {
+    if (w->keep && !parts_is_vector(run->plan, w->buffer) && run->parts->kept[w->buffer]) {
         const ExecGrid *g = grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h *
                          parts_row_bytes(exec, w->buffer);
         TRY(parts_renew(&run->pixels, w->buffer, bytes, run->err));
     }
-    if (w->whole || is_vector(run, w->buffer)) {
-        if (!is_vector(run, w->buffer)) {
+    if (w->whole || parts_is_vector(run->plan, w->buffer)) {
+        if (!parts_is_vector(run->plan, w->buffer)) {
             exec->rows[w->buffer] = grid_of(run, w->buffer)->h;
             exec->row0[w->buffer] = 0;
         }
@@ -500,7 +495,7 @@ static size_t host_bytes(const Segment *seg, const PartsWindow *w)
 {
     const Run *run = seg->run;
     bool there = run->resident[w->buffer] != NOWHERE;
-    if (seg->plan->kind != PARTS_CUT || w->whole || is_vector(run, w->buffer) ||
+    if (seg->plan->kind != PARTS_CUT || w->whole || parts_is_vector(run->plan, w->buffer) ||
         !((w->load && !there) || w->keep)) {
         return 0;
     }
@@ -800,7 +795,8 @@ static bool begin(Run *run)
     }
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
-    return (run->vectors && run->labels && run->state && run->done && run->scratch && run->resident &&
+    return (run->vectors && run->labels && run->state && run->done && run->scratch &&
+            run->resident &&
             run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
