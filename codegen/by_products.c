@@ -44,14 +44,15 @@ static const char *partials(CgKernel *k, const IrStep *step, IrId reduction)
 void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
 {
     bool any = cg_has_by_products(k, step);
+    const char *x = !any ? "(int)get_global_id(0) * PX" : share ? "BY_PRODUCTS_TILE_X" : "BY_PRODUCTS_X";
     str_addf(out,
              "    const int x = %s;\n"
              "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
              "    const int last = min(first + strip, rows_to) - 1;\n"
              "    const int %s(int)get_group_id(2);\n",
-             any ? "BY_PRODUCTS_X" : "(int)get_global_id(0) * PX",
-             step->march == IR_AX_Z ? "y = " : "plane = plane_from + ");
-    str_addf(out, "%s    %s (x >= w) {\n        return;\n    }\n%s",
+             x, step->march == IR_AX_Z ? "y = " : "plane = plane_from + ");
+    str_addf(out,
+             "%s    %s (x >= w) {\n        return;\n    }\n%s",
              any ? "#if !BY_PRODUCTS\n" : "", share ? "IF_NOTHING_IS_SHARED" : "if",
              any ? "#endif\n" : "");
 }

@@ -6,6 +6,7 @@
 enum {
     OPS_A_BYTE = 6,      /* an H200 does some 2.5e13 instructions and moves 4e12 bytes a second */
     PIXELS = 4,          /* of a work-item */
+    FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
     LONG_STRIP = 128,    /* as runtime/exec_plan.c plans them */
     STRIP_HALOS = 12,
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
@@ -68,7 +69,7 @@ static double count_fold(Count *c, const IrExprNode *n)
     March march = {.index = n->num};
     ir_walk(c->g, n->a, look_for_march, &march);
     if (march.found) { /* kept transposed: a partial result for every open row */
-        c->k->registers += PIXELS * rounds;
+        c->k->registers += PIXELS * rounds + FOLD_REGISTERS;
         c->k->halo = rounds - 1 > c->k->halo ? rounds - 1 : c->k->halo;
     }
     return rounds * (1 + count(c, n->a));

@@ -11,7 +11,7 @@
 typedef struct CostKernel {
     double bytes, ops;   /* a pixel */
     double halo;         /* rows (planes) computed in front of a strip */
-    double registers;    /* that stay open from row to row, of a work-item */
+    double registers;    /* of a work-item, for the folds over rows */
     bool known;          /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
 

@@ -8,11 +8,17 @@
  *     REDUCED_ADD    adds the pixels of a row that are stored as T; `wanted` as in reduce.cl
  *     REDUCED_CLOSE  writes the group's results to to[quantity * groups + group]
  *
- * All work-items of a group come to the end: those beyond the image's edge compute the last columns
- * once more and add none.
+ * All work-items of a group come to the end.  Those beyond the image's edge compute the last columns
+ * once more, or, where they have their columns from the group's tile, columns that nobody stores; what
+ * they reduce is left out, as are columns between the edge and theirs.
  */
 #if BY_PRODUCTS
 #define BY_PRODUCTS_X min((int)get_global_id(0) * PX, (w - 1) / PX * PX)
+#if PX == 4
+#define BY_PRODUCTS_TILE_X (int)get_global_id(0) * PX
+#else
+#define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
+#endif
 #define REDUCED_LANES                                                                              \
     local double px_lanes[PX * LX];                                                                \
     const int px_own = clamp(w - (int)get_global_id(0) * PX, 0, PX)
@@ -26,7 +32,7 @@
     }
 #define REDUCED_ADD(name, wanted, T, from)                                                         \
     PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
-        const float px_v = px_k < px_own ? (float)(T)(from)[px_k] : NAN;                           \
+        const float px_v = (float)(T)(from)[px_k];                                                 \
         const bool px_there = !isnan(px_v);                                                        \
         const double px_f = (double)(px_there ? px_v : 0.0f), px_square = px_f * px_f;             \
         if ((wanted)&1) {                                                                          \
@@ -43,19 +49,19 @@
     }
 #define REDUCED_CLOSE(name, wanted, to)                                                            \
     if ((wanted)&1) {                                                                              \
-        REDUCED_QUANTITY(0, name##_sum, to)                                                        \
-        REDUCED_QUANTITY(1, name##_count, to)                                                      \
+        REDUCED_QUANTITY(0, name##_sum, 0.0, to)                                                   \
+        REDUCED_QUANTITY(1, name##_count, 0.0, to)                                                 \
     }                                                                                              \
     if ((wanted)&2) {                                                                              \
-        REDUCED_QUANTITY(2, name##_squares, to)                                                    \
+        REDUCED_QUANTITY(2, name##_squares, 0.0, to)                                               \
     }                                                                                              \
     if ((wanted)&4) {                                                                              \
-        REDUCED_QUANTITY(3, name##_low, to)                                                        \
-        REDUCED_QUANTITY(4, name##_high, to)                                                       \
+        REDUCED_QUANTITY(3, name##_low, INFINITY, to)                                              \
+        REDUCED_QUANTITY(4, name##_high, -INFINITY, to)                                            \
     }
-#define REDUCED_QUANTITY(quantity, of, to)                                                         \
+#define REDUCED_QUANTITY(quantity, of, nothing, to)                                                \
     PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
-        px_lanes[PX * (int)get_local_id(0) + px_k] = of[px_k];                                     \
+        px_lanes[PX * (int)get_local_id(0) + px_k] = px_k < px_own ? of[px_k] : nothing;           \
     }                                                                                              \
     px_reduce_lanes(quantity, px_lanes, to);
 
@@ -81,6 +87,7 @@ static inline __attribute__((always_inline)) void px_reduce_lanes(int quantity, 
 }
 #else
 #define BY_PRODUCTS_X (int)get_global_id(0) * PX
+#define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
 #define REDUCED_LANES
 #define REDUCED_OPEN(name)
 #define REDUCED_ADD(name, wanted, T, from)
