@@ -14,6 +14,7 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[];
+extern const char kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -753,6 +754,18 @@ static void add_outputs(Build *b)
     b->program->n_outputs = b->g->outputs.n;
 }
 
+/* What stands in front of every kernel.  Few pipelines take a function of a whole-image value, and
+ * its text takes time to compile. */
+static const char *library(const Build *b)
+{
+    bool f64 = false;
+    for (int i = 0; i < b->kernels.n; i++) {
+        f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
+    }
+    return arena_printf(b->arena, "%s%s%s%s", kernel_text_px_math, f64 ? kernel_text_f64_math : "",
+                        kernel_text_pixels, kernel_text_rows);
+}
+
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)
 {
     Program *p = arena_new(g->arena, Program);
@@ -790,8 +803,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     p->version = PIPEC_VERSION;
     p->hash = hash;
     p->source = g->source != NULL ? g->source->text : "";
-    p->library = arena_printf(g->arena, "%s%s%s", kernel_text_px_math, kernel_text_pixels,
-                              kernel_text_rows);
+    p->library = library(&b);
     p->host = b.cg.host.nodes.at;
     p->n_host = b.cg.host.nodes.n;
     p->tables = b.tables.at;
