@@ -14,12 +14,40 @@ extern const char kernel_text_f64_math[];
 typedef long double Wide;
 
 static const double SPECIAL[] = {
-    0.0,       -0.0,      1.0,        -1.0,         2.0,         -2.0,       3.0,       -3.0,
-    0.5,       -0.5,      (double)INFINITY, -(double)INFINITY, (double)NAN, 0x1p-1074, -0x1p-1074,
-    0x1p-1022, 0x1.ffffffffffffep-1023, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1p53,
-    -0x1p53,   9007199254740991.0, -9007199254740991.0, 1e-300, 0x1.fffffffffffffp-1,
-    0x1.0000000000001p0, 709.782712893384, 709.7827128933841, -745.1332191019411,
-    0x1.921fb54442d18p-1, 0x1.921fb54442d18p0, 0x1.921fb54442d18p1, -0x1p62, 0x1p1000,
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    -2.0,
+    3.0,
+    -3.0,
+    0.5,
+    -0.5,
+    (double)INFINITY,
+    -(double)INFINITY,
+    (double)NAN,
+    0x1p-1074,
+    -0x1p-1074,
+    0x1p-1022,
+    0x1.ffffffffffffep-1023,
+    0x1.fffffffffffffp1023,
+    -0x1.fffffffffffffp1023,
+    0x1p53,
+    -0x1p53,
+    9007199254740991.0,
+    -9007199254740991.0,
+    1e-300,
+    0x1.fffffffffffffp-1,
+    0x1.0000000000001p0,
+    709.782712893384,
+    709.7827128933841,
+    -745.1332191019411,
+    0x1.921fb54442d18p-1,
+    0x1.921fb54442d18p0,
+    0x1.921fb54442d18p1,
+    -0x1p62,
+    0x1p1000,
     /* the double nearest to a multiple of pi / 2 */
     0x1.6ac5b262ca1ffp849,
 };
@@ -30,14 +58,11 @@ static const struct Unary {
     double (*get)(double);
     Wide (*want)(Wide);
 } UNARY[] = {
-    {"f64_exp", f64_exp, expl},     {"f64_exp2", f64_exp2, exp2l},
-    {"f64_log", f64_log, logl},     {"f64_log2", f64_log2, log2l},
-    {"f64_log10", f64_log10, log10l}, {"f64_sin", f64_sin, sinl},
-    {"f64_cos", f64_cos, cosl},     {"f64_tan", f64_tan, tanl},
-    {"f64_asin", f64_asin, asinl},  {"f64_acos", f64_acos, acosl},
-    {"f64_atan", f64_atan, atanl},  {"f64_sinh", f64_sinh, sinhl},
-    {"f64_cosh", f64_cosh, coshl},  {"f64_tanh", f64_tanh, tanhl},
-    {"f64_cbrt", f64_cbrt, cbrtl},
+    {"f64_exp", f64_exp, expl},    {"f64_exp2", f64_exp2, exp2l},    {"f64_log", f64_log, logl},
+    {"f64_log2", f64_log2, log2l}, {"f64_log10", f64_log10, log10l}, {"f64_sin", f64_sin, sinl},
+    {"f64_cos", f64_cos, cosl},    {"f64_tan", f64_tan, tanl},       {"f64_asin", f64_asin, asinl},
+    {"f64_acos", f64_acos, acosl}, {"f64_atan", f64_atan, atanl},    {"f64_sinh", f64_sinh, sinhl},
+    {"f64_cosh", f64_cosh, coshl}, {"f64_tanh", f64_tanh, tanhl},    {"f64_cbrt", f64_cbrt, cbrtl},
 };
 enum { UNARIES = sizeof UNARY / sizeof *UNARY };
 
@@ -49,8 +74,7 @@ static const struct Binary {
 enum { BINARIES = sizeof BINARY / sizeof *BINARY, FUNCTIONS = UNARIES + BINARIES };
 
 /* xorshift64: the same numbers on every machine */
-static uint64_t next_random(uint64_t *state)
-{
+static uint64_t next_random(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
@@ -58,8 +82,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Distance in units of the last place of `want`; 0 for equal special values, huge for others. */
-static double error_in_ulp(double got, Wide want)
-{
+static double error_in_ulp(double got, Wide want) {
     if (isnan(want) || isnan(got)) {
         return isnan(want) && f64_bits(got) == 0x7ff8000000000000u ? 0 : 1e9;
     }
@@ -76,8 +99,7 @@ static double error_in_ulp(double got, Wide want)
     return (double)(fabsl((Wide)got - want) / ldexpl(1, e - 53));
 }
 
-static void check(const char *name, double x, double y, double got, Wide want, double *worst)
-{
+static void check(const char *name, double x, double y, double got, Wide want, double *worst) {
     double error = error_in_ulp(got, want);
     if (error > 1) {
         fail_msg("%s(%a, %a) is %a instead of %La: %g ulp", name, x, y, got, want, error);
@@ -86,15 +108,13 @@ static void check(const char *name, double x, double y, double got, Wide want, d
 }
 
 /* Every second number is random bits, the others are of ordinary size. */
-static double random_number(uint64_t *state, int i)
-{
+static double random_number(uint64_t *state, int i) {
     uint64_t r = next_random(state);
     double part = (double)(int64_t)r * 0x1p-63;
     return i % 2 == 0 ? f64_from_bits(r) : i % 4 == 1 ? part : part * (i % 8 == 3 ? 750 : 8);
 }
 
-static void unary_functions_are_within_one_ulp(void **state)
-{
+static void unary_functions_are_within_one_ulp(void **state) {
     (void)state;
     for (int f = 0; f < UNARIES; f++) {
         const struct Unary *u = &UNARY[f];
@@ -113,8 +133,7 @@ static void unary_functions_are_within_one_ulp(void **state)
 }
 
 /* Pairs with results of ordinary size among random ones. */
-static void random_pair(uint64_t *state, int i, double *x, double *y)
-{
+static void random_pair(uint64_t *state, int i, double *x, double *y) {
     *x = random_number(state, i);
     *y = random_number(state, i / 2);
     double part = (double)(int64_t)next_random(state) * 0x1p-63;
@@ -126,8 +145,7 @@ static void random_pair(uint64_t *state, int i, double *x, double *y)
     }
 }
 
-static void binary_functions_are_within_one_ulp(void **state)
-{
+static void binary_functions_are_within_one_ulp(void **state) {
     (void)state;
     for (int f = 0; f < BINARIES; f++) {
         const struct Binary *b = &BINARY[f];
@@ -146,8 +164,7 @@ static void binary_functions_are_within_one_ulp(void **state)
     }
 }
 
-static void exact_results_are_exact(void **state)
-{
+static void exact_results_are_exact(void **state) {
     (void)state;
     for (int i = 1; i <= 2000; i++) {
         double v = i;
@@ -168,13 +185,11 @@ static void exact_results_are_exact(void **state)
 
 /* ---- the same bits on the device ------------------------------------------------------- */
 
-static double on_host(int f, double a, double b)
-{
+static double on_host(int f, double a, double b) {
     return f < UNARIES ? UNARY[f].get(a) : BINARY[f - UNARIES].get(a, b);
 }
 
-static void call_text(int f, char *to, size_t size)
-{
+static void call_text(int f, char *to, size_t size) {
     if (f < UNARIES) {
         snprintf(to, size, "%s(a[i])", UNARY[f].name);
     } else {
@@ -182,8 +197,7 @@ static void call_text(int f, char *to, size_t size)
     }
 }
 
-static char *kernels_text(void)
-{
+static char *kernels_text(void) {
     size_t head = strlen(kernel_text_f64_math);
     char *text = malloc(head + FUNCTIONS * 400);
     assert_non_null(text);
@@ -202,8 +216,7 @@ static char *kernels_text(void)
     return text;
 }
 
-static void device_gives_the_same_bits(void **state)
-{
+static void device_gives_the_same_bits(void **state) {
     (void)state;
     enum { N = 1 << 18, GROUP = 64 };
     size_t bytes = N * sizeof(double);
@@ -243,8 +256,8 @@ static void device_gives_the_same_bits(void **state)
         for (int i = 0; i < N; i++) {
             double want = on_host(f, a[i], b[i]);
             if (f64_bits(want) != f64_bits(got[i])) {
-                fail_msg("function %d of %a and %a: %a on the device, %a here", f, a[i], b[i], got[i],
-                         want);
+                fail_msg("function %d of %a and %a: %a on the device, %a here", f, a[i], b[i],
+                         got[i], want);
             }
         }
     }
@@ -258,8 +271,7 @@ static void device_gives_the_same_bits(void **state)
     free(text);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unary_functions_are_within_one_ulp),
         cmocka_unit_test(binary_functions_are_within_one_ulp),
