@@ -243,17 +243,15 @@ static const char *substitute(Arena *arena, const char *text, const char *const 
     return s.at;
 }
 
-/* In double, the px_ functions have no form of their own: OpenCL's are taken. */
+/* In double, the elementary functions are those of base/f64_math.h; the others have a form for it. */
 static const char *double_text(Arena *arena, const char *text)
 {
-    if (strncmp(text, "px_", 3) != 0) {
-        return text;
+    static const char *const both[] = {"px_min(", "px_max(", "px_sign("};
+    bool plain = strncmp(text, "px_", 3) != 0;
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        plain = plain || strncmp(text, both[i], strlen(both[i])) == 0;
     }
-    const char *plain = text + 3;
-    if (strncmp(plain, "min(", 4) == 0 || strncmp(plain, "max(", 4) == 0) {
-        return arena_printf(arena, "f%s", plain);
-    }
-    return plain;
+    return plain ? text : arena_printf(arena, "f64_%s", text + 3);
 }
 
 static bool is_operand_count_shared(const char *text)
