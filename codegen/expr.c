@@ -348,14 +348,23 @@ static const char *cast_text(CgContext *cx, const IrExprNode *n)
     return arena_printf(arena, "(%s)%s", cg_type(n->type), a);
 }
 
-/* A host or index expression inside a pixel's arithmetic: rounded once to `type`. */
+static void find_signs(const IrGraph *g, IrExpr e, void *ctx)
+{
+    IrExprOp op = ir_expr(g, e)->op;
+    *(bool *)ctx |= op == IR_X_MUL || op == IR_X_NEG;
+}
+
+/* A host or index expression inside a pixel's arithmetic: rounded once to `type`.  The host counts in
+ * f64, where 0 * -1 is -0; integers have no such 0, so that it must come from a table. */
 static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 {
     const IrExprNode *n = ir_expr(cx->k->g, e);
     if (n->rank == IR_HOST) {
         return cg_param_host(cx->k, e, type);
     }
-    const char *text = cg_int_text(cx, e, "HOST");
+    bool signs = false;
+    ir_walk(cx->k->g, e, find_signs, &signs);
+    const char *text = type == ELEM_I32 || !signs ? cg_int_text(cx, e, "HOST") : NULL;
     if (text != NULL) {
         return type == ELEM_I32 ? text : arena_printf(cx->k->arena, "(%s)%s", cg_type(type), text);
     }
