@@ -109,5 +109,7 @@ const Primitive prim_measure = {.name = "measure",
                                 .run = run,
                                 .passes = measure_parts_passes,
                                 .halo = measure_parts_halo,
+                                .programs = MEASURING_AHEAD,
+                                .program = measuring_program_ahead,
                                 .forget = measure_parts_forget};
 const Primitive prim_column = {.name = "column", .run = run_column};
