@@ -268,3 +268,31 @@ bool measuring_open(PrimCall *call, Measuring *m)
     measure_scratch(&m->list, &m->lanes, call, &m->at);
     return true;
 }
+
+/* Values of a whole number's image are taken to be of 16 bits; where they are not, the kernel is compiled
+ * again when they are known. */
+bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
+{
+    static const struct {
+        const char *text;
+        bool windowed;
+    } ahead[MEASURING_AHEAD] = {{kernel_text_measure_range, true},
+                                {kernel_text_measure, false},
+                                {kernel_text_measure_outline, false}};
+    static const MeasureSpread short_numbers = {16, 0, 0};
+    MeasureSpread spread[MEASURE_MAX_IMAGES];
+    PrimCall own = *call;
+    Measuring m;
+    TRY(measuring_open(&own, &m));
+    for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
+        spread[k] = short_numbers;
+    }
+    if (!ahead[which].windowed) {
+        measure_lanes(&m.list, spread, call, &m.lanes);
+    } else if (!measuring_is_windowed(&m)) {
+        return true;
+    }
+    bool outline = ahead[which].text == kernel_text_measure_outline;
+    return (outline && m.lanes.n_outline == 0) ||
+           measuring_program(&m, ahead[which].text, true, 0, program);
+}

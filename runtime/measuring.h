@@ -40,6 +40,10 @@ int measuring_strip(const PrimCall *call);
 bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
                        DevProgram **program);
 
+/* The programs that are known before anything has run (Primitive.program); not all are needed. */
+enum { MEASURING_AHEAD = 3 };
+bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
+
 typedef struct MeasuringLaunch {
     DevProgram *program;
     const char *kernel;

@@ -124,6 +124,11 @@ typedef struct Primitive {
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks the reader for;
                                           NULL: none */
     void (*forget)(void *state);       /* frees what it kept; NULL: nothing */
+    int programs; /* how many of those that run asks for are known before it; the rest is compiled when
+                     it is asked for */
+    /* Number `which` of them, maybe in another thread; the call is as for scratch_bytes, with the
+     * reader. */
+    bool (*program)(const PrimCall *call, int which, DevProgram **program);
 } Primitive;
 
 /* NULL when there is none of that name. */

@@ -90,12 +90,14 @@ static bool run_vector(PrimCall *call)
     return measure(call, true);
 }
 
-#define MEASURING(NAME, RUN)                                                                            \
+#define MEASURING(NAME, RUN)                                                                       \
     {.name = NAME,                                                                                 \
      .scratch_bytes = scratch_bytes,                                                               \
      .run = RUN,                                                                                   \
      .passes = measure_parts_passes,                                                               \
      .halo = measure_parts_halo,                                                                   \
+     .programs = MEASURING_AHEAD,                                                                  \
+     .program = measuring_program_ahead,                                                           \
      .forget = measure_parts_forget}
 
 const Primitive prim_measure = MEASURING("measure", run_table);

@@ -44,13 +44,19 @@ static size_t scratch_bytes(const PrimCall *call)
     return QUANTITIES * count_all(call) * sizeof(double);
 }
 
-static bool run(PrimCall *call)
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     char defines[32];
+    (void)which;
     snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n", (int)call->arg[0]);
-    DevProgram *program = NULL;
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
-    TRY(visit_program(call, defines, texts, &program));
+    return visit_program(call, defines, texts, program);
+}
+
+static bool run(PrimCall *call)
+{
+    DevProgram *program = NULL;
+    TRY(program_of(call, 0, &program));
 
     size_t blocks = count_all(call);
     const DevArg block_args[] = {dev_int(call->w), dev_int(call->h), dev_uint(blocks),
@@ -85,4 +91,6 @@ const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
                                .passes = passes,
+                               .programs = 1,
+                               .program = program_of,
                                .grain = BLOCK_ROWS};
