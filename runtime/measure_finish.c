@@ -2,9 +2,9 @@
  * measure_finish: the closing formulae on the device (kernels/measure_finish.cl), and the finished
  * columns on their way to the table.
  *
- * A table's rows are the objects that are there.  A scan finds where they go; then block after block
- * of objects becomes columns in the work area, which the host copies to their places.  A vector
- * stays on the device.
+ * A table's rows are the objects that are there.  A scan finds where they go; then block after
+ * block of objects becomes columns in the work area, which the host copies to their places.  A
+ * vector stays on the device.
  */
 #include "measuring.h"
 #include "prim_program.h"
@@ -18,11 +18,13 @@ extern const char kernel_text_f64_math[], kernel_text_exact_digits[];
 extern const char kernel_text_measure_object[], kernel_text_measure_formulae[];
 extern const char kernel_text_scan[], kernel_text_measure_finish[];
 
-static bool finish_program(const Measuring *m, DevProgram **program)
-{
-    static const char *const texts[] = {kernel_text_f64_math,        kernel_text_exact_digits,
-                                        kernel_text_measure_object,  kernel_text_measure_formulae,
-                                        kernel_text_scan,            kernel_text_measure_finish,
+static bool finish_program(const Measuring *m, DevProgram **program) {
+    static const char *const texts[] = {kernel_text_f64_math,
+                                        kernel_text_exact_digits,
+                                        kernel_text_measure_object,
+                                        kernel_text_measure_formulae,
+                                        kernel_text_scan,
+                                        kernel_text_measure_finish,
                                         NULL};
     char *defines = malloc(DEFINES);
     if (defines == NULL) {
@@ -35,8 +37,7 @@ static bool finish_program(const Measuring *m, DevProgram **program)
 }
 
 static bool launch(const Measuring *m, DevProgram *program, const char *kernel, size_t groups,
-                   const DevArg *args, int n_args)
-{
+                   const DevArg *args, int n_args) {
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
                                                   .groups = {groups, 1, 1},
@@ -45,25 +46,23 @@ static bool launch(const Measuring *m, DevProgram *program, const char *kernel, 
                                                   .n_args = n_args});
 }
 
-static size_t count_groups(const Measuring *m)
-{
+static size_t count_groups(const Measuring *m) {
     return ((size_t)m->n + GROUP - 1) / GROUP;
 }
 
-static bool write_vector(const Measuring *m, DevProgram *program)
-{
+static bool write_vector(const Measuring *m, DevProgram *program) {
     const PrimImage *vector = &m->call->out[0];
     const double *s = m->frame.spacing;
-    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),     dev_double(s[0]),
-                           dev_double(s[1]),    dev_double(s[2]),   dev_mem(m->window),
-                           dev_mem(m->table),   dev_mem(m->lows),   dev_ulong(vector->length),
+    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),   dev_double(s[0]),
+                           dev_double(s[1]),    dev_double(s[2]), dev_mem(m->window),
+                           dev_mem(m->table),   dev_mem(m->lows), dev_ulong(vector->length),
                            dev_mem(vector->mem)};
     return launch(m, program, "measure_vector", count_groups(m), args, 10);
 }
 
-/* How many objects are there before each group, and behind these how many in all; to the host, too. */
-static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before)
-{
+/* How many objects are there before each group, and behind these how many in all; to the host, too.
+ */
+static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before) {
     PrimCall *call = m->call;
     size_t n = count_groups(m) + 1;
     const DevArg count[] = {dev_uint(m->n), dev_mem(m->table), dev_mem(m->heights)};
@@ -75,26 +74,25 @@ static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before)
 }
 
 /* Groups begin .. end of objects. */
-static bool write_rows(const Measuring *m, DevProgram *program, const uint32_t *before, size_t begin,
-                       size_t end, PrimTable *table)
-{
+static bool write_rows(const Measuring *m, DevProgram *program, const uint32_t *before,
+                       size_t begin, size_t end, PrimTable *table) {
     PrimCall *call = m->call;
     const double *s = m->frame.spacing;
     size_t rows = before[end] - before[begin], columns = (size_t)table->columns + 1;
     size_t pitch = (end - begin) * GROUP;
-    const DevArg args[] = {dev_uint(m->first),   dev_uint(m->n),      dev_uint(begin),
-                           dev_uint(pitch),      dev_double(s[0]),    dev_double(s[1]),
-                           dev_double(s[2]),     dev_mem(m->window),  dev_mem(m->table),
-                           dev_mem(m->lows),     dev_mem(m->heights), dev_mem(m->work)};
+    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n),      dev_uint(begin),
+                           dev_uint(pitch),    dev_double(s[0]),    dev_double(s[1]),
+                           dev_double(s[2]),   dev_mem(m->window),  dev_mem(m->table),
+                           dev_mem(m->lows),   dev_mem(m->heights), dev_mem(m->work)};
     TRY(launch(m, program, "measure_table", end - begin, args, 12));
     TRY(dev_read_rows(call->dev, m->work, 0, pitch * sizeof(double), table->at + table->rows,
-                      (size_t)m->count * sizeof(double), rows * sizeof(double), columns, call->err));
+                      (size_t)m->count * sizeof(double), rows * sizeof(double), columns,
+                      call->err));
     table->rows += (int64_t)rows;
     return true;
 }
 
-static bool write_table(const Measuring *m, DevProgram *program, PrimTable *table)
-{
+static bool write_table(const Measuring *m, DevProgram *program, PrimTable *table) {
     size_t groups = count_groups(m), row = ((size_t)table->columns + 1) * sizeof(double);
     size_t block = dev_bytes(m->work) / (GROUP * row);
     uint32_t *before = malloc((groups + 1) * sizeof *before);
@@ -111,8 +109,7 @@ static bool write_table(const Measuring *m, DevProgram *program, PrimTable *tabl
 }
 
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
-                   int32_t hi[3])
-{
+                   int32_t hi[3]) {
     lo[2] = hi[2] = 0;
     for (int axis = 0; axis < dims; axis++) {
         lo[axis] = (int32_t)minima[(size_t)axis * stride + k];
@@ -121,8 +118,7 @@ void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, 
 }
 
 /* Hulls in space were found on the host. */
-static bool write_hulls(const Measuring *m)
-{
+static bool write_hulls(const Measuring *m) {
     const PrimCall *call = m->call;
     size_t bytes = m->n * sizeof(uint64_t);
     if (!m->lanes.space || m->lanes.convex < 0) {
@@ -133,19 +129,16 @@ static bool write_hulls(const Measuring *m)
                                            m->feret, bytes, call->err);
 }
 
-bool measuring_finish(const Measuring *m)
-{
+bool measuring_finish(const Measuring *m) {
     DevProgram *program = NULL;
     TRY(write_hulls(m));
     TRY(finish_program(m, &program));
-    return m->vector ? write_vector(m, program)
-                                  : write_table(m, program, m->call->table);
+    return m->vector ? write_vector(m, program) : write_table(m, program, m->call->table);
 }
 
 /* ---- where results go ---------------------------------------------------------------------- */
 
-static bool begin_table(const Measuring *m, PrimTable *table)
-{
+static bool begin_table(const Measuring *m, PrimTable *table) {
     const MeasureList *list = &m->list;
     size_t columns = (size_t)list->columns;
     size_t room = (columns + 1) * ((size_t)m->count + 1);
@@ -167,16 +160,14 @@ static bool begin_table(const Measuring *m, PrimTable *table)
     return true;
 }
 
-bool measuring_begin_result(const Measuring *m)
-{
+bool measuring_begin_result(const Measuring *m) {
     const PrimImage *vector = &m->call->out[0];
     return m->vector ? dev_fill(m->call->dev, vector->mem, 0,
-                                             (size_t)vector->length * sizeof(float), 0, m->call->err)
-                                  : begin_table(m, m->call->table);
+                                (size_t)vector->length * sizeof(float), 0, m->call->err)
+                     : begin_table(m, m->call->table);
 }
 
-void measuring_close_result(const Measuring *m)
-{
+void measuring_close_result(const Measuring *m) {
     PrimTable *table = m->call->table;
     for (int c = 1; !m->vector && c <= table->columns && table->rows < m->count; c++) {
         memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,

@@ -301,6 +301,7 @@ static bool hull_in_space(Measuring *m, MeasureRows *r, uint32_t k)
 static bool hulls_in_space(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
     size_t rows = m->at.rows * sizeof(int32_t), used = (size_t)share->size * sizeof(int32_t);
+    TRY(dev_read(m->call->dev, m->place, 0, r->place, m->n * sizeof *r->place, m->call->err));
     TRY(dev_read_rows(m->call->dev, r->ends, 0, rows, r->host_ends, rows, used, 2, m->call->err));
     for (uint32_t k = share->from; k < share->to; k++) {
         if (measuring_count_of(m, k) > 0) {

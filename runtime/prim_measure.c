@@ -24,10 +24,9 @@ static bool measure_chunk(Measuring *m)
     TRY(measuring_clear_sums(m));
     TRY(measuring_add_sums(m));
     TRY(measuring_add_outline(m));
-    if (measuring_has_stages(m)) {
-        TRY(measuring_read_boxes(m));
-        TRY(measuring_stages(m));
-    }
+    bool hulls_on_host = m->lanes.space && m->lanes.convex >= 0;
+    TRY(!hulls_on_host || measuring_read_boxes(m));
+    TRY(!measuring_has_stages(m) || measuring_stages(m));
     return measuring_finish(m);
 }
 
