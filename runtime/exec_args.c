@@ -1,7 +1,6 @@
 /* exec_args: what a step's kernel, or a primitive's reader, is given. */
 #include "exec_state.h"
 
-
 /* Where the reduction that has these values keeps its partial results. */
 static DevMem *partials_of(const Exec *exec, int value)
 {
