@@ -1,6 +1,12 @@
 /* exec_args: what a step's kernel, or a primitive's reader, is given. */
 #include "exec_state.h"
 
+/* Where the reduction that has these values keeps its partial results. */
+static DevMem *partials_of(const Exec *exec, int value)
+{
+    return exec->scratch[exec_plan_reduction(exec->program, value)];
+}
+
 static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
 {
     const ProgArg *arg = &exec->program->steps[s].args[i];
@@ -36,6 +42,8 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_int(range->part_plane);
     case ARG_STRIP:
         return dev_int(step->strip);
+    case ARG_PARTIALS:
+        return dev_mem(partials_of(exec, arg->a));
     }
     return dev_int(0);
 }

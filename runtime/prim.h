@@ -86,6 +86,8 @@ typedef struct PrimCall {
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
+    size_t fed;              /* so many partial results are in scratch already: in one piece, the
+                                image need not be read (reduce) */
     PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
