@@ -11,7 +11,8 @@ enum { GROUP = 256 };
 
 extern const char kernel_text_scan[], kernel_text_measure_places[];
 
-static bool places_program(const Measuring *m, DevProgram **program) {
+static bool places_program(const Measuring *m, DevProgram **program)
+{
     static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places, NULL};
     char defines[200];
     (void)snprintf(defines, sizeof defines,
@@ -23,7 +24,8 @@ static bool places_program(const Measuring *m, DevProgram **program) {
 
 /* groups 0: one work-item. */
 static bool launch(const Measuring *m, const char *kernel, size_t groups, const DevArg *args,
-                   int n_args) {
+                   int n_args)
+{
     DevProgram *program = NULL;
     TRY(places_program(m, &program));
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
@@ -34,7 +36,8 @@ static bool launch(const Measuring *m, const char *kernel, size_t groups, const 
                                                   .n_args = n_args});
 }
 
-bool measuring_find_sizes(Measuring *m, MeasureSizes of) {
+bool measuring_find_sizes(Measuring *m, MeasureSizes of)
+{
     PrimCall *call = m->call;
     size_t groups = (size_t)m->n / GROUP + 1;
     bool stand = m->standing != NULL;
@@ -55,7 +58,8 @@ bool measuring_find_sizes(Measuring *m, MeasureSizes of) {
     return launch(m, "places_before", groups, args, 9);
 }
 
-bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share) {
+bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
+{
     PrimCall *call = m->call;
     uint64_t found[2];
     share->from = share->to;
@@ -72,13 +76,15 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share) 
     return true;
 }
 
-bool measuring_place_rows(Measuring *m, const MeasureShare *share) {
+bool measuring_place_rows(Measuring *m, const MeasureShare *share)
+{
     const DevArg args[] = {dev_uint(m->n),    dev_uint(share->from), dev_uint(share->to),
                            dev_mem(m->sizes), dev_mem(m->place),     dev_mem(m->heights)};
     return launch(m, "places_of_rows", ((size_t)m->n + GROUP - 1) / GROUP, args, 6);
 }
 
-bool measuring_place(Measuring *m, const MeasureShare *share) {
+bool measuring_place(Measuring *m, const MeasureShare *share)
+{
     const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_uint(share->to),
                            dev_mem(m->sizes), dev_mem(m->place)};
     return launch(m, "places_of_any", ((size_t)m->n + GROUP - 1) / GROUP, args, 5);

@@ -15,7 +15,8 @@ extern const char kernel_text_measure_median[], kernel_text_measure_fill[];
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* Weighted moments by way of the rows, as those of an image in parts are. */
-static bool weigh_rows(Measuring *m, const MeasureRows *r, const MeasureShare *share) {
+static bool weigh_rows(Measuring *m, const MeasureRows *r, const MeasureShare *share)
+{
     for (int k = 0; k < m->list.images; k++) {
         if (m->lanes.image[k].weighted >= 0) {
             TRY(measure_rows_weigh(m, r, share, k));
@@ -25,7 +26,8 @@ static bool weigh_rows(Measuring *m, const MeasureRows *r, const MeasureShare *s
     return true;
 }
 
-static bool find_rows(Measuring *m, MeasureRows *r) {
+static bool find_rows(Measuring *m, MeasureRows *r)
+{
     TRY(measure_rows_open(m, r));
     MeasureShare share = {0, 0, 0};
     TRY(measuring_find_sizes(m, MEASURE_ROWS));
@@ -40,7 +42,8 @@ static bool find_rows(Measuring *m, MeasureRows *r) {
     return true;
 }
 
-static bool rows_stage(Measuring *m) {
+static bool rows_stage(Measuring *m)
+{
     MeasureRows rows = {0};
     bool ok = find_rows(m, &rows);
     measure_rows_close(m, &rows);
@@ -49,12 +52,14 @@ static bool rows_stage(Measuring *m) {
 
 /* ---- medians ------------------------------------------------------------------------------- */
 
-bool measuring_write_places(Measuring *m, const uint64_t *place) {
+bool measuring_write_places(Measuring *m, const uint64_t *place)
+{
     return dev_write(m->call->dev, m->place, 0, place, m->n * sizeof *place, m->call->err);
 }
 
 static bool launch_medians(Measuring *m, DevProgram *program, const char *kernel,
-                           const size_t groups[2], size_t group, const DevArg *args, int n_args) {
+                           const size_t groups[2], size_t group, const DevArg *args, int n_args)
+{
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
                                                   .groups = {groups[0], groups[1], 1},
@@ -70,7 +75,8 @@ typedef struct Found {
 
 /* One kernel for all segments of all large objects, or one work-item for each of them. */
 static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *larges,
-                         const Found *found) {
+                         const Found *found)
+{
     const size_t all[2] = {found->segments, found->large}, each[2] = {found->large, 1};
     for (int shift = 24; shift >= 0; shift -= 8) {
         const DevArg count[] = {dev_uint(MEASURE_SEGMENT), dev_int(shift),   dev_mem(m->table),
@@ -88,7 +94,8 @@ static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *la
 }
 
 /* Objects by the number of their values: a few work-items, a group, or many groups each. */
-static bool select_medians(Measuring *m, DevProgram *program, int lane, DevMem *larges) {
+static bool select_medians(Measuring *m, DevProgram *program, int lane, DevMem *larges)
+{
     PrimCall *call = m->call;
     Found found;
     const size_t objects[2] = {m->n, 1},
@@ -110,7 +117,8 @@ static bool select_medians(Measuring *m, DevProgram *program, int lane, DevMem *
     return found.large == 0 || select_large(m, program, lane, larges, &found);
 }
 
-static bool find_median(Measuring *m, int image) {
+static bool find_median(Measuring *m, int image)
+{
     PrimCall *call = m->call;
     DevProgram *reads = NULL, *selects = NULL;
     DevMem *larges = NULL;
@@ -132,7 +140,8 @@ static bool find_median(Measuring *m, int image) {
     return ok;
 }
 
-static bool weigh(Measuring *m, int image) {
+static bool weigh(Measuring *m, int image)
+{
     DevProgram *reads = NULL;
     TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
     const ImageLanes *lanes = &m->lanes.image[image];
@@ -149,7 +158,8 @@ static bool weigh(Measuring *m, int image) {
                                                   .n_args = 6});
 }
 
-static bool fill_holes(Measuring *m) {
+static bool fill_holes(Measuring *m)
+{
     DevProgram *reads = NULL;
     MeasureShare share = {0, 0, 0};
     TRY(measuring_program(m, kernel_text_measure_fill, true, 0, &reads));
@@ -174,7 +184,8 @@ static bool fill_holes(Measuring *m) {
     return true;
 }
 
-static bool pixel_stages(Measuring *m) {
+static bool pixel_stages(Measuring *m)
+{
     const MeasureShare all = {0, m->n, 0};
     bool sized = false;
     for (int k = 0; k < m->list.images; k++) {
@@ -191,7 +202,8 @@ static bool pixel_stages(Measuring *m) {
     return m->lanes.filled < 0 || fill_holes(m);
 }
 
-static bool needs_pixels(const Measuring *m) {
+static bool needs_pixels(const Measuring *m)
+{
     unsigned needs = 0;
     for (int k = 0; k < m->list.images; k++) {
         needs |= m->list.image_needs[k];
@@ -199,11 +211,13 @@ static bool needs_pixels(const Measuring *m) {
     return needs & (MEASURE_MEDIAN | MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD);
 }
 
-bool measuring_has_stages(const Measuring *m) {
+bool measuring_has_stages(const Measuring *m)
+{
     return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->lanes.filled >= 0 || needs_pixels(m);
 }
 
-bool measuring_stages(Measuring *m) {
+bool measuring_stages(Measuring *m)
+{
     if (m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->at.weights) {
         TRY(rows_stage(m));
     }

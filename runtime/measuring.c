@@ -19,7 +19,8 @@ extern const char kernel_text_measure[], kernel_text_measure_outline[];
 /* ---- launching ------------------------------------------------------------------------- */
 
 bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
-                       DevProgram **program) {
+                       DevProgram **program)
+{
     const PrimCall *call = m->call;
     static const char pragma[] = "#pragma OPENCL FP_CONTRACT OFF\n";
     char list[6000], defines[sizeof list + 100];
@@ -32,7 +33,8 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                  : prim_program(call, pragma, bare, program);
 }
 
-bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch) {
+bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
+{
     enum { MAX_ARGS = 96 };
     const PrimCall *call = m->call;
     DevKernel *kernel = NULL;
@@ -58,7 +60,8 @@ bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch) {
 }
 
 /* Long strips make few runs, short ones many groups. */
-int measuring_strip(const PrimCall *call) {
+int measuring_strip(const PrimCall *call)
+{
     int64_t across = (call->w + GROUP - 1) / GROUP;
     int strip = LONGEST_STRIP;
     while (strip > SHORTEST_STRIP &&
@@ -70,7 +73,8 @@ int measuring_strip(const PrimCall *call) {
 
 /* ---- the first kernels ----------------------------------------------------------------- */
 
-bool measuring_is_windowed(const Measuring *m) {
+bool measuring_is_windowed(const Measuring *m)
+{
     bool windowed = false;
     for (int k = 0; k < m->list.images; k++) {
         windowed = windowed || (m->list.image_needs[k] & MEASURE_WINDOWED);
@@ -78,20 +82,23 @@ bool measuring_is_windowed(const Measuring *m) {
     return windowed;
 }
 
-static void no_spread(MeasureSpread spread[MEASURE_MAX_IMAGES]) {
+static void no_spread(MeasureSpread spread[MEASURE_MAX_IMAGES])
+{
     for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
         spread[k] = (MeasureSpread){-1000, 1000, 0};
     }
 }
 
-bool measuring_clear_spread(Measuring *m) {
+bool measuring_clear_spread(Measuring *m)
+{
     MeasureSpread spread[MEASURE_MAX_IMAGES];
     no_spread(spread);
     return dev_write(m->call->dev, m->spread, 0, spread, (size_t)m->list.images * sizeof *spread,
                      m->call->err);
 }
 
-bool measuring_find_spread(Measuring *m) {
+bool measuring_find_spread(Measuring *m)
+{
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_range, true, 0, &program));
@@ -105,7 +112,8 @@ bool measuring_find_spread(Measuring *m) {
                                                   .n_args = 4});
 }
 
-bool measuring_fix_lanes(Measuring *m) {
+bool measuring_fix_lanes(Measuring *m)
+{
     PrimCall *call = m->call;
     MeasureSpread spread[MEASURE_MAX_IMAGES];
     int32_t window[2 * MEASURE_MAX_IMAGES];
@@ -122,7 +130,8 @@ bool measuring_fix_lanes(Measuring *m) {
            dev_write(call->dev, m->window, 0, window, 2 * sizeof *window * images, call->err);
 }
 
-bool measuring_clear_sums(Measuring *m) {
+bool measuring_clear_sums(Measuring *m)
+{
     PrimCall *call = m->call;
     TRY(dev_fill(call->dev, m->table, 0, (size_t)m->lanes.all * m->n * sizeof(uint64_t), 0,
                  call->err));
@@ -130,7 +139,8 @@ bool measuring_clear_sums(Measuring *m) {
                     UINT32_MAX, call->err);
 }
 
-bool measuring_add_sums(Measuring *m) {
+bool measuring_add_sums(Measuring *m)
+{
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure, true, 0, &program));
@@ -146,7 +156,8 @@ bool measuring_add_sums(Measuring *m) {
                                                   .n_args = 11});
 }
 
-bool measuring_add_outline(Measuring *m) {
+bool measuring_add_outline(Measuring *m)
+{
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     if (m->lanes.n_outline == 0) {
@@ -166,7 +177,8 @@ bool measuring_add_outline(Measuring *m) {
                                                   .n_args = 12});
 }
 
-bool measuring_read_boxes(Measuring *m) {
+bool measuring_read_boxes(Measuring *m)
+{
     PrimCall *call = m->call;
     size_t boxes = 2 * (size_t)m->frame.dims * m->n * sizeof *m->boxes;
     TRY(dev_read(call->dev, m->table, 0, m->counts, m->n * sizeof *m->counts, call->err));
@@ -175,7 +187,8 @@ bool measuring_read_boxes(Measuring *m) {
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
-bool measuring_open_slices(Measuring *m) {
+bool measuring_open_slices(Measuring *m)
+{
     PrimCall *call = m->call;
     const MeasureScratch *s = &m->at;
     struct {
@@ -195,7 +208,8 @@ bool measuring_open_slices(Measuring *m) {
     return true;
 }
 
-void measuring_close_slices(Measuring *m) {
+void measuring_close_slices(Measuring *m)
+{
     DevMem **slices[] = {&m->spread,  &m->window, &m->table,  &m->lows, &m->place,
                          &m->heights, &m->sizes,  &m->stands, &m->work};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
@@ -204,19 +218,22 @@ void measuring_close_slices(Measuring *m) {
     }
 }
 
-void measuring_free(Measuring *m) {
+void measuring_free(Measuring *m)
+{
     free(m->counts);
     free(m->boxes);
     free(m->hull);
     free(m->feret);
 }
 
-bool measuring_no_memory(const Measuring *m) {
+bool measuring_no_memory(const Measuring *m)
+{
     return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the rows of %u objects",
                    m->call->name, m->n);
 }
 
-bool measuring_host_memory(Measuring *m) {
+bool measuring_host_memory(Measuring *m)
+{
     size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
     size_t hulls = m->lanes.space && m->lanes.convex >= 0 ? n : 1;
     m->counts = malloc(stages * sizeof *m->counts);
@@ -230,7 +247,8 @@ bool measuring_host_memory(Measuring *m) {
     return true;
 }
 
-bool measuring_open(PrimCall *call, Measuring *m) {
+bool measuring_open(PrimCall *call, Measuring *m)
+{
     *m = (Measuring){.call = call, .strip = measuring_strip(call)};
     TRY(measure_parse(call->text != NULL ? call->text : "", prim_part(call).d > 1 ? 3 : 2, &m->list,
                       call->err));
@@ -245,7 +263,8 @@ bool measuring_open(PrimCall *call, Measuring *m) {
 
 /* Values of a whole number's image are taken to be of 16 bits; where they are not, the kernel is
  * compiled again when they are known. */
-bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program) {
+bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
+{
     static const struct {
         const char *text;
         bool windowed;

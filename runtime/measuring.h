@@ -30,6 +30,8 @@ typedef struct Measuring {
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
+    DevMark *fetched;     /* columns on their way to the table; NULL: none */
+    size_t columns_at;    /* where in the work area they are */
     uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
     double *feret;  /* and their diameters */
 } Measuring;
@@ -79,8 +81,10 @@ bool measuring_read_boxes(Measuring *m);
 
 /* Room for a table of a row for each label, with one column more: the labels; or a vector of zeros. */
 bool measuring_begin_result(const Measuring *m);
-/* Brings a table's columns together, which were `count` apart. */
-void measuring_close_result(const Measuring *m);
+/* Waits for the last columns, and brings a table's columns together, which were `count` apart. */
+bool measuring_close_result(Measuring *m);
+/* Before the first `bytes` of the work area are written: waits for columns that are still there. */
+bool measuring_reuse_work(Measuring *m, size_t bytes);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call);
@@ -128,6 +132,6 @@ bool measuring_write_places(Measuring *m, const uint64_t *place);
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
                    int32_t hi[3]);
 /* Appends the chunk's present objects to the table, or puts them into the vector. */
-bool measuring_finish(const Measuring *m);
+bool measuring_finish(Measuring *m);
 
 #endif

@@ -61,8 +61,7 @@ static bool run_measuring(Measuring *m)
         m->n = left < m->at.objects ? (uint32_t)left : m->at.objects;
         TRY(measure_chunk(m));
     }
-    measuring_close_result(m);
-    return true;
+    return measuring_close_result(m);
 }
 
 static bool measure(PrimCall *call, bool vector)
@@ -74,6 +73,7 @@ static bool measure(PrimCall *call, bool vector)
     TRY(measuring_open(call, &m));
     m.vector = vector;
     bool ok = run_measuring(&m);
+    ok = measuring_reuse_work(&m, SIZE_MAX) && ok;
     measuring_close_slices(&m);
     measuring_free(&m);
     return ok;
