@@ -97,6 +97,7 @@ void exec_free(Exec *exec)
         drop_arena(exec);
     }
     free(exec->bound);
+    staging_free(exec->staging);
     free(exec->params);
     free(exec->planned);
     free(exec->mem);

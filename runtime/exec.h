@@ -46,6 +46,7 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
  */
 typedef struct ExecStream {
     void *context;
+    struct Crew *crew; /* copies rows on the host; NULL: the caller does */
     /* Rows [row, row + rows) of plane z, channel c of an input, in the element type given to
      * exec_bind, `pitch` bytes apart.  An input is read several times, from the first row on. */
     bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,
