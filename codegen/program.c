@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[];
+extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[],
+    kernel_text_slices[];
 
 typedef struct Build {
     CgShared cg;
@@ -790,8 +791,8 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     p->version = PIPEC_VERSION;
     p->hash = hash;
     p->source = g->source != NULL ? g->source->text : "";
-    p->library = arena_printf(g->arena, "%s%s%s", kernel_text_px_math, kernel_text_pixels,
-                              kernel_text_rows);
+    p->library = arena_printf(g->arena, "%s%s%s%s", kernel_text_px_math, kernel_text_pixels,
+                              kernel_text_rows, kernel_text_slices);
     p->host = b.cg.host.nodes.at;
     p->n_host = b.cg.host.nodes.n;
     p->tables = b.tables.at;

@@ -418,6 +418,12 @@ void exec_set_parts(Exec *exec, int rows)
     unbind(exec);
 }
 
+void exec_set_shape(Exec *exec, int shape)
+{
+    exec_shape(&exec->target, shape);
+    unbind(exec);
+}
+
 bool exec_in_parts(const Exec *exec)
 {
     return exec->plan->parts != NULL;

@@ -59,6 +59,8 @@ typedef struct ExecStream {
 /* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
  * would fit; 0: as memory asks. */
 void exec_set_parts(Exec *exec, int rows);
+/* For tests: kernels as GPUs have them, or CPUs, whatever the device is. */
+void exec_set_shape(Exec *exec, int shape);
 bool exec_in_parts(const Exec *exec);
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 
