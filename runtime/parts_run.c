@@ -388,7 +388,7 @@ static bool run_part(Segment *seg)
 static bool run_parts(Segment *seg)
 {
     const PartsSegment *plan = seg->plan;
-    TRY(parts_follow(seg->run, DEV_UPLOAD, DEV_COMPUTE));
+    TRY(dev_follow(seg->run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, seg->run->err));
     for (int at = 0; at < plan->extent; at += plan->rows) {
         seg->at = at;
         seg->rows = smaller(plan->rows, plan->extent - at);

@@ -10,15 +10,25 @@
 #include "stopwatch.h"
 #include "write_behind.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 8 << 20 };
+/* Pinning costs about as much as three readings; small images are not worth it. */
+enum { PIECE_BYTES = 8 << 20, PASSES = 4, LEAST_PINNED = 16 << 20 };
+
+/* An input whose rows stay: read so often that it is worth pinning. */
+typedef struct Lent {
+    void *at;   /* NULL: not pinned */
+    int passes; /* from the first row on, so far; below 0: it cannot be pinned */
+} Lent;
 
 typedef struct Stream {
     const StreamSetup *setup;
     Results *results;
     Crew *crew;           /* NULL: this thread copies alone */
+    Lent *lent;           /* by input */
     ReadAhead *ahead;     /* NULL: from volumes */
     WriteBehind *behind;  /* NULL: into results */
     double rows, written; /* of all images: in all, so far */
@@ -48,6 +58,39 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
         (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
     crew_copy(s->crew, to, pitch, from, line, line, (size_t)rows);
     return true;
+}
+
+static bool worth_pinning(const Lent *lent, const void *rows, size_t bytes)
+{
+    return lent->at == NULL && rows != NULL && bytes >= LEAST_PINNED && lent->passes >= PASSES;
+}
+
+static void lend_rows(void *context, int input, int64_t c, int64_t z, int64_t row, const void **at,
+                      size_t *pitch)
+{
+    Stream *s = context;
+    Lent *lent = &s->lent[input];
+    const int64_t *e = reader_inputs(s->setup->reader)[input].extent;
+    Err refused = {0};
+    int64_t first, channels;
+    size_t bytes;
+    *at = NULL;
+    if (s->ahead == NULL) {
+        return;
+    }
+    reader_channels(s->setup->reader, input, &first, &channels);
+    lent->passes += c == first && z == 0 && row == 0;
+    void *rows = read_ahead_all(s->ahead, input, &bytes);
+    if (worth_pinning(lent, rows, bytes)) {
+        bool pinned = dev_host_pin(s->setup->dev, rows, bytes, &refused);
+        lent->at = pinned ? rows : NULL;
+        lent->passes = pinned ? lent->passes : INT_MIN;
+    }
+    if (lent->at != NULL) {
+        size_t line = bytes / (size_t)(e[1] * e[2] * channels);
+        *pitch = line * (size_t)channels;
+        *at = (char *)rows + (size_t)(z * e[1] + row) * *pitch + (size_t)(c - first) * line;
+    }
 }
 
 static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
@@ -192,12 +235,19 @@ static bool begin(Stream *s, Err *err)
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)
 {
     Stream s = {.setup = setup, .results = results, .crew = crew_new()};
-    ExecStream stream = {.context = &s, .crew = s.crew, .read = read_rows, .write = write_rows};
-    bool ok = begin(&s, err);
+    ExecStream stream = {
+        .context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows};
+    s.lent = calloc((size_t)setup->program->n_inputs + 1, sizeof *s.lent);
+    bool ok = s.lent != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs");
+    ok = ok && begin(&s, err);
     if (ok) {
         ok = exec_in_parts(setup->exec) ? exec_run_parts(setup->exec, &stream, err)
                                         : run_in_one_piece(&s, err);
     }
+    for (int i = 0; s.lent != NULL && i < setup->program->n_inputs; i++) {
+        dev_host_free(setup->dev, s.lent[i].at);
+    }
+    free(s.lent);
     read_ahead_stop(s.ahead);
     if (s.behind != NULL) {
         Err late = {0};
