@@ -61,6 +61,11 @@ typedef struct ExecStream {
                   int64_t rows, const void *from, size_t pitch, Err *err);
 } ExecStream;
 
+/* A run in one piece with rows from a stream and to it, instead of exec_upload and exec_download: all
+ * inputs before exec_run, all outputs that are images after it. */
+bool exec_load(Exec *exec, const ExecStream *stream, Err *err);
+bool exec_save(Exec *exec, const ExecStream *stream, Err *err);
+
 /* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
  * would fit; 0: as memory asks. */
 void exec_set_parts(Exec *exec, int rows);

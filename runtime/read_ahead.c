@@ -272,7 +272,7 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
         chunk = !direct && (size_t)w->chunk * w->bytes > chunk ? (size_t)w->chunk * w->bytes : chunk;
         shared = shared || w->shared;
     }
-    ahead->readers = shared ? crew_new() : NULL;
+    ahead->readers = shared ? crew_new(0) : NULL;
     ahead->chunk = ok ? malloc(chunk) : NULL;
     ok = ahead->chunk != NULL;
     ahead->started = ok && pthread_create(&ahead->thread, NULL, read_thread, ahead) == 0;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Pinning costs about as much as three readings; small images are not worth it. */
-enum { PIECE_BYTES = 8 << 20, PASSES = 4, LEAST_PINNED = 16 << 20 };
+enum { PASSES = 4, LEAST_PINNED = 4 << 20 };
 
 /* An input whose rows stay: read so often that it is worth pinning. */
 typedef struct Lent {
@@ -125,96 +125,20 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
     return true;
 }
 
-/* ---- in one piece ---------------------------------------------------------------------- */
-
-/* Rows of `line` bytes that go into a piece. */
-static int64_t piece_rows(size_t line, int64_t rows)
-{
-    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
-    return most < rows ? most : rows;
-}
-
-static bool upload_plane(Stream *s, int input, int64_t c, int64_t z, void *piece, Err *err)
-{
-    const ExecInput *like = &reader_inputs(s->setup->reader)[input];
-    size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    int64_t height = like->extent[1], step = piece_rows(line, height);
-    for (int64_t row = 0; row < height; row += step) {
-        int64_t rows = height - row < step ? height - row : step;
-        TRY(read_rows(s, input, c, z, row, rows, piece, line, err));
-        TRY(exec_upload(s->setup->exec, input, c, z, row, rows, piece, line, err));
-    }
-    return true;
-}
-
-static bool upload(Stream *s, int input, Err *err)
-{
-    const ExecInput *like = &reader_inputs(s->setup->reader)[input];
-    size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    void *piece;
-    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, like->extent[1]) * line, &piece,
-                       err));
-    bool ok = true;
-    Phase before = stopwatch_begin(PHASE_UPLOAD);
-    for (int64_t c = 0; ok && c < like->extent[3]; c++) {
-        for (int64_t z = 0; ok && exec_wants(s->setup->exec, input, c) && z < like->extent[2];
-             z++) {
-            ok = upload_plane(s, input, c, z, piece, err);
-        }
-    }
-    stopwatch_end(before);
-    dev_host_free(s->setup->dev, piece);
-    return ok;
-}
-
-static bool download_plane(Stream *s, int output, double most, int64_t c, int64_t z, void *piece,
-                           Err *err)
-{
-    const ExecGrid *g = &s->results->grids[output];
-    size_t line = (size_t)g->w * elem_size(s->results->elems[output]);
-    int64_t step = piece_rows(line, g->h);
-    for (int64_t row = 0; row < g->h; row += step) {
-        int64_t rows = g->h - row < step ? g->h - row : step;
-        TRY(exec_download(s->setup->exec, output, c, z, row, rows, piece, line, err));
-        TRY(write_rows(s, output, most, c, z, row, rows, piece, line, err));
-    }
-    return true;
-}
-
-static bool download(Stream *s, int output, Err *err)
-{
-    const ExecGrid *g = &s->results->grids[output];
-    size_t line = (size_t)g->w * elem_size(s->results->elems[output]);
-    const ProgOutput *of = &s->setup->program->outputs[output];
-    const double *values;
-    TRY(exec_values(s->setup->exec, &values, err));
-    double most = of->kind == OUT_LABELS && of->value >= 0 ? values[of->value] : NAN;
-    void *piece;
-    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, g->h) * line, &piece, err));
-    bool ok = true;
-    Phase before = stopwatch_begin(PHASE_DOWNLOAD);
-    for (int64_t p = 0; ok && p < g->planes; p++) {
-        ok = download_plane(s, output, most, p / g->d, p % g->d, piece, err);
-    }
-    stopwatch_end(before);
-    dev_host_free(s->setup->dev, piece);
-    return ok;
-}
-
-static bool run_in_one_piece(Stream *s, Err *err)
-{
-    const Program *program = s->setup->program;
-    for (int i = 0; i < program->n_inputs; i++) {
-        TRY(upload(s, i, err));
-    }
-    TRY(exec_run(s->setup->exec, err));
-    for (int i = 0; i < program->n_outputs; i++) {
-        TRY(!results_is_image(&program->outputs[i]) || download(s, i, err));
-    }
-    return true;
-}
-
 /* ---- all of it ------------------------------------------------------------------------- */
+
+static bool run_in_one_piece(const Stream *s, const ExecStream *stream, Err *err)
+{
+    Exec *exec = s->setup->exec;
+    Phase before = stopwatch_begin(PHASE_UPLOAD);
+    bool ok = exec_load(exec, stream, err);
+    (void)stopwatch_begin(PHASE_COMPUTE);
+    ok = ok && exec_run(exec, err);
+    (void)stopwatch_begin(PHASE_DOWNLOAD);
+    ok = ok && exec_save(exec, stream, err);
+    stopwatch_end(before);
+    return ok;
+}
 
 static bool begin(Stream *s, Err *err)
 {
@@ -234,7 +158,7 @@ static bool begin(Stream *s, Err *err)
 
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)
 {
-    Stream s = {.setup = setup, .results = results, .crew = crew_new()};
+    Stream s = {.setup = setup, .results = results, .crew = crew_new(0)};
     ExecStream stream = {
         .context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows};
     s.lent = calloc((size_t)setup->program->n_inputs + 1, sizeof *s.lent);
@@ -242,7 +166,7 @@ bool stream_run(const StreamSetup *setup, Results *results, Err *err)
     ok = ok && begin(&s, err);
     if (ok) {
         ok = exec_in_parts(setup->exec) ? exec_run_parts(setup->exec, &stream, err)
-                                        : run_in_one_piece(&s, err);
+                                        : run_in_one_piece(&s, &stream, err);
     }
     for (int i = 0; s.lent != NULL && i < setup->program->n_inputs; i++) {
         dev_host_free(setup->dev, s.lent[i].at);
