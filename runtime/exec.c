@@ -419,6 +419,12 @@ void exec_set_parts(Exec *exec, int rows)
     unbind(exec);
 }
 
+void exec_set_compilers(Exec *exec, int compilers)
+{
+    exec->target.compilers = compilers;
+    unbind(exec);
+}
+
 bool exec_in_parts(const Exec *exec)
 {
     return exec->plan->parts != NULL;
