@@ -388,7 +388,7 @@ static bool run_part(Segment *seg)
 static bool run_parts(Segment *seg)
 {
     const PartsSegment *plan = seg->plan;
-    TRY(parts_follow(seg->run, DEV_UPLOAD, DEV_COMPUTE));
+    TRY(dev_follow(seg->run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, seg->run->err));
     for (int at = 0; at < plan->extent; at += plan->rows) {
         seg->at = at;
         seg->rows = smaller(plan->rows, plan->extent - at);
@@ -609,9 +609,6 @@ static bool begin(Run *run)
     run->state = calloc(steps, sizeof *run->state);
     run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
-    if (!run->exec->staging) {
-        run->exec->staging = staging_new(run->exec->dev);
-    }
     run->resident = malloc(buffers * sizeof *run->resident);
     for (size_t i = 0; run->resident && i < buffers; i++) {
         run->resident[i] = NOWHERE;
@@ -619,7 +616,7 @@ static bool begin(Run *run)
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
     return (run->vectors && run->labels && run->state && run->done && run->scratch &&
-            run->resident && run->exec->staging &&
+            run->resident &&
             run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
@@ -656,7 +653,7 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                           .stream = stream,
                           .budget = {store_budget(exec), stream->crew}},
                .err = err};
-    bool ok = begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
+    bool ok = exec_stage(exec, err) && begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
               run_range(&run, 0, run.parts->n) &&
               read_labels(&run, &(PartsSegment){0}) &&
               parts_give_rest(&run.pixels, err);
