@@ -206,12 +206,13 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
         image->before = c * seg->plan->extent + seg->at;
         return true;
     }
-    window_rows(seg, w, &from, &to);
+    parts_window_rows(seg, w, &from, &to);
     image->before = seg->at - from;
     if (c == 0) {
         return true;
     }
-    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) * parts_pitch_of(run, buffer);
+    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) *
+                     parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;
     return true;
