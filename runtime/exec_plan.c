@@ -16,8 +16,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
+    MOST_COMPILERS = 8, /* threads; more gain nothing */
     COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
@@ -35,6 +37,15 @@ static bool no_memory(Err *err)
     return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run");
 }
 
+/* NVIDIA's driver takes half the time with many threads as with one; PoCL takes one program at a time, and
+ * oclgrind crashes. */
+static int count_compilers(const DeviceInfo *info)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = cores > MOST_COMPILERS ? MOST_COMPILERS : cores > 1 ? (int)cores : 1;
+    return strcmp(info->platform, "NVIDIA CUDA") == 0 ? n : 1;
+}
+
 ExecTarget exec_target(Device *dev)
 {
     ExecTarget target = {.dev = dev, .units = UNKNOWN_UNITS, .alignment = 512};
@@ -45,9 +56,15 @@ ExecTarget exec_target(Device *dev)
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
     }
-    target.px = target.cpu ? 16 : 4;
-    target.lx = COLUMNS / target.px;
+    target.compilers = dev ? count_compilers(dev_info(dev)) : 1;
+    exec_shape(&target, SHAPE_BY_DEVICE);
     return target;
+}
+
+void exec_shape(ExecTarget *target, int shape)
+{
+    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
+    target->lx = COLUMNS / target->px;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */

@@ -25,11 +25,14 @@ typedef struct ExecTarget {
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
     uint64_t limit;     /* bytes that a run may hold on the device; 0: no limit */
     int part_rows;      /* tests: cut into parts of so many rows; 0: only where it must be cut */
+    int compilers;      /* threads that compile; with several, also what primitives will ask for */
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
 } ExecTarget;
 
 /* The target for a device, or for an H200 when dev is NULL. */
 ExecTarget exec_target(Device *dev);
+/* Generated kernels of a shape (prim.h). */
+void exec_shape(ExecTarget *target, int shape);
 
 typedef struct ExecGrid {
     int w, h, d, c, planes, pitch; /* pitch: elements from row to row */

@@ -65,13 +65,19 @@ static bool reduce_blocks(const PrimCall *call, DevProgram *program)
                                              .n_args = 5});
 }
 
-static bool run(PrimCall *call)
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     char defines[32];
+    (void)which;
     snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n", (int)call->arg[0]);
-    DevProgram *program = NULL;
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
-    TRY(visit_program(call, defines, texts, &program));
+    return visit_program(call, defines, texts, program);
+}
+
+static bool run(PrimCall *call)
+{
+    DevProgram *program = NULL;
+    TRY(program_of(call, 0, &program));
 
     if (call->fed == 0 || call->part.cut) {
         TRY(reduce_blocks(call, program));
@@ -100,4 +106,6 @@ const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
                                .passes = passes,
+                               .programs = 1,
+                               .program = program_of,
                                .grain = BLOCK_ROWS};

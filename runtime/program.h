@@ -196,7 +196,6 @@ typedef struct ProgStep {
                               fly by read_k.  THRESHOLD has its histogram in inputs[0] */
     int n_inputs;
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
-    int of_step;           /* PRIMITIVE: "column": the step whose table it takes; -1 none */
     int at_most;           /* LOOP */
     const ProgCarry *carries; /* END */
     int n_carries;
