@@ -44,7 +44,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                        DevProgram **program);
 
 /* The programs that are known before anything has run (Primitive.program); not all are needed. */
-enum { MEASURING_AHEAD = 3 };
+enum { MEASURING_AHEAD = 4 };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -131,6 +131,7 @@ bool measuring_write_places(Measuring *m, const uint64_t *place);
 /* The box of object k, both ends included, from minima that lie `stride` apart. */
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
                    int32_t hi[3]);
+bool measuring_finish_program(const Measuring *m, DevProgram **program);
 /* Appends the chunk's present objects to the table, or puts them into the vector. */
 bool measuring_finish(Measuring *m);
 
