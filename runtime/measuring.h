@@ -13,9 +13,13 @@
 /* How an object stands to a part: it may lie in it, or be cut by it, as the last of its parts. */
 enum { STANDING_INSIDE = 1, STANDING_CUT = 2, STANDING_LAST = 4 };
 
+/* What is wanted: a table; of its last column a vector by label; the hulls of objects, painted into
+ * a mask of zeros from plane arg[3] on. */
+typedef enum MeasureResult { MEASURE_TABLE, MEASURE_VECTOR, MEASURE_MASK } MeasureResult;
+
 typedef struct Measuring {
     PrimCall *call;
-    bool vector;          /* one by label is wanted, of the last column; else a table */
+    MeasureResult result;
     MeasureList list;
     MeasureFrame frame;
     MeasureLanes lanes;
@@ -89,7 +93,11 @@ bool measuring_reuse_work(Measuring *m, size_t bytes);
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call);
 int measure_parts_halo(const PrimCall *call);
-bool measure_parts_run(PrimCall *call, bool vector);
+bool measure_parts_run(PrimCall *call, MeasureResult result);
+
+/* The primitive itself (prim_measure.c); scratch for it. */
+bool measuring_run(PrimCall *call, MeasureResult result);
+size_t measuring_scratch(const PrimCall *call);
 void measure_parts_forget(void *state);
 
 /* Everything after the first kernel: rows, hulls, moments, medians, holes. */
