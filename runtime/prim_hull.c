@@ -7,6 +7,7 @@
  * It is the measuring of convex areas, which finds the hulls' rows, with these rows painted instead
  * of counted.  Channels have hulls of their own.
  */
+#include "hull_parts.h"
 #include "measuring.h"
 
 #include <assert.h>
@@ -36,12 +37,15 @@ static PrimCall measurement(const PrimCall *call, int plane)
 static size_t scratch_bytes(const PrimCall *call)
 {
     PrimCall one = measurement(call, 0);
-    return measuring_scratch(&one);
+    return call->part.cut ? 0 : measuring_scratch(&one);
 }
 
 static bool run(PrimCall *call)
 {
     const PrimImage *labels = &call->in[0], *mask = &call->out[0];
+    if (call->part.cut) {
+        return hull_parts_run(call);
+    }
     assert(READERS[labels->elem] != NULL && elem_size(mask->elem) == 1);
     TRY(dev_fill(call->dev, mask->mem, 0, (size_t)mask->length, 0, call->err));
     for (int plane = 0; plane < call->planes; plane += call->d) {
@@ -55,4 +59,8 @@ static bool run(PrimCall *call)
     return true;
 }
 
-const Primitive prim_hull = {.name = "hull", .scratch_bytes = scratch_bytes, .run = run};
+const Primitive prim_hull = {.name = "hull",
+                             .scratch_bytes = scratch_bytes,
+                             .run = run,
+                             .passes = hull_parts_passes,
+                             .forget = hull_parts_forget};
