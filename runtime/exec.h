@@ -69,6 +69,8 @@ bool exec_save(Exec *exec, const ExecStream *stream, Err *err);
 /* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
  * would fit; 0: as memory asks. */
 void exec_set_parts(Exec *exec, int rows);
+/* For tests: kernels as GPUs have them, or CPUs, whatever the device is. */
+void exec_set_shape(Exec *exec, int shape);
 /* For tests: this many threads compile the kernels of the next exec_bind. */
 void exec_set_compilers(Exec *exec, int compilers);
 bool exec_in_parts(const Exec *exec);

@@ -338,6 +338,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             PrimCall call;
             Err ignored = {0};
             exec_plan_call(c->plan, c->target->dev, task->step, &call);
+            call.part = prim_part(&call);
             call.part.cut = true;
             call.part.pass = task->pass;
             call.err = &ignored;
@@ -355,22 +356,13 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
     return true;
 }
 
-/* Parts are all that a primitive makes, and all that it can be given as stored images. */
+/* Parts are all that a primitive makes. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     for (int t = 0; t < c->now.n_tasks; t++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[t].step];
-        if (step->kind != STEP_PRIMITIVE) {
-            continue;
-        }
-        for (int i = 0; i < step->n_writes; i++) {
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             if (lo[step->writes[i]] + hi[step->writes[i]] > 0) {
-                return false;
-            }
-        }
-        for (int i = 0; i < step->n_inputs; i++) {
-            int b = step->inputs[i];
-            if (b >= 0 && lo[b] + hi[b] > 0) {
                 return false;
             }
         }

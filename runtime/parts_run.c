@@ -190,7 +190,7 @@ static int window_number(const Segment *seg, int buffer)
 static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem **slice)
 {
     Run *run = seg->run;
-    int i = window_number(seg, buffer);
+    int i = window_number(seg, buffer), from, to;
     const PartsWindow *w = &seg->plan->windows[i];
     *slice = NULL;
     image->mem = seg->mem[i];
@@ -199,10 +199,20 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
         image->w = image->pitch = image->length < INT32_MAX ? (int)image->length : INT32_MAX;
         return true;
     }
-    if (seg->plan->kind == PARTS_WHOLE || c == 0) {
+    if (seg->plan->kind == PARTS_WHOLE) {
         return true;
     }
-    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) * parts_pitch_of(run, buffer);
+    if (w->whole) {
+        image->before = c * seg->plan->extent + seg->at;
+        return true;
+    }
+    parts_window_rows(seg, w, &from, &to);
+    image->before = seg->at - from;
+    if (c == 0) {
+        return true;
+    }
+    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) *
+                     parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;
     return true;
@@ -229,6 +239,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
+    call.budget = &run->pixels.budget;
     bool ok = true;
     int n = 0;
     for (int i = 0; ok && i < step->n_inputs; i++) {
