@@ -206,12 +206,13 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
         image->before = c * seg->plan->extent + seg->at;
         return true;
     }
-    window_rows(seg, w, &from, &to);
+    parts_window_rows(seg, w, &from, &to);
     image->before = seg->at - from;
     if (c == 0) {
         return true;
     }
-    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) * parts_pitch_of(run, buffer);
+    size_t channel =
+        (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) * parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;
     return true;
@@ -239,9 +240,10 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
     call.budget = &run->pixels.budget;
-    bool ok = true;
+    call.stop = run->exec->stop;
+    bool ok = true, reads = parts_reads(run->plan, task) > 0;
     int n = 0;
-    for (int i = 0; ok && i < step->n_inputs; i++) {
+    for (int i = 0; ok && reads && i < step->n_inputs; i++) {
         ok = step->inputs[i] < 0 ||
              give_image(seg, step->inputs[i], c, &call.in[i], &slices[n++]);
     }

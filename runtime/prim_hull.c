@@ -443,4 +443,4 @@ static int passes(const PrimCall *call)
     return 2;
 }
 
-const Primitive prim_hull = {.name = "hull", .run = run, .passes = passes, .forget = forget};
+const Primitive prim_hull = {.name = "hull", .run = run, .passes = passes, .reading = 1, .forget = forget};
