@@ -225,7 +225,7 @@ static bool same_places(const IrGraph *g, int one, int other)
             a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
 }
 
-static bool is_computed_in(const IrStep *step, IrId id)
+static bool is_stage(const IrStep *step, IrId id)
 {
     for (int i = 0; i < step->stages.n; i++) {
         if (step->stages.at[i] == id) {
@@ -235,7 +235,8 @@ static bool is_computed_in(const IrStep *step, IrId id)
     return false;
 }
 
-static void note_reads(Build *b, CgKernel *k, const IrStep *step, IrId id, Halo *halo)
+/* A stage of the same step is not read, though it may be stored, too: what it reads is. */
+static void note_reads(Build *b, const IrStep *step, CgKernel *k, IrId id, Halo *halo)
 {
     IrGraph *g = b->g;
     IrExpr zero = ir_const(g, 0);
@@ -260,7 +261,7 @@ static void note_reads(Build *b, CgKernel *k, const IrStep *step, IrId id, Halo 
             }
             lo = ir_op2(g, IR_X_ADD, own.lo, lo);
             hi = ir_op2(g, IR_X_ADD, own.hi, hi);
-            if (b->cg.buffer[reach->node] >= 0 && !is_computed_in(step, reach->node)) {
+            if (b->cg.buffer[reach->node] >= 0 && !is_stage(step, reach->node)) {
                 cg_read(k, reach->node, lo, hi, whole);
                 continue;
             }
@@ -430,7 +431,7 @@ static void kernel_step(Build *b, const IrStep *step)
     }
     Halo *halo = arena_array(b->arena, Halo, b->g->nodes.n);
     for (int i = step->stages.n - 1; !scalars && i >= 0; i--) {
-        note_reads(b, &k, step, step->stages.at[i], halo);
+        note_reads(b, step, &k, step->stages.at[i], halo);
         note_needs(b, &k, step->stages.at[i]);
     }
     const char *lines = lines_of(b, step);
@@ -455,7 +456,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_add(&body, "\n");
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
-    note_reads(b, &k, step, id, arena_array(b->arena, Halo, b->g->nodes.n));
+    note_reads(b, step, &k, id, arena_array(b->arena, Halo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);
