@@ -15,6 +15,7 @@
 #include "parts_run.h"
 
 #include "exec_carry.h"
+#include "parts_boxes.h"
 #include "parts_pixels.h"
 
 #include <math.h>
@@ -54,7 +55,9 @@ typedef struct Segment {
     DevMem **scratch;  /* by task */
     char **host;       /* by window: as many rows as the device has; in Run.host */
     int *from, *to;    /* by window: rows that `host` holds */
+    PartsBox *box;     /* by window: what was loaded last; n[0] == 0: nothing */
     int at, rows;      /* the part */
+    int col, cols;     /* where parts are tiles: its columns */
 } Segment;
 
 static bool no_memory(Err *err)
@@ -256,9 +259,9 @@ static bool read_rows(const Segment *seg, int buffer, int c, int from, int to, c
         PartsSpan span = {c, from, to - from};
         return parts_read(&run->pixels, buffer, span, rows, run->err);
     }
-    int64_t h = grid_of(run, buffer)->h;
+    int64_t h = grid_of(run, buffer)->h, first = (int64_t)c * grid_of(run, buffer)->d;
     for (int z = from; z < to; z++) {
-        PartsSpan span = {z, 0, h};
+        PartsSpan span = {first + z, 0, h};
         TRY(parts_read(&run->pixels, buffer, span, rows + (size_t)(z - from) * (size_t)h * row,
                        run->err));
     }
@@ -291,6 +294,16 @@ static bool load_rows(Segment *seg, int i)
     return true;
 }
 
+/* The pixels of a tile in an image of the segment's grid. */
+static PartsBox tile_of(const Segment *seg, const ExecGrid *g)
+{
+    PartsBox tile = {{seg->col, seg->at, 0}, {seg->cols, seg->rows, g->d}};
+    if (seg->plan->planes) {
+        tile = (PartsBox){{seg->col, 0, seg->at}, {seg->cols, g->h, seg->rows}};
+    }
+    return tile;
+}
+
 /* The part itself, without the rows around it. */
 static bool save_rows(Segment *seg, int i)
 {
@@ -298,6 +311,10 @@ static bool save_rows(Segment *seg, int i)
     const PartsWindow *w = &seg->plan->windows[i];
     int from, to;
     window_rows(seg, w, &from, &to);
+    if (seg->plan->cols > 0) {
+        return parts_save_tile(&run->pixels, w->buffer, seg->mem[i],
+                               tile_of(seg, grid_of(run, w->buffer)), w->rows, run->err);
+    }
     size_t line = parts_row_bytes(run->exec, w->buffer), pitch = pitch_of(run, w->buffer);
     int64_t lines = lines_of(seg, w->buffer);
     bool give = run->parts->given[w->buffer];
@@ -308,7 +325,8 @@ static bool save_rows(Segment *seg, int i)
         for (int k = 0; k < (seg->plan->planes ? seg->rows : 1); k++) {
             PartsSpan span = {c, seg->at, seg->rows};
             if (seg->plan->planes) {
-                span = (PartsSpan){seg->at + k, 0, lines};
+                int64_t channel = (int64_t)c * grid_of(run, w->buffer)->d;
+                span = (PartsSpan){channel + seg->at + k, 0, lines};
             }
             TRY(parts_write(&run->pixels, w->buffer, span,
                             seg->host[i] + (size_t)k * (size_t)lines * line, give, run->err));
@@ -343,11 +361,20 @@ static bool run_launch(Segment *seg, const PartsTask *task)
         groups[1] = planned->groups[1];
         groups[2] = (size_t)(to - from);
     }
+    if (seg->plan->cols > 0) {
+        range.cols_from = seg->col;
+        groups[0] = divided_up(seg->cols, run->exec->target.lx * run->exec->target.px);
+    }
     DevArg args[EXEC_MAX_ARGS];
     const size_t group[3] = {(size_t)run->exec->target.lx, 1, 1};
-    TRY(exec_args(run->exec, task->step, &range, args, run->err));
-    return dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
-                      step->n_args, groups, group, step->name, run->err);
+    bool apart = seg->plan->kind == PARTS_CUT && seg->plan->planes && !step->march_z;
+    for (int c = 0; c < (apart ? g->c : 1); c++) { /* planes of each channel lie apart */
+        range.plane_from = apart ? c * g->d + from : range.plane_from;
+        TRY(exec_args(run->exec, task->step, &range, args, run->err));
+        TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
+                       step->n_args, groups, group, step->name, run->err));
+    }
+    return true;
 }
 
 static int window_number(const Segment *seg, int buffer)
@@ -390,7 +417,8 @@ static bool call_primitive(Segment *seg, int t, int c)
     ExecRange range = {0};
     if (!whole) {
         range.part_y = seg->plan->planes ? 0 : seg->at;
-        range.part_plane = seg->plan->planes ? seg->at : c;
+        const ExecGrid *g = &run->plan->grids[step->grid];
+        range.part_plane = seg->plan->planes ? c * g->d + seg->at : c;
     }
     DevArg args[EXEC_MAX_ARGS];
     DevMem *slices[16] = {NULL};
@@ -473,17 +501,15 @@ static bool open_window(Segment *seg, int i)
     const PartsWindow *w = &seg->plan->windows[i];
     TRY(exec_slice(exec, w->offset, w->bytes, &seg->mem[i], run->err));
     exec->mem[w->buffer] = seg->mem[i];
-    if (w->keep && !parts_is_vector(run->plan, w->buffer) && run->parts->kept[w->buffer]) {
+    bool stored = run->parts->kept[w->buffer] || seg->plan->cols > 0;
+    if (w->keep && !parts_is_vector(run->plan, w->buffer) && stored) {
         const ExecGrid *g = grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h *
                          parts_row_bytes(exec, w->buffer);
         TRY(parts_renew(&run->pixels, w->buffer, bytes, run->err));
     }
     if (w->whole || parts_is_vector(run->plan, w->buffer)) {
-        if (!parts_is_vector(run->plan, w->buffer)) {
-            exec->rows[w->buffer] = grid_of(run, w->buffer)->h;
-            exec->row0[w->buffer] = 0;
-        }
+        exec->place[w->buffer] = exec_place_all(run->plan, w->buffer);
         bool there = run->resident[w->buffer] != NOWHERE;
         return !w->load || there || load_whole(seg, i);
     }
@@ -495,7 +521,8 @@ static size_t host_bytes(const Segment *seg, const PartsWindow *w)
 {
     const Run *run = seg->run;
     bool there = run->resident[w->buffer] != NOWHERE;
-    if (seg->plan->kind != PARTS_CUT || w->whole || parts_is_vector(run->plan, w->buffer) ||
+    bool apart = w->whole || w->boxed || (w->keep && seg->plan->cols > 0);
+    if (seg->plan->kind != PARTS_CUT || apart || parts_is_vector(run->plan, w->buffer) ||
         !((w->load && !there) || w->keep)) {
         return 0;
     }
@@ -554,23 +581,51 @@ static bool open_all(Segment *seg)
     return true;
 }
 
+/* Where the rows of a window lie that is there for the part. */
+static ExecPlace place_rows(const Segment *seg, const PartsWindow *w)
+{
+    const ExecGrid *g = grid_of(seg->run, w->buffer);
+    ExecPlace place = exec_place_all(seg->run->plan, w->buffer);
+    int from, to;
+    window_rows(seg, w, &from, &to);
+    place.rows = seg->plan->planes ? g->h : (int)w->rows;
+    place.planes = seg->plan->planes ? (int)w->rows : g->d;
+    place.row0 = seg->plan->planes ? (int64_t)from * g->h : from;
+    if (seg->plan->cols > 0 && !w->load) {
+        place.pitch = parts_box_pitch(seg->plan->cols);
+        place.col0 = seg->col;
+    }
+    return place;
+}
+
+/* Loads the box that the part needs, unless it is there, and says where it lies. */
+static bool load_box(Segment *seg, int i)
+{
+    Run *run = seg->run;
+    const PartsWindow *w = &seg->plan->windows[i];
+    const PartsPart part = {seg->at, seg->rows, seg->col, seg->cols};
+    PartsBox box;
+    TRY(parts_box(run->plan, seg->plan, i, part, &box, run->err));
+    run->exec->place[w->buffer] = parts_box_place(run->plan, w, &box);
+    bool there = run->resident[w->buffer] != NOWHERE ||
+                 memcmp(&box, &seg->box[i], sizeof box) == 0;
+    seg->box[i] = box;
+    return there || parts_load_box(&run->pixels, w, seg->mem[i], &box, run->err);
+}
+
 static bool run_part(Segment *seg)
 {
     Exec *exec = seg->run->exec;
     bool cut = seg->plan->kind == PARTS_CUT;
     for (int i = 0; cut && i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
-        if (w->whole) {
-            continue;
+        if (w->boxed) {
+            TRY(load_box(seg, i));
+        } else if (!w->whole) {
+            bool there = seg->run->resident[w->buffer] != NOWHERE;
+            TRY(!w->load || there || load_rows(seg, i));
+            exec->place[w->buffer] = place_rows(seg, w);
         }
-        if (w->load && seg->run->resident[w->buffer] == NOWHERE) {
-            TRY(load_rows(seg, i));
-        }
-        int from, to;
-        window_rows(seg, w, &from, &to);
-        int h = grid_of(seg->run, w->buffer)->h;
-        exec->rows[w->buffer] = seg->plan->planes ? h : (int)w->rows;
-        exec->row0[w->buffer] = seg->plan->planes ? from * h : from;
     }
     for (int t = 0; t < seg->plan->n_tasks; t++) {
         TRY(!exec_stopped(exec, seg->run->err) && run_task(seg, t));
@@ -583,13 +638,31 @@ static bool run_part(Segment *seg)
     return true;
 }
 
+/* The part, tile by tile where it is one of all columns. */
+static bool run_columns(Segment *seg)
+{
+    const PartsSegment *plan = seg->plan;
+    if (plan->cols == 0) {
+        return run_part(seg);
+    }
+    int width = parts_grid(seg->run->plan, plan->tasks[0].step)->w;
+    for (seg->col = 0; seg->col < width; seg->col += plan->cols) {
+        seg->cols = smaller(plan->cols, width - seg->col);
+        TRY(run_part(seg));
+    }
+    return true;
+}
+
 /* What outlives the segment in one piece: vectors, whole images, scratch between passes. */
 static bool save_all(Segment *seg)
 {
     Run *run = seg->run;
     for (int i = 0; i < seg->plan->n_windows; i++) {
-        if (seg->plan->windows[i].keep && seg->plan->windows[i].whole) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        if (w->keep && w->whole) {
             TRY(save_whole(seg, i));
+        } else if (w->keep && seg->plan->cols > 0 && run->parts->given[w->buffer]) {
+            TRY(parts_give(&run->pixels, w->buffer, run->err));
         }
     }
     for (int t = 0; t < seg->plan->n_tasks; t++) {
@@ -630,6 +703,7 @@ static void close_all(Segment *seg)
     free(seg->host);
     free(seg->from);
     free(seg->to);
+    free(seg->box);
 }
 
 static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
@@ -641,7 +715,9 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     seg->host = calloc(windows, sizeof *seg->host);
     seg->from = calloc(windows, sizeof *seg->from);
     seg->to = calloc(windows, sizeof *seg->to);
-    return (seg->mem && seg->scratch && seg->host && seg->from && seg->to) || no_memory(run->err);
+    seg->box = calloc(windows, sizeof *seg->box);
+    return (seg->mem && seg->scratch && seg->host && seg->from && seg->to && seg->box) ||
+           no_memory(run->err);
 }
 
 /* Nobody wants anything of the segment any more. */
@@ -679,7 +755,7 @@ static bool run_segment(Run *run, PartsSegment *plan)
     for (int at = 0; ok && at < plan->extent; at += plan->rows) {
         seg.at = at;
         seg.rows = smaller(plan->rows, plan->extent - at);
-        ok = run_part(&seg);
+        ok = run_columns(&seg);
     }
     ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) &&
          save_all(&seg);
