@@ -23,7 +23,8 @@ typedef struct Places {
     CgKernel *k;
     IrId node;
     int axis;      /* along which the stage that reads */
-    IrExpr lo, hi; /* is computed on so many rows (planes) more than the part */
+    IrExpr lo, hi; /* is computed on so many rows (planes) more than the part, */
+    bool wraps;    /* round the ends */
     Bound bounds[64];
     int n_bounds;
 } Places;
@@ -103,14 +104,15 @@ static int index_place(Places *p, int index)
 static int cast_place(Places *p, const IrExprNode *n)
 {
     Elem from = ir_expr(p->k->g, n->a)->type;
-    if (n->num != 0 || n->type == ELEM_BOOL) {
+    if (n->type == ELEM_BOOL || (n->num != 0 && (Elem)n->num != ELEM_I32)) {
         return -1;
     }
     if (from == ELEM_BOOL) {
         return range(p, host_of(p, ir_const(p->k->g, 0)), host_of(p, ir_const(p->k->g, 1)));
     }
     int a = place(p, n->a);
-    return typed(p, n->type == ELEM_I32 ? op1(p, "trunc", a) : a, n->type);
+    const char *whole = n->num != 0 ? "round" : "trunc";
+    return typed(p, n->type == ELEM_I32 ? op1(p, whole, a) : a, n->type);
 }
 
 /* Of floats only what is computed in single steps. */
@@ -193,9 +195,10 @@ static void note_read(Places *p, const IrExprNode *n)
         if (n->op == IR_X_READ && offset[ax] != 0) {
             at[ax] = op(p, "add", at[ax], place(p, ir_cast(p->k->g, offset[ax], ELEM_I32)));
         }
-        at[ax] = ax == IR_AX_X && !p->k->boxed ? -1 : at[ax];
+        bool both = p->wraps && ax == p->axis && offset[ax] != 0 && n->border != IR_WRAP;
+        at[ax] = (ax == IR_AX_X && !p->k->boxed) || both ? -1 : at[ax];
     }
-    cg_read_at(p->k, p->node, at, BORDERS[n->border]);
+    cg_read_at(p->k, p->node, at, p->wraps ? PROG_WRAP : BORDERS[n->border]);
 }
 
 static void visit_fold(Places *p, const IrExprNode *n)
@@ -252,7 +255,8 @@ static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHal
 {
     IrGraph *g = k->g;
     int grid = ir_node(g, reach->node)->grid;
-    bool apart = reach->whole || reach->wraps || grid < 0 || !same_places(g, grid, k->domain);
+    bool apart = reach->whole || reach->wraps || own->wraps || grid < 0 ||
+                 !same_places(g, grid, k->domain);
     if (!apart || own->whole || grid < 0) {
         cg_read(k, reach->node, lo, hi, apart || own->whole);
         return;
@@ -261,7 +265,8 @@ static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHal
                 .node = reach->node,
                 .axis = cut_axis(g, k->domain),
                 .lo = own->lo,
-                .hi = own->hi};
+                .hi = own->hi,
+                .wraps = own->wraps};
     visit(&p, e);
 }
 
@@ -271,7 +276,8 @@ static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach
 {
     to->lo = to->lo != 0 ? ir_op2(k->g, IR_X_MIN, to->lo, lo) : lo;
     to->hi = to->hi != 0 ? ir_op2(k->g, IR_X_MAX, to->hi, hi) : hi;
-    to->whole = to->whole || own->whole || reach->whole || reach->wraps ||
+    to->wraps = to->wraps || own->wraps || reach->wraps;
+    to->whole = to->whole || own->whole || reach->whole ||
                 !same_places(g, ir_node(g, reach->node)->grid, k->domain);
 }
 
@@ -309,24 +315,31 @@ void cg_reads(CgKernel *k, IrId id, CgHalo *halo)
 
 /* ---- seams ------------------------------------------------------------------------------- */
 
+typedef struct Seams {
+    uint8_t *of;   /* by node */
+    uint8_t reader; /* of the stage that reads, which is computed where it is read */
+} Seams;
+
 static void note_seam(const IrGraph *g, IrExpr e, void *ctx)
 {
-    uint8_t *seams = ctx;
+    const Seams *seams = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if ((n->op == IR_X_READ || n->op == IR_X_READAT) && n->border == IR_WRAP) {
-        seams[n->node] = (uint8_t)(seams[n->node] | (n->b != 0) << IR_AX_Y | (n->c != 0) << IR_AX_Z);
+    if (n->op == IR_X_READ || n->op == IR_X_READAT) {
+        int own = n->border == IR_WRAP ? (n->b != 0) << IR_AX_Y | (n->c != 0) << IR_AX_Z : 0;
+        seams->of[n->node] = (uint8_t)(seams->of[n->node] | own | seams->reader);
     }
 }
 
-uint8_t *cg_find_seams(IrGraph *g)
+uint8_t *cg_find_seams(IrGraph *g, const IrSchedule *schedule)
 {
-    uint8_t *seams = arena_array(g->arena, uint8_t, g->nodes.n);
-    for (int i = 1; i < g->nodes.n; i++) {
+    Seams seams = {.of = arena_array(g->arena, uint8_t, g->nodes.n)};
+    for (int i = g->nodes.n - 1; i > 0; i--) {
+        seams.reader = schedule->stored[i] ? 0 : seams.of[i];
         for (int k = 0; k < IR_MAX_IN && !g->nodes.at[i].dead; k++) {
             if (g->nodes.at[i].in[k] != 0) {
-                ir_walk(g, g->nodes.at[i].in[k], note_seam, seams);
+                ir_walk(g, g->nodes.at[i].in[k], note_seam, &seams);
             }
         }
     }
-    return seams;
+    return seams.of;
 }

@@ -15,13 +15,15 @@
  * cut from; what it reads itself is reached that much further. */
 typedef struct CgHalo {
     IrExpr lo, hi; /* host expressions; 0: not at all */
+    bool wraps;    /* rows beyond an end are those at the other end */
     bool whole;
 } CgHalo;
 
 /* Declares what stage `id` reads; the kernel's stages are asked for from the last one back. */
 void cg_reads(CgKernel *k, IrId id, CgHalo *halo);
 
-/* By node: bit 1, bit 2: some read comes round from the other end of y, of z. */
-uint8_t *cg_find_seams(IrGraph *g);
+/* By node: bit 1, bit 2: some read comes round from the other end of y, of z; also a read by a
+ * stage that is computed where it is read, and read so itself. */
+uint8_t *cg_find_seams(IrGraph *g, const IrSchedule *schedule);
 
 #endif

@@ -729,7 +729,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
         b.cg.table_index[i] = ir_new_index(g);
     }
     choose_channels(&b);
-    b.cg.seams = cg_find_seams(g);
+    b.cg.seams = cg_find_seams(g, schedule);
     number_grids(&b);
     number_nodes(&b);
     for (int i = 0; i < schedule->steps.n; i++) {

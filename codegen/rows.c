@@ -369,7 +369,9 @@ static const char *row_text(Rows *r, IrId node, const char *y, const char *plane
         *(marches_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
     }
     const char *c = channel[0] != '\0' ? channel : "c", *z = has_channels(r) ? "z" : plane;
-    plane = channel[0] != '\0' && !grid->has[IR_AX_Z] ? channel : plane;
+    if (channel[0] != '\0') {
+        plane = grid->has[IR_AX_Z] ? z : channel;
+    }
     return arena_printf(k->arena, "%s + %s", buffer, cg_row(k, node, buffer, c, z, plane, y));
 }
 

@@ -53,14 +53,15 @@ static Span thrown_back(Span s, int64_t n)
     if (s.lo <= -n || s.hi >= 2 * n - 1) {
         return (Span){0, n - 1};
     }
-    Span inside = {at_most(at_least(s.lo, 0), n - 1), at_least(at_most(s.hi, n - 1), 0)};
+    Span all = {at_least(s.lo, 0), at_most(s.hi, n - 1)};
+    all = all.lo <= all.hi ? all : (Span){n - 1, 0}; /* nothing */
     if (s.lo < 0) { /* reflect gives -i - 1, mirror -i */
-        inside = hull(inside, (Span){at_least(-at_most(s.hi, -1) - 1, 0), at_most(-s.lo, n - 1)});
+        all = hull(all, (Span){at_least(-at_most(s.hi, -1) - 1, 0), at_most(-s.lo, n - 1)});
     }
     if (s.hi >= n) {
-        inside = hull(inside, (Span){at_least(2 * n - 2 - s.hi, 0), 2 * n - 1 - at_least(s.lo, n)});
+        all = hull(all, (Span){at_least(2 * n - 2 - s.hi, 0), 2 * n - 1 - at_least(s.lo, n)});
     }
-    return inside;
+    return all;
 }
 
 static Span mapped(Span s, int64_t n, int axis, ProgBorder border)

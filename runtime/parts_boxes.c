@@ -101,36 +101,53 @@ bool parts_load_box(PartsPixels *p, const PartsWindow *w, DevMem *mem, const Par
 
 /* ---- tiles ------------------------------------------------------------------------------- */
 
-static bool save_rows(PartsPixels *p, int buffer, DevMem *mem, const PartsBox *tile, int64_t plane,
-                      int64_t from, char *chunk, int64_t chunk_rows, Err *err)
+typedef struct Saving {
+    PartsPixels *pixels;
+    int buffer;
+    const PartsBox *tile;
+    size_t pitch; /* bytes */
+    DevMem *mem;
+    char *chunk;
+    int64_t rows; /* of the chunk */
+} Saving;
+
+/* The tile's rows of a plane; `from`: the first one's number in the window. */
+static bool save_rows(const Saving *s, int64_t plane, int64_t from, Err *err)
 {
-    size_t size = elem_size(p->exec->plan->buffers[buffer].elem);
-    size_t pitch = (size_t)parts_box_pitch(tile->n[0]) * size, bytes = (size_t)tile->n[0] * size;
-    for (int64_t done = 0; done < tile->n[1]; done += chunk_rows) {
-        int64_t rows = tile->n[1] - done < chunk_rows ? tile->n[1] - done : chunk_rows;
-        TRY(!exec_stopped(p->exec, err) &&
-            dev_read_rows(p->exec->dev, mem, (size_t)(from + done) * pitch, pitch, chunk, bytes,
-                          bytes, (size_t)rows, err));
+    const Exec *exec = s->pixels->exec;
+    const PartsBox *tile = s->tile;
+    size_t bytes = (size_t)tile->n[0] * elem_size(exec->plan->buffers[s->buffer].elem);
+    for (int64_t done = 0; done < tile->n[1]; done += s->rows) {
+        int64_t rows = tile->n[1] - done < s->rows ? tile->n[1] - done : s->rows;
+        TRY(!exec_stopped(exec, err) &&
+            dev_read_rows(exec->dev, s->mem, (size_t)(from + done) * s->pitch, s->pitch, s->chunk,
+                          bytes, bytes, (size_t)rows, err));
         for (int64_t y = 0; y < rows; y++) {
-            TRY(parts_write_columns(p, buffer, plane, tile->from[1] + done + y, tile->from[0],
-                                    tile->n[0], chunk + (size_t)y * bytes, err));
+            TRY(parts_write_columns(s->pixels, s->buffer, plane, tile->from[1] + done + y,
+                                    tile->from[0], tile->n[0], s->chunk + (size_t)y * bytes, err));
         }
     }
     return true;
 }
 
-bool parts_save_tile(PartsPixels *p, int buffer, DevMem *mem, PartsBox tile, int64_t rows, Err *err)
+bool parts_save_tile(PartsPixels *p, const PartsWindow *w, int cols, DevMem *mem, PartsBox tile,
+                     Err *err)
 {
-    const ExecGrid *g = grid_of(p->exec->plan, buffer);
-    int64_t h = g->has_z ? g->h : rows, d = g->has_z ? rows : g->d, chunk_rows;
-    char *chunk = new_chunk(p, buffer, &chunk_rows, err);
-    bool ok = chunk != NULL;
+    const ExecGrid *g = grid_of(p->exec->plan, w->buffer);
+    size_t size = elem_size(p->exec->plan->buffers[w->buffer].elem);
+    int64_t h = g->has_z ? g->h : w->rows, d = g->has_z ? w->rows : g->d;
+    Saving s = {.pixels = p,
+                .buffer = w->buffer,
+                .tile = &tile,
+                .pitch = (size_t)parts_box_pitch(cols) * size,
+                .mem = mem};
+    s.chunk = new_chunk(p, w->buffer, &s.rows, err);
+    bool ok = s.chunk != NULL;
     for (int64_t c = 0; ok && c < g->c; c++) {
         for (int64_t k = 0; ok && k < tile.n[2]; k++) {
-            ok = save_rows(p, buffer, mem, &tile, c * g->d + tile.from[2] + k, (c * d + k) * h,
-                           chunk, chunk_rows, err);
+            ok = save_rows(&s, c * g->d + tile.from[2] + k, (c * d + k) * h, err);
         }
     }
-    free(chunk);
+    free(s.chunk);
     return ok;
 }

@@ -10,9 +10,8 @@ int parts_box_pitch(int cols);
 ExecPlace parts_box_place(const ExecPlan *plan, const PartsWindow *window, const PartsBox *box);
 bool parts_load_box(PartsPixels *pixels, const PartsWindow *window, DevMem *mem,
                     const PartsBox *box, Err *err);
-/* A tile of a kept buffer; `rows`: of a plane, or planes of a channel, that the memory has room
- * for. */
-bool parts_save_tile(PartsPixels *pixels, int buffer, DevMem *mem, PartsBox tile, int64_t rows,
-                     Err *err);
+/* A tile of a kept buffer from a window of tiles of `cols` columns. */
+bool parts_save_tile(PartsPixels *pixels, const PartsWindow *window, int cols, DevMem *mem,
+                     PartsBox tile, Err *err);
 
 #endif

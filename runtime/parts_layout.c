@@ -258,6 +258,9 @@ static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
 {
     int grain = seg->planes || target->part_rows > 0 ? 1 : GRAIN;
+    for (int i = 0; i < seg->n_windows; i++) { /* few rows may need many */
+        grain = seg->windows[i].boxed ? 1 : grain;
+    }
     for (int t = 0; !seg->planes && t < seg->n_tasks; t++) {
         const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
         int own = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->grain : 1;

@@ -312,8 +312,8 @@ static bool save_rows(Segment *seg, int i)
     int from, to;
     window_rows(seg, w, &from, &to);
     if (seg->plan->cols > 0) {
-        return parts_save_tile(&run->pixels, w->buffer, seg->mem[i],
-                               tile_of(seg, grid_of(run, w->buffer)), w->rows, run->err);
+        return parts_save_tile(&run->pixels, w, seg->plan->cols, seg->mem[i],
+                               tile_of(seg, grid_of(run, w->buffer)), run->err);
     }
     size_t line = parts_row_bytes(run->exec, w->buffer), pitch = pitch_of(run, w->buffer);
     int64_t lines = lines_of(seg, w->buffer);
