@@ -323,7 +323,8 @@ static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
         return e;
     }
     bool labels = i == 0 && (node->op == IR_COMPACT || node->op == IR_PERLABEL ||
-                             node->op == IR_MEASURE || node->op == IR_NEAREST_LABEL);
+                             node->op == IR_MEASURE || node->op == IR_COLUMN ||
+                             node->op == IR_NEAREST_LABEL);
     if (labels) {
         return ir_cast(k->g, e, ELEM_U32);
     }

@@ -243,17 +243,15 @@ static const char *substitute(Arena *arena, const char *text, const char *const 
     return s.at;
 }
 
-/* In double, the px_ functions have no form of their own: OpenCL's are taken. */
+/* In double, the elementary functions are those of base/f64_math.h; the others have a form for it. */
 static const char *double_text(Arena *arena, const char *text)
 {
-    if (strncmp(text, "px_", 3) != 0) {
-        return text;
+    static const char *const both[] = {"px_min(", "px_max(", "px_sign("};
+    bool plain = strncmp(text, "px_", 3) != 0;
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        plain = plain || strncmp(text, both[i], strlen(both[i])) == 0;
     }
-    const char *plain = text + 3;
-    if (strncmp(plain, "min(", 4) == 0 || strncmp(plain, "max(", 4) == 0) {
-        return arena_printf(arena, "f%s", plain);
-    }
-    return plain;
+    return plain ? text : arena_printf(arena, "f64_%s", text + 3);
 }
 
 static bool is_operand_count_shared(const char *text)
@@ -350,14 +348,23 @@ static const char *cast_text(CgContext *cx, const IrExprNode *n)
     return arena_printf(arena, "(%s)%s", cg_type(n->type), a);
 }
 
-/* A host or index expression inside a pixel's arithmetic: rounded once to `type`. */
+static void find_signs(const IrGraph *g, IrExpr e, void *ctx)
+{
+    IrExprOp op = ir_expr(g, e)->op;
+    *(bool *)ctx |= op == IR_X_MUL || op == IR_X_NEG;
+}
+
+/* A host or index expression inside a pixel's arithmetic: rounded once to `type`.  The host counts in
+ * f64, where 0 * -1 is -0; integers have no such 0, so that it must come from a table. */
 static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 {
     const IrExprNode *n = ir_expr(cx->k->g, e);
     if (n->rank == IR_HOST) {
         return cg_param_host(cx->k, e, type);
     }
-    const char *text = cg_int_text(cx, e, "HOST");
+    bool signs = false;
+    ir_walk(cx->k->g, e, find_signs, &signs);
+    const char *text = type == ELEM_I32 || !signs ? cg_int_text(cx, e, "HOST") : NULL;
     if (text != NULL) {
         return type == ELEM_I32 ? text : arena_printf(cx->k->arena, "(%s)%s", cg_type(type), text);
     }

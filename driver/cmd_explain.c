@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const STATES[] = {"inline", "local", "stored"};
+static const char *const STATES[] = {"inline", "local", "stored", "shared",
+                                     "on the way"};
 
 static void print_remark(const Compilation *c, const IrRemark *r)
 {
@@ -42,6 +43,9 @@ static void print_kernels(const Compilation *c)
         }
         if (s->kind == IR_STEP_KERNEL) {
             printf(" (%s)", SHAPES[s->shape]);
+        }
+        if (s->stages.n > 0 && c->schedule->taken_from[s->stages.at[0]] != 0) {
+            printf(" (of what the kernel above hands on)");
         }
         printf("\n");
     }

@@ -223,9 +223,10 @@ static void spacing(Elab *el, Val record, IrExpr *arg)
     }
 }
 
-static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *columns)
+/* `node` measures what is wanted of the call's labels. */
+static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
 {
-    IrNode node = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64, .text = columns};
+    node.text = columns_of(el, m, el_has(el, call->arg[0], IR_AX_Z));
     node.of = el_store(el, call->arg[0], "labels", call->span);
     node.in[0] = ir_read(el->g, node.of);
     for (int k = 0; k < m->n_images; k++) {
@@ -240,7 +241,7 @@ static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *colu
     if (!call->op->param[call->op->n_params - 1].rest) {
         spacing(el, call->arg[call->op->n_params - 1], node.arg);
     }
-    return el_add_once(el, node, "table", call->span);
+    return node;
 }
 
 static void add_default(Wanted *m, const char *header, MeasureId id)
@@ -262,8 +263,8 @@ Val el_measure(Elab *el, Call *call)
             add_default(&m, "mean", MEASURE_ID_INTENSITY_MEAN);
         }
     }
-    bool space = el_has(el, call->arg[0], IR_AX_Z);
-    return el_node(el, measure_node(el, call, &m, columns_of(el, &m, space)));
+    IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};
+    return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
 }
 
 /* One property of each label, as a vector that an image of labels can look up. */
@@ -281,13 +282,8 @@ Val el_property(Elab *el, Call *call)
         diag_help(el->diags, d, "one property with one column: property(labels, area)");
         return el_err();
     }
-    IrNode column = {.op = IR_COLUMN,
-                     .kind = IR_K_VECTOR,
-                     .elem = ELEM_F32,
-                     .arg = {ir_const(el->g, 1)},
-                     .of = measure_node(el, call, &m, columns_of(el, &m, el_has(el, call->arg[0],
-                                                                        IR_AX_Z)))};
-    return primitive(el, column, "column", call->span);
+    IrNode column = {.op = IR_COLUMN, .kind = IR_K_VECTOR, .elem = ELEM_F32};
+    return primitive(el, measuring(el, call, &m, column), "column", call->span);
 }
 
 /* ---- per label ------------------------------------------------------------------------- */

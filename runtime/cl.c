@@ -74,6 +74,7 @@ struct Device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
+    cl_command_queue lanes[DEV_LANES]; /* made when they are first used; [DEV_COMPUTE]: queue */
     bool profile, lost;
     uint64_t limit, held, peak, launches, builds;
     size_t alignment;
@@ -115,18 +116,28 @@ static bool no_host_memory(Err *err, const char *what)
 
 /* ---- opening and closing ---------------------------------------------------------------- */
 
-static bool open_queue(Device *dev, cl_platform_id platform, Err *err)
+static bool open_lane(Device *dev, DevLane lane, Err *err)
 {
-    const char *call = "clCreateContext";
-    const cl_context_properties on[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl_command_queue_properties how = dev->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
     cl_int status;
-    dev->context = clCreateContext(on, 1, &dev->id, NULL, NULL, &status);
-    if (status == CL_SUCCESS) {
-        call = "clCreateCommandQueue";
-        dev->queue = clCreateCommandQueue(dev->context, dev->id, how, &status);
+    if (dev->lanes[lane]) {
+        return true;
     }
-    return status == CL_SUCCESS || fail(dev, status, call, err, "when it was opened");
+    dev->lanes[lane] = clCreateCommandQueue(dev->context, dev->id, how, &status);
+    return status == CL_SUCCESS || fail(dev, status, "clCreateCommandQueue", err, "%s", "");
+}
+
+static bool open_context(Device *dev, cl_platform_id platform, Err *err)
+{
+    const cl_context_properties on[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    cl_int status;
+    dev->context = clCreateContext(on, 1, &dev->id, NULL, NULL, &status);
+    if (status != CL_SUCCESS) {
+        return fail(dev, status, "clCreateContext", err, "when it was opened");
+    }
+    TRY(open_lane(dev, DEV_COMPUTE, err));
+    dev->queue = dev->lanes[DEV_COMPUTE];
+    return true;
 }
 
 bool dev_open(const DevOptions *options, Device **out, Err *err)
@@ -154,7 +165,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     while (dev->alignment < cl_device_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
         dev->alignment *= 2;
     }
-    if (!open_queue(dev, found.platform, err)) {
+    if (!open_context(dev, found.platform, err)) {
         dev_close(dev);
         return false;
     }
@@ -181,8 +192,10 @@ void dev_close(Device *dev)
     if (!dev) {
         return;
     }
-    if (dev->queue) {
-        UNLESS_LOST(dev, clFinish(dev->queue));
+    for (int lane = 0; lane < DEV_LANES; lane++) {
+        if (dev->lanes[lane]) {
+            UNLESS_LOST(dev, clFinish(dev->lanes[lane]));
+        }
     }
     while (dev->host_blocks) {
         dev_host_free(dev, dev->host_blocks->at);
@@ -194,8 +207,10 @@ void dev_close(Device *dev)
     for (int i = 0; i < dev->n_pending; i++) {
         UNLESS_LOST(dev, clReleaseEvent(dev->pending[i].event));
     }
-    if (dev->queue) {
-        UNLESS_LOST(dev, clReleaseCommandQueue(dev->queue));
+    for (int lane = 0; lane < DEV_LANES; lane++) {
+        if (dev->lanes[lane]) {
+            UNLESS_LOST(dev, clReleaseCommandQueue(dev->lanes[lane]));
+        }
     }
     if (dev->context) {
         UNLESS_LOST(dev, clReleaseContext(dev->context));
@@ -553,7 +568,9 @@ void dev_host_free(Device *dev, void *at)
     }
     *link = block->next;
     UNLESS_LOST(dev, clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL));
-    UNLESS_LOST(dev, clFinish(dev->queue));
+    for (int lane = 0; lane < DEV_LANES; lane++) { /* any of them may be at it */
+        UNLESS_LOST(dev, dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS);
+    }
     UNLESS_LOST(dev, clReleaseMemObject(block->mem));
     free(block);
 }
@@ -649,54 +666,131 @@ bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args,
     return enqueued(dev, status, event, "kernel", what, 0, "clEnqueueNDRangeKernel", err);
 }
 
-static bool transfer(Device *dev, bool up, DevMem *mem, size_t offset, size_t pitch, void *host,
-                     size_t host_pitch, size_t bytes, size_t rows, Err *err)
+typedef struct Transfer {
+    bool up;
+    DevMem *mem;
+    size_t offset, pitch;
+    void *host;
+    size_t host_pitch, bytes, rows;
+} Transfer;
+
+/* Where *done is wanted: on a lane of its own, and without waiting. */
+static bool transfer(Device *dev, const Transfer *t, DevMark **done, Err *err)
 {
     static const char *const calls[2][2] = {
         {"clEnqueueReadBuffer", "clEnqueueWriteBuffer"},
         {"clEnqueueReadBufferRect", "clEnqueueWriteBufferRect"}};
-    const char *what = up ? "upload" : "download";
-    const size_t at[3] = {offset, 0, 0}, zero[3] = {0, 0, 0}, region[3] = {bytes, rows, 1};
-    size_t all = bytes * rows;
-    bool flat = (pitch == bytes && host_pitch == bytes) || rows <= 1;
+    const char *what = t->up ? "upload" : "download";
+    const size_t at[3] = {t->offset, 0, 0}, zero[3] = {0, 0, 0}, region[3] = {t->bytes, t->rows, 1};
+    size_t all = t->bytes * t->rows;
+    bool flat = (t->pitch == t->bytes && t->host_pitch == t->bytes) || t->rows <= 1;
     cl_event event, *to = slot(dev, &event);
+    cl_bool wait = done == NULL;
+    DevLane lane = wait ? DEV_COMPUTE : t->up ? DEV_UPLOAD : DEV_DOWNLOAD;
     cl_int status;
     if (all == 0) {
         return true;
     }
-    if (flat) {
-        status =
-            up ? clEnqueueWriteBuffer(dev->queue, mem->mem, CL_TRUE, offset, all, host, 0, NULL, to)
-               : clEnqueueReadBuffer(dev->queue, mem->mem, CL_TRUE, offset, all, host, 0, NULL, to);
+    TRY(open_lane(dev, lane, err));
+    to = wait ? to : &event;
+    cl_command_queue queue = dev->lanes[lane];
+    cl_mem mem = t->mem->mem;
+    if (flat && t->up) {
+        status = clEnqueueWriteBuffer(queue, mem, wait, t->offset, all, t->host, 0, NULL, to);
+    } else if (flat) {
+        status = clEnqueueReadBuffer(queue, mem, wait, t->offset, all, t->host, 0, NULL, to);
     } else {
-        status = up ? clEnqueueWriteBufferRect(dev->queue, mem->mem, CL_TRUE, at, zero, region,
-                                               pitch, 0, host_pitch, 0, host, 0, NULL, to)
-                    : clEnqueueReadBufferRect(dev->queue, mem->mem, CL_TRUE, at, zero, region,
-                                              pitch, 0, host_pitch, 0, host, 0, NULL, to);
+        status = t->up ? clEnqueueWriteBufferRect(queue, mem, wait, at, zero, region, t->pitch, 0,
+                                                  t->host_pitch, 0, t->host, 0, NULL, to)
+                       : clEnqueueReadBufferRect(queue, mem, wait, at, zero, region, t->pitch, 0,
+                                                 t->host_pitch, 0, t->host, 0, NULL, to);
     }
-    return enqueued(dev, status, event, what, what, all, calls[!flat][up], err);
+    if (status == CL_SUCCESS && !wait) {
+        *done = (DevMark *)event;
+        status = clFlush(queue);
+        event = status == CL_SUCCESS && dev->profile && clRetainEvent(event) == CL_SUCCESS ? event
+                                                                                        : NULL;
+    }
+    return enqueued(dev, status, event, what, what, all, calls[!flat][t->up], err);
 }
 
 bool dev_write(Device *dev, DevMem *to, size_t offset, const void *from, size_t bytes, Err *err)
 {
-    return transfer(dev, true, to, offset, 0, (void *)from, 0, bytes, 1, err);
+    return transfer(dev, &(Transfer){true, to, offset, 0, (void *)from, 0, bytes, 1}, NULL, err);
 }
 
 bool dev_read(Device *dev, DevMem *from, size_t offset, void *to, size_t bytes, Err *err)
 {
-    return transfer(dev, false, from, offset, 0, to, 0, bytes, 1, err);
+    return transfer(dev, &(Transfer){false, from, offset, 0, to, 0, bytes, 1}, NULL, err);
 }
 
 bool dev_write_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
                     size_t host_pitch, size_t bytes, size_t rows, Err *err)
 {
-    return transfer(dev, true, to, offset, pitch, (void *)from, host_pitch, bytes, rows, err);
+    const Transfer t = {true, to, offset, pitch, (void *)from, host_pitch, bytes, rows};
+    return transfer(dev, &t, NULL, err);
 }
 
 bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
                    size_t host_pitch, size_t bytes, size_t rows, Err *err)
 {
-    return transfer(dev, false, from, offset, pitch, to, host_pitch, bytes, rows, err);
+    const Transfer t = {false, from, offset, pitch, to, host_pitch, bytes, rows};
+    return transfer(dev, &t, NULL, err);
+}
+
+bool dev_send_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
+                   size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err)
+{
+    const Transfer t = {true, to, offset, pitch, (void *)from, host_pitch, bytes, rows};
+    *done = NULL;
+    return transfer(dev, &t, done, err);
+}
+
+bool dev_fetch_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
+                    size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err)
+{
+    const Transfer t = {false, from, offset, pitch, to, host_pitch, bytes, rows};
+    *done = NULL;
+    return transfer(dev, &t, done, err);
+}
+
+bool dev_mark(Device *dev, DevLane lane, DevMark **out, Err *err)
+{
+    cl_event event = NULL;
+    *out = NULL;
+    TRY(open_lane(dev, lane, err));
+    cl_int status = clEnqueueMarkerWithWaitList(dev->lanes[lane], 0, NULL, &event);
+    if (status == CL_SUCCESS) {
+        *out = (DevMark *)event;
+        status = clFlush(dev->lanes[lane]); /* else what waits for it in another lane may wait for ever */
+    }
+    return status == CL_SUCCESS || fail(dev, status, "clEnqueueMarkerWithWaitList", err, "%s", "");
+}
+
+bool dev_after(Device *dev, DevLane lane, const DevMark *mark, Err *err)
+{
+    const cl_event event = (cl_event)mark;
+    if (mark == NULL) {
+        return true;
+    }
+    TRY(open_lane(dev, lane, err));
+    cl_int status = clEnqueueBarrierWithWaitList(dev->lanes[lane], 1, &event, NULL);
+    return status == CL_SUCCESS || fail(dev, status, "clEnqueueBarrierWithWaitList", err, "%s", "");
+}
+
+bool dev_reach(Device *dev, const DevMark *mark, Err *err)
+{
+    const cl_event event = (cl_event)mark;
+    cl_int status = mark ? clWaitForEvents(1, &event) : CL_SUCCESS;
+    return status == CL_SUCCESS || fail(dev, status, "clWaitForEvents", err, "%s%s",
+                                        dev->last[0] ? "after kernel " : "", dev->last);
+}
+
+void dev_mark_free(Device *dev, DevMark *mark)
+{
+    if (mark) {
+        UNLESS_LOST(dev, clReleaseEvent((cl_event)mark));
+    }
 }
 
 bool dev_fill(Device *dev, DevMem *mem, size_t offset, size_t bytes, uint32_t word, Err *err)
@@ -727,7 +821,10 @@ bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_a
 
 bool dev_finish(Device *dev, Err *err)
 {
-    cl_int status = clFinish(dev->queue);
+    cl_int status = CL_SUCCESS;
+    for (int lane = 0; lane < DEV_LANES && status == CL_SUCCESS; lane++) {
+        status = dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS;
+    }
     return status == CL_SUCCESS || fail(dev, status, "clFinish", err, "%s%s",
                                         dev->last[0] ? "after kernel " : "", dev->last);
 }

@@ -96,6 +96,7 @@ void exec_free(Exec *exec)
         drop_arena(exec);
     }
     free(exec->bound);
+    staging_free(exec->staging);
     free(exec->params);
     free(exec->planned);
     free(exec->mem);
@@ -413,6 +414,12 @@ bool exec_write_counts(Exec *exec, Err *err)
 void exec_set_parts(Exec *exec, int rows)
 {
     exec->target.part_rows = rows;
+    unbind(exec);
+}
+
+void exec_set_compilers(Exec *exec, int compilers)
+{
+    exec->target.compilers = compilers;
     unbind(exec);
 }
 

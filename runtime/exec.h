@@ -46,6 +46,7 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
  */
 typedef struct ExecStream {
     void *context;
+    struct Crew *crew; /* copies rows on the host; NULL: the caller does */
     /* Rows [row, row + rows) of plane z, channel c of an input, in the element type given to
      * exec_bind, `pitch` bytes apart.  An input is read several times, from the first row on. */
     bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,
@@ -59,6 +60,8 @@ typedef struct ExecStream {
 /* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
  * would fit; 0: as memory asks. */
 void exec_set_parts(Exec *exec, int rows);
+/* For tests: this many threads compile the kernels of the next exec_bind. */
+void exec_set_compilers(Exec *exec, int compilers);
 bool exec_in_parts(const Exec *exec);
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 

@@ -7,6 +7,7 @@
 
 #include "exec.h"
 #include "exec_build.h"
+#include "staging.h"
 
 enum { EXEC_MAX_ARGS = 128 };
 
@@ -45,6 +46,7 @@ struct Exec {
     PrimProgram **programs; /* by step */
     uint64_t host; /* see exec_set_host_memory */
     bool (*stop)(void);
+    Staging *staging; /* NULL until rows go through it */
 };
 
 /* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */

@@ -288,7 +288,7 @@ static bool hull_in_space(Measuring *m, MeasureRows *r, uint32_t k)
     m->hull[k] = 0;
     for (int i = 0; i < tall * deep; i++) {
         cut_row(planes, n_planes, i % tall, i / tall, &first[i], &last[i]);
-        m->hull[k] += last[i] >= first[i] ? last[i] - first[i] + 1 : 0;
+        m->hull[k] += last[i] >= first[i] ? (uint64_t)(last[i] - first[i]) + 1 : 0;
     }
     free(planes);
     if (m->lanes.feret >= 0) {

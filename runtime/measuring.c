@@ -255,41 +255,6 @@ bool measuring_host_memory(Measuring *m)
     return true;
 }
 
-bool measuring_begin_table(const Measuring *m, PrimTable *table)
-{
-    const MeasureList *list = &m->list;
-    size_t columns = (size_t)list->columns;
-    size_t room = (columns + 1) * ((size_t)m->count + 1);
-    if (table->room < room) {
-        prim_table_free(table);
-    }
-    free(table->names);
-    free(table->integer);
-    *table = (PrimTable){.columns = list->columns, .room = table->room, .at = table->at};
-    table->names = calloc(columns + 1, sizeof *table->names);
-    table->integer = calloc(columns + 1, sizeof *table->integer);
-    if (table->at == NULL) {
-        table->at = malloc(room * sizeof *table->at);
-        table->room = table->at != NULL ? room : 0;
-    }
-    if (table->names == NULL || table->integer == NULL || table->at == NULL) {
-        return err_set(m->call->err, CODE_MEMORY, "%s: no memory for a table of %u rows",
-                       m->call->name, m->count);
-    }
-    const double *s = m->frame.spacing;
-    bool unit = s[0] == 1 && s[1] == 1 && (list->dims == 2 || s[2] == 1);
-    measure_names(list, unit, table->names, table->integer);
-    return true;
-}
-
-void measuring_close_table(const Measuring *m, PrimTable *table)
-{
-    for (int c = 1; c <= table->columns && table->rows < m->count; c++) {
-        memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,
-                (size_t)table->rows * sizeof *table->at);
-    }
-}
-
 bool measuring_open(PrimCall *call, Measuring *m)
 {
     *m = (Measuring){.call = call, .strip = measuring_strip(call)};
@@ -302,4 +267,32 @@ bool measuring_open(PrimCall *call, Measuring *m)
     measure_lanes(&m->list, NULL, call, &m->lanes);
     measure_scratch(&m->list, &m->lanes, call, &m->at);
     return true;
+}
+
+/* Values of a whole number's image are taken to be of 16 bits; where they are not, the kernel is compiled
+ * again when they are known. */
+bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
+{
+    static const struct {
+        const char *text;
+        bool windowed;
+    } ahead[MEASURING_AHEAD] = {{kernel_text_measure_range, true},
+                                {kernel_text_measure, false},
+                                {kernel_text_measure_outline, false}};
+    static const MeasureSpread short_numbers = {16, 0, 0};
+    MeasureSpread spread[MEASURE_MAX_IMAGES];
+    PrimCall own = *call;
+    Measuring m;
+    TRY(measuring_open(&own, &m));
+    for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
+        spread[k] = short_numbers;
+    }
+    if (!ahead[which].windowed) {
+        measure_lanes(&m.list, spread, call, &m.lanes);
+    } else if (!measuring_is_windowed(&m)) {
+        return true;
+    }
+    bool outline = ahead[which].text == kernel_text_measure_outline;
+    return (outline && m.lanes.n_outline == 0) ||
+           measuring_program(&m, ahead[which].text, true, 0, program);
 }

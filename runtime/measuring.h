@@ -3,7 +3,7 @@
  * measure_finish.c share.
  *
  * Objects are measured in chunks of at most scratch.objects labels.  Stages after the first kernel
- * need counts and boxes of a chunk on the host; at the end its sums come over in blocks.
+ * need counts and boxes of a chunk on the host; at the end its finished columns come over in blocks.
  */
 #ifndef RUNTIME_MEASURING_H
 #define RUNTIME_MEASURING_H
@@ -15,6 +15,7 @@ enum { STANDING_INSIDE = 1, STANDING_CUT = 2, STANDING_LAST = 4 };
 
 typedef struct Measuring {
     PrimCall *call;
+    bool vector;          /* one by label is wanted, of the last column; else a table */
     MeasureList list;
     MeasureFrame frame;
     MeasureLanes lanes;
@@ -28,7 +29,8 @@ typedef struct Measuring {
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
-    double *hull, *feret; /* [n]: 3-D: hulls and diameters found on the host */
+    uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
+    double *feret;  /* and their diameters */
 } Measuring;
 
 /* Rows that a work-item goes down. */
@@ -37,6 +39,10 @@ int measuring_strip(const PrimCall *call);
 /* Builds a kernel text behind the shared head; `value` > 0 defines READ_VALUE as that reader. */
 bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
                        DevProgram **program);
+
+/* The programs that are known before anything has run (Primitive.program); not all are needed. */
+enum { MEASURING_AHEAD = 3 };
+bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
     DevProgram *program;
@@ -70,16 +76,15 @@ bool measuring_add_sums(Measuring *m);
 bool measuring_add_outline(Measuring *m);
 bool measuring_read_boxes(Measuring *m);
 
-/* Names, kinds and room for a row for each label, with one column more: the labels.  Room that there
- * is from another run is used again: a large table's memory is costly to get. */
-bool measuring_begin_table(const Measuring *m, PrimTable *table);
-/* Brings the columns together, which were `count` apart. */
-void measuring_close_table(const Measuring *m, PrimTable *table);
+/* Room for a table of a row for each label, with one column more: the labels; or a vector of zeros. */
+bool measuring_begin_result(const Measuring *m);
+/* Brings a table's columns together, which were `count` apart. */
+void measuring_close_result(const Measuring *m);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call);
 int measure_parts_halo(const PrimCall *call);
-bool measure_parts_run(PrimCall *call);
+bool measure_parts_run(PrimCall *call, bool vector);
 void measure_parts_forget(void *state);
 
 /* Everything after the first kernel: rows, hulls, moments, medians, holes. */
@@ -113,7 +118,7 @@ bool measuring_write_places(Measuring *m, const uint64_t *place);
 /* The box of object k, both ends included, from minima that lie `stride` apart. */
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
                    int32_t hi[3]);
-/* Appends the chunk's present objects to the table. */
-bool measuring_finish(const Measuring *m, PrimTable *table);
+/* Appends the chunk's present objects to the table, or puts them into the vector. */
+bool measuring_finish(const Measuring *m);
 
 #endif

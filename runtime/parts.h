@@ -62,6 +62,7 @@ typedef struct PartsWindow {
     int first, last; /* tasks that need it */
     int64_t rows;    /* CUT: rows (planes) that it holds; whole: all */
     uint64_t bytes, offset;
+    uint64_t twin; /* where it is for every other part; see parts_is_twin */
 } PartsWindow;
 
 typedef struct PartsSegment {
@@ -73,6 +74,7 @@ typedef struct PartsSegment {
     int cols;        /* a part has so many columns; 0: all */
     int grain;       /* parts are whole multiples of this many rows, but for the last */
     bool roughly;    /* it is laid out to see what the least memory is */
+    bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
@@ -120,6 +122,8 @@ bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, bool roug
 bool parts_reads_box(const ProgRead *read);
 /* The parts of the segment may be tiles. */
 bool parts_has_columns(const ExecPlan *plan, const PartsSegment *segment);
+/* The window is there twice: its rows come or go while another part is computed. */
+bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
 
 /* The grid that a step runs over; the rows or planes that it is cut along. */
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);

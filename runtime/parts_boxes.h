@@ -2,16 +2,15 @@
 #ifndef RUNTIME_PARTS_BOXES_H
 #define RUNTIME_PARTS_BOXES_H
 
-#include "parts_pixels.h"
+#include "parts_state.h"
 
-/* Elements from row to row of a box with so many columns. */
+/* Elements from row to row of memory for so many columns. */
 int parts_box_pitch(int cols);
-/* Where kernels find the pixels of the box of a window. */
-ExecPlace parts_box_place(const ExecPlan *plan, const PartsWindow *window, const PartsBox *box);
-bool parts_load_box(PartsPixels *pixels, const PartsWindow *window, DevMem *mem,
-                    const PartsBox *box, Err *err);
-/* A tile of a kept buffer from a window of tiles of `cols` columns. */
-bool parts_save_tile(PartsPixels *pixels, const PartsWindow *window, int cols, DevMem *mem,
-                     PartsBox tile, Err *err);
+/* Finds the box of window i for the part, and where kernels find its pixels. */
+bool parts_place_box(Segment *seg, int i, PartsBox *box, ExecPlace *place);
+/* The box on its way to the part's slot, unless it is there. */
+bool parts_load_box(Segment *seg, int i);
+/* The tile that was computed of window i to its store. */
+bool parts_save_tile(Segment *seg, int i);
 
 #endif

@@ -86,6 +86,8 @@ typedef struct PrimCall {
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
+    size_t fed;              /* so many partial results are in scratch already: in one piece, the
+                                image need not be read (reduce) */
     PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
@@ -105,7 +107,11 @@ typedef struct PrimTable {
     size_t room;          /* doubles that there is room for in `at` */
     double *at;           /* [column * rows + row]; NaN prints as an empty field; behind the last
                              column there is one more: the labels of the rows */
+    Device *pinned;       /* whose pinned memory `at` is; NULL: malloc's */
 } PrimTable;
+/* Room for so many doubles, pinned where that is worth it.  Room that there is from another run is used
+ * again: a large table's memory is costly to get.  False: no memory. */
+bool prim_table_room(Device *dev, PrimTable *table, size_t room);
 /* Frees what the table holds and empties it; NULL is allowed. */
 void prim_table_free(PrimTable *table);
 
@@ -120,6 +126,11 @@ typedef struct Primitive {
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks the reader for;
                                           NULL: none */
     void (*forget)(void *state);       /* frees what it kept; NULL: nothing */
+    int programs; /* how many of those that run asks for are known before it; the rest is compiled when
+                     it is asked for */
+    /* Number `which` of them, maybe in another thread; the call is as for scratch_bytes, with the
+     * reader. */
+    bool (*program)(const PrimCall *call, int which, DevProgram **program);
 } Primitive;
 
 /* NULL when there is none of that name. */

@@ -135,9 +135,9 @@ typedef struct Labelling {
     DevProgram *program;
 } Labelling;
 
-static bool label_program(Labelling *l, int node_bits)
+static bool label_program(const PrimCall *call, int node_bits, DevProgram **program)
 {
-    const PrimCall *call = l->call;
+    Tiling t = tiling(call);
     bool ballot = strstr(dev_info(call->dev)->platform, "NVIDIA") != NULL;
     char defines[400];
     snprintf(defines, sizeof defines,
@@ -145,10 +145,10 @@ static bool label_program(Labelling *l, int node_bits)
              "#define LABEL_WIDE %d\n#define LABEL_CONNECTIVITY %d\n#define LABEL_3D %d\n"
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
              scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, connectivity(call),
-             call->d > 1, l->t.x, l->t.y, l->t.z);
+             call->d > 1, t.x, t.y, t.z);
     const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label_tiles,
                                  kernel_text_label, NULL};
-    return visit_program(call, defines, texts, &l->program);
+    return visit_program(call, defines, texts, program);
 }
 
 /* Launches a kernel whose arguments are the image's shape and then `more`. */
@@ -179,7 +179,7 @@ bool prim_label_run(PrimCall *call, int node_bits)
 {
     assert(call->out[0].pitch % 16 == 0);
     Labelling l = {.call = call, .t = tiling(call)};
-    TRY(label_program(&l, node_bits));
+    TRY(label_program(call, node_bits, &l.program));
     bool cpu = visit_is_cpu(call);
     size_t words = count_words(call), group = cpu ? 1 : ITEMS;
     const DevArg both[] = {dev_mem(call->scratch), dev_mem(call->out[0].mem)};
@@ -193,6 +193,12 @@ bool prim_label_run(PrimCall *call, int node_bits)
     TRY(label_launch(&l, "label_rank", blocks, group, false, both, 2));
     TRY(scan(call, l.program, 2 * words, blocks));
     return label_launch(&l, "label_write", l.t.tiles, group, false, both, 2);
+}
+
+static bool label_program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
+    return label_program(call, label_node_bits(call), program);
 }
 
 static bool label_run(PrimCall *call)
@@ -212,6 +218,8 @@ const Primitive prim_label = {.name = "label",
                               .scratch_bytes = label_scratch,
                               .run = label_run,
                               .passes = passes,
+                              .programs = 1,
+                              .program = label_program_of,
                               .forget = label_parts_forget};
 
 /* ---- label_equal ----------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@
  *     before `seam` lie behind the image's last one; and steps that are `boxed` give each buffer a
  *     pitch and a first column of its own.
  *   - Whole-image values live in one small buffer of doubles, `values`.
- *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows.
+ *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows;
+ *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions.
  */
 #ifndef RUNTIME_PROGRAM_H
 #define RUNTIME_PROGRAM_H
@@ -154,7 +155,10 @@ typedef enum ArgKind {
     ARG_SEAM,       /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
     ARG_PITCH,      /* a = buffer: int, elements from row to row */
     ARG_COL0,       /* a = buffer: int, first stored column */
-    ARG_COLS_FROM   /* int: first column to compute */
+    ARG_COLS_FROM,  /* int: first column to compute */
+    ARG_PARTIALS    /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
+                       reduction with these values, which in a run in one piece takes the launch's
+                       partial results instead of reading the image */
 } ArgKind;
 
 typedef struct ProgArg {
@@ -220,7 +224,6 @@ typedef struct ProgStep {
                               fly by read_k.  THRESHOLD has its histogram in inputs[0] */
     int n_inputs;
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
-    int of_step;           /* PRIMITIVE: "column": the step whose table it takes; -1 none */
     int at_most;           /* LOOP */
     const ProgCarry *carries; /* END */
     int n_carries;

@@ -4,6 +4,7 @@
  */
 #include "stream.h"
 
+#include "crew.h"
 #include "read_ahead.h"
 #include "signals.h"
 #include "stopwatch.h"
@@ -17,19 +18,11 @@ enum { PIECE_BYTES = 8 << 20 };
 typedef struct Stream {
     const StreamSetup *setup;
     Results *results;
+    Crew *crew;           /* NULL: this thread copies alone */
     ReadAhead *ahead;     /* NULL: from volumes */
     WriteBehind *behind;  /* NULL: into results */
     double rows, written; /* of all images: in all, so far */
 } Stream;
-
-static void copy_rows(const void *from, size_t from_pitch, void *to, size_t to_pitch, size_t bytes,
-                      int64_t rows)
-{
-    for (int64_t y = 0; y < rows; y++) {
-        memcpy((char *)to + (size_t)y * to_pitch, (const char *)from + (size_t)y * from_pitch,
-               bytes);
-    }
-}
 
 static bool goes_on(Err *err)
 {
@@ -53,7 +46,7 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
     int64_t first = v->channel >= 0 ? v->channel : 0;
     const char *from =
         (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
-    copy_rows(from, line, to, pitch, line, rows);
+    crew_copy(s->crew, to, pitch, from, line, line, (size_t)rows);
     return true;
 }
 
@@ -81,9 +74,8 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
         stopwatch_end(before);
         TRY(ok);
     } else {
-        copy_rows(from, pitch,
-                  (char *)r->images[output] + (size_t)((c * g->d + z) * g->h + row) * line, line,
-                  line, rows);
+        char *to = (char *)r->images[output] + (size_t)((c * g->d + z) * g->h + row) * line;
+        crew_copy(s->crew, to, line, from, pitch, line, (size_t)rows);
     }
     s->written += (double)rows;
     s->setup->progress(s->setup->context, s->written / s->rows);
@@ -189,7 +181,9 @@ static bool begin(Stream *s, Err *err)
         s->rows += (double)s->results->grids[i].h * s->results->grids[i].planes;
     }
     if (program->n_inputs > 0 && setup->volumes[0] == NULL) {
-        TRY(read_ahead_start(program, setup->reader, setup->frame, setup->bytes, &s->ahead, err));
+        bool again = exec_in_parts(setup->exec) && reader_frame_bytes(setup->reader) <= setup->keep;
+        size_t bytes = again && setup->keep > setup->bytes ? setup->keep : setup->bytes;
+        TRY(read_ahead_start(program, setup->reader, setup->frame, bytes, s->crew, &s->ahead, err));
     }
     return s->results->bytes > 0 ||
            write_behind_start(setup->sink, setup->frame, setup->bytes, &s->behind, err);
@@ -197,8 +191,8 @@ static bool begin(Stream *s, Err *err)
 
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)
 {
-    Stream s = {.setup = setup, .results = results};
-    ExecStream stream = {.context = &s, .read = read_rows, .write = write_rows};
+    Stream s = {.setup = setup, .results = results, .crew = crew_new()};
+    ExecStream stream = {.context = &s, .crew = s.crew, .read = read_rows, .write = write_rows};
     bool ok = begin(&s, err);
     if (ok) {
         ok = exec_in_parts(setup->exec) ? exec_run_parts(setup->exec, &stream, err)
@@ -213,5 +207,6 @@ bool stream_run(const StreamSetup *setup, Results *results, Err *err)
             ok = false;
         }
     }
+    crew_free(s.crew);
     return ok && results_finish(setup->exec, results, err);
 }

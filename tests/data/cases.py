@@ -34,13 +34,18 @@ def level(p, kind):
     return p if kind == 'u8' else p * 200 + 7 if kind == 'u16' else p / 8 - 5
 
 
+def high(p, kind):
+    """A small deviation from a large mean, in the digits that the type has."""
+    return p % 4 + (250 if kind == 'u8' else 60000) if kind != 'f32' else p / 16 + 10000
+
+
 class Image:
-    """An input: its pattern (plain, even, special), type and pixels."""
+    """An input: its pattern (plain, even, special, high), type and pixels."""
 
     def __init__(self, pattern, kind, *shape):
         self.pattern, self.kind, self.shape, self.ndim = pattern, kind, shape, len(shape)
         p = np.full(shape, 42.0) if pattern == 'even' else pixels(*shape).astype(float)
-        v = level(p, kind).ravel()
+        v = (high(p, kind) if pattern == 'high' else level(p, kind)).ravel()
         if pattern == 'special':
             at = np.arange(v.size)
             v[at % 11 == 3], v[at % 13 == 5], v[at % 17 == 7] = np.nan, np.inf, -np.inf

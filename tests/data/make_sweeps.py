@@ -31,6 +31,7 @@ IMAGES += [Image('plain', 'u8', 2, 3), Image('plain', 'u8', 2, 2, 3), Image('pla
 FINITE = [i for i in IMAGES if i.pattern != 'special']
 FLAT = [i for i in IMAGES if i.ndim == 2]
 SOLID = [i for i in IMAGES if i.ndim == 3]
+HIGH = [Image('high', kind, *PLAIN[ndim]) for ndim in (2, 3) for kind in files.TYPES]
 BORDERS = {'nearest': 'edge', 'reflect': 'symmetric', 'mirror': 'reflect', 'wrap': 'wrap', 'constant(7)': 'constant'}
 SCIPY = {'edge': 'nearest', 'symmetric': 'reflect', 'reflect': 'mirror', 'wrap': 'wrap', 'constant': 'constant'}
 BORDERED = [Image('plain', 'f32', 9, 11), Image('plain', 'f32', 4, 5, 6), Image('plain', 'f32', 2, 3),
@@ -110,6 +111,16 @@ def same(a, b, tolerance=1e-9):
     return a
 
 
+def kappa_sigma(v, kappa):
+    kept = v.ravel()
+    while True:
+        middle, spread = np.median(kept), kept.std()
+        inside = v[(v > middle - kappa * spread) & (v < middle + kappa * spread)]
+        if inside.size == kept.size or inside.size == 0:
+            return kept
+        kept = inside
+
+
 # ---- weighted sums --------------------------------------------------------------------------
 
 for i in IMAGES:
@@ -132,10 +143,8 @@ for i in IMAGES:
     case('mean_filter', i, 'output a = mean_filter(image, ball(2))', windows(v, ball(v.ndim)).mean(0))
     case('sum_filter', i, 'output a = sum_filter(image, diamond(2))', windows(v, diamond(v.ndim)).sum(0))
     if i in FINITE:
-        scale = 1e-4 * max(1.0, np.abs(v).max()) ** 2
-        case('variance_filter', i, 'output a = variance_filter(image, 1)', windows(v, box(v.ndim)).var(0), scale)
-        case('std_filter', i, 'output a = std_filter(image, ball(2))', windows(v, ball(v.ndim)).std(0),
-             1e-2 * max(1.0, np.abs(v).max()))
+        case('variance_filter', i, 'output a = variance_filter(image, 1)', windows(v, box(v.ndim)).var(0), 1e-6)
+        case('std_filter', i, 'output a = std_filter(image, ball(2))', windows(v, ball(v.ndim)).std(0), 1e-5)
         case('laplace', i, 'output a = laplace(image)', ndi.laplace(v), 1e-4)
         case('sobel', i, 'output a = sobel(image)', filters.sobel(v), 1e-4)
         case('prewitt', i, 'output a = prewitt(image)', filters.prewitt(v), 1e-4)
@@ -158,6 +167,20 @@ for i in IMAGES:
              signal.convolve(v, flipped, method='direct'))
         case('correlate', i, f'output a = correlate(image, {line}, border = reflect)',
              ndi.correlate(v, flipped, mode='reflect'))
+for i in HIGH:
+    v, n = i.float, i.ndim
+    case('variance_filter', i, 'output a = variance_filter(image, 1)', windows(v, box(n)).var(0), 1e-6)
+    case('variance_filter', i, 'output a = variance_filter(image, ball(2), border = reflect)',
+         windows(v, ball(n), 'symmetric').var(0), 1e-6)
+    case('std_filter', i, 'output a = std_filter(image, 2)', windows(v, box(n, 2)).std(0), 1e-6)
+    mean, std = windows(v, box(n, 2)).mean(0), windows(v, box(n, 2)).std(0)
+    case('niblack', i, 'output a = niblack(image, 2, 100)', mean - 100 * std, 1e-6)
+    case('sauvola', i, 'output a = sauvola(image, 2, 100, 2)', mean * (1 + 100 * (std / 2 - 1)), 1e-4)
+    for f in ('var', 'std'):
+        case(f, i, f'n = ramp(x = 1)\noutput a = f32(n) + {f}(image)', [getattr(np, f)(v)], 1e-6)
+    k = kappa_sigma(v, 1.5)
+    case('kappa_sigma', i, 'n = ramp(x = 1)\noutput a = f32(n) + kappa_sigma(image, 1.5).std', [k.std()], 1e-6)
+    case('std_project', i, 'output a = std_project(image, x)', v.std(-1), 1e-3)
 for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
     v, s = i.float, SCIPY[mode]
     case('gaussian', i, f'output a = gaussian(image, {[0, 1.2, 0.7][-v.ndim:]}, border = {border})',
@@ -170,7 +193,7 @@ for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
          same(windows(v, box(v.ndim, 2), mode).mean(0), ndi.uniform_filter(v, 5, mode=s, cval=7)), 1e-4)
     case('sum_filter', i, f'output a = sum_filter(image, ball(2), {b})', windows(v, ball(v.ndim), mode).sum(0), 1e-4)
     case('variance_filter', i, f'output a = variance_filter(image, 1, {b})',
-         windows(v, box(v.ndim), mode).var(0), 1e-2)
+         windows(v, box(v.ndim), mode).var(0), 1e-6)
     for text, footprint in footprints(v.ndim):
         w = windows(v, footprint, mode)
         n = len(w)
@@ -354,16 +377,6 @@ for i in IMAGES:
             case(name, i, V + f'{name}({w})', [f(known)])
         except Exception as e:  # scikit-image has no answer
             print(name, i.shape, e)
-
-
-def kappa_sigma(v, kappa):
-    kept = v.ravel()
-    while True:
-        middle, spread = np.median(kept), kept.std()
-        inside = v[(v > middle - kappa * spread) & (v < middle + kappa * spread)]
-        if inside.size == kept.size or inside.size == 0:
-            return kept
-        kept = inside
 
 
 for i in IMAGES:

@@ -33,6 +33,46 @@ static void check(const char *text)
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
 
+/* What primitives will ask for is compiled with the kernels, by several threads; nothing is left to be
+ * compiled while the program runs. */
+static void programs_are_known_beforehand(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        "input image[y, x]\nb = gaussian(image, 1)\nl = label(b > otsu(b))\noutput l\n"
+        "output t = measure(l, image, area, centroid, mean, max, perimeter)\n",
+        "input image[y, x]\noutput a = median(image)\noutput b = std(image)\n"
+        "output c = filter_by_size(label(image > 100), 3, 500)\n",
+        "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        IrGraph *g = pipeline_must("test.pipe", TEXTS[i]);
+        PassContext cx = {.fuse = FUSE_ALL};
+        const IrSchedule *schedule = pass_run_all(g, &cx);
+        const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+        BothCase in = {.n_inputs = 1};
+        in.inputs[0] = both_image(70, 50, 1, 1, ELEM_U8, 3, BOTH_SMOOTH);
+        ExecInput inputs[1];
+        both_inputs(&in, inputs);
+        DevOptions options = {.cache = "", .choice = dev_info(device)->name};
+        Device *fresh;
+        Exec *exec;
+        Err err = {0};
+        BothResult result;
+        if (!dev_open(&options, &fresh, &err) || !exec_new(p, fresh, &exec, &err)) {
+            fail_msg("%s", err.text);
+        }
+        exec_set_compilers(exec, 3);
+        assert_true(exec_bind(exec, inputs, in.params, &err));
+        uint64_t builds = dev_builds(fresh);
+        assert_true(both_execute(exec, p, &in, &result, &err));
+        assert_int_equal(dev_builds(fresh), builds);
+        both_free(&result);
+        exec_free(exec);
+        dev_close(fresh);
+        free((void *)(uintptr_t)in.inputs[0].pixels);
+    }
+}
+
 static bool takes_one_channel(const char *text)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
@@ -153,6 +193,7 @@ static void functions_take_many_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(programs_are_known_beforehand),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),
