@@ -23,11 +23,7 @@ void exact_clear(Exact *sum);
 void exact_add(Exact *sum, int64_t v, int exponent);
 /* Adds a finite double. */
 void exact_add_double(Exact *sum, double v);
-/* The sum as the double nearest to it and the double nearest to what is left; bits more than 125
- * below the top one are cut off. */
+/* The sum as the double nearest to it and the double nearest to what is left (exact_digits.h). */
 void exact_round(const Exact *sum, double out[2]);
-
-/* The same of digits 32 bits apart, the last one signed and below 2^62, times 2^exponent. */
-void exact_join(const int64_t *digits, int n, int exponent, double out[2]);
 
 #endif

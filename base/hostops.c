@@ -1,7 +1,8 @@
 /* hostops: hostops.def as a table of functions. */
 #include "hostops.h"
 
-#include <math.h>
+#include "f64_math.h"
+
 #include <stddef.h>
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #define BASE_MEASURES_H
 
 #include "err.h"
+#include "measure_object.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,38 +57,6 @@ typedef enum MeasureId {
     MEASURE_IDS
 } MeasureId;
 
-/* Axes are x, y, z here: innermost first. */
-typedef struct MeasureFrame {
-    int dims;          /* 2 or 3 */
-    double spacing[3]; /* size of a pixel */
-} MeasureFrame;
-
-enum { MEASURE_MAX_MOMENTS = 64 };
-
-/* What is summed of one object; only what is needed is set. */
-typedef struct MeasureObject {
-    uint32_t label;
-    uint64_t count;
-    int64_t sum[3];        /* of the coordinates */
-    int32_t lo[3], hi[3];  /* bounding box, both ends included */
-    double convex;         /* pixels of the convex hull image */
-    double feret;          /* square of the largest distance, in units of the spacing */
-    double filled;         /* pixels with holes filled */
-    int64_t perimeter[3];  /* border pixels that weigh 1, sqrt 2, (1 + sqrt 2) / 2 */
-    int64_t crofton[5];    /* 2 x 2 neighbourhoods of the five weights, see measure_values.c */
-    int64_t euler;         /* Euler number; in 3-D eight times it */
-    /* Sums of dx^p dy^q dz^r from the anchor, [r][q][p] with p, q, r in 0..3; 0: not needed. */
-    double moments[MEASURE_MAX_MOMENTS];
-} MeasureObject;
-
-/* Exact sums come as a double and what it lacks. */
-typedef struct MeasureIntensity {
-    double sum[2], square[2], by[3][2]; /* by: times the coordinate */
-    double min, max;                    /* NaN when a pixel is */
-    double median;
-    double moments[MEASURE_MAX_MOMENTS];
-} MeasureIntensity;
-
 typedef struct Measure {
     MeasureId id;
     const char *name, *aliases, *doc;
@@ -96,6 +65,7 @@ typedef struct Measure {
     unsigned needs;
     MeasureShape shape;
     int integer; /* 1: whole numbers; 2: whole numbers when the spacing is 1 */
+    const char *function; /* its name in measure_formulae.h, without value_ */
     void (*value)(const MeasureFrame *frame, const MeasureObject *object,
                   const MeasureIntensity *intensity, double *out);
 } Measure;
@@ -142,12 +112,6 @@ void measure_names(const MeasureList *list, bool unit, char (*names)[64], bool *
 /* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of
  * orders 0 and 1 follow from count and sums unless weighted. */
 uint64_t measure_moments(unsigned needs, int dims, bool weighted);
-
-/* The place from which an object's moments are summed: the pixel at its centroid. */
-static inline int64_t measure_anchor(int64_t sum, uint64_t count)
-{
-    return (sum + (int64_t)(count / 2)) / (int64_t)count;
-}
 
 /* Sums of an object with NaN or infinite pixels (min and max tell) become what IEEE gives. */
 void measure_close(MeasureIntensity *intensity);

@@ -8,8 +8,13 @@
  * beginning to the last one's end, by the device's own clock; bytes are the compulsory ones (each
  * input read once, each output written once) and their rate as a share of a device copy measured
  * in the same run.
+ *
+ * With --hand FOLDER every case's input (one plane of it) and results are left in FOLDER, a line with
+ * the time says so, and the next case waits for a line: bench/peers.py does the same work meanwhile.
  */
 #include "tests/support/both.h"
+
+#include "npy.h"
 
 #include "base/file.h"
 #include "codegen/codegen.h"
@@ -276,7 +281,20 @@ static bool print_kernels(Device *dev, Exec *exec, Err *err)
     return true;
 }
 
-static bool run_case(const Case *c, Device *dev, int runs, int divide, double copy, bool verbose,
+typedef struct Wanted {
+    int runs, divide;
+    bool verbose, check;
+    const char *hand; /* folder for input and results; NULL: nobody asks for them */
+} Wanted;
+
+static bool hand_over(const char *folder, const Case *c, int w, int h, const void *plane,
+                      const Program *program, Exec *exec, Err *err)
+{
+    TRY(npy_write(folder, "input", c->elem, (const int64_t[]){w, h, 1, 1}, plane, err));
+    return npy_write_results(folder, program, exec, err);
+}
+
+static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double copy, double *median,
                      Err *err)
 {
     Arena arena;
@@ -289,7 +307,7 @@ static bool run_case(const Case *c, Device *dev, int runs, int divide, double co
     PassContext cx = {.fuse = FUSE_ALL};
     const IrSchedule *schedule = pass_run_all(g, &cx);
     const Program *program = cg_program(g, schedule, "bench");
-    int w = c->w / divide, h = c->h / divide;
+    int w = c->w / wanted->divide, h = c->h / wanted->divide;
     ExecInput input = {.extent = {w, h, c->d, 1}, .elem = c->elem, .pixel_um = {1, 1, 1}};
     double params[32] = {0};
     for (int i = 0; i < program->n_params; i++) {
@@ -300,17 +318,18 @@ static bool run_case(const Case *c, Device *dev, int runs, int divide, double co
     bool ok = plane != NULL && exec_new(program, dev, &exec, err) &&
               exec_bind(exec, &input, params, err);
     ok = ok && upload(exec, c, w, h, plane, err);
-    double median = 0, busy = 0;
+    double busy = 0;
     int launches = 0;
-    ok = ok && time_runs(exec, dev, c, w, h, plane, runs, &median, &launches, &busy, err);
+    ok = ok && time_runs(exec, dev, c, w, h, plane, wanted->runs, median, &launches, &busy, err);
     if (ok) {
         double pixels = (double)w * h * c->d;
         double bytes = pixels * ((double)elem_size(c->elem) + c->out_bytes);
         printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %5d\n", c->name, w,
-               elem_name(c->elem), median, busy, c->goal_ms, bytes / median * 1e-6,
-               100 * bytes / (median * 1e-3) / copy, launches);
+               elem_name(c->elem), *median, busy, c->goal_ms, bytes / *median * 1e-6,
+               100 * bytes / (*median * 1e-3) / copy, launches);
         fflush(stdout);
-        ok = !verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err));
+        ok = !wanted->hand || hand_over(wanted->hand, c, w, h, plane, program, exec, err);
+        ok = ok && (!wanted->verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err)));
     }
     free(plane);
     exec_free(exec);
@@ -343,39 +362,90 @@ static double copy_rate(Device *dev)
     return 2.0 * (double)size / best;
 }
 
+static bool read_option(Wanted *wanted, DevOptions *options, const char **only, const char *name,
+                        const char *value)
+{
+    const struct {
+        const char *name;
+        const char **text;
+        int *number;
+    } known[] = {{"--device", &options->choice, NULL}, {"--only", only, NULL},
+                 {"--dump", &options->dump, NULL},     {"--load", &options->load, NULL},
+                 {"--hand", &wanted->hand, NULL},      {"--runs", NULL, &wanted->runs},
+                 {"--divide", NULL, &wanted->divide}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name, known[i].name) == 0 && known[i].text) {
+            *known[i].text = value;
+            return true;
+        }
+        if (strcmp(name, known[i].name) == 0) {
+            *known[i].number = atoi(value);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_options(int argc, char **argv, Wanted *wanted, DevOptions *options,
+                         const char **only)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--verbose") == 0) {
+            wanted->verbose = true;
+        } else if (strcmp(argv[i], "--no-check") == 0) {
+            wanted->check = false;
+        } else if (i + 1 == argc || !read_option(wanted, options, only, argv[i], argv[i + 1])) {
+            return false;
+        } else {
+            i++;
+        }
+    }
+    return wanted->runs >= 1 && wanted->runs <= 100 && wanted->divide >= 1;
+}
+
+/* Says that the case's files are there, or with no time that there are none, and waits. */
+static void wait_for_peers(double median)
+{
+    char line[16];
+    printf(median > 0 ? "ready %.6f\n" : "ready\n", median);
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin)) {
+        fprintf(stderr, "bench: nobody reads along any more\n");
+    }
+}
+
+static bool measure_case(const Case *c, Device *dev, const Wanted *wanted, double copy)
+{
+    char why[300] = "";
+    Err err = {0};
+    double median = 0;
+    bool same = !wanted->check || check_small(c, dev, why, sizeof why);
+    if (!same) {
+        printf("%-22s DIFFERS FROM THE EVALUATOR: %s\n", c->name, why);
+    }
+    bool ran = run_case(c, dev, wanted, copy, &median, &err);
+    if (!ran) {
+        printf("%-22s failed: %s\n", c->name, err.text);
+    }
+    if (wanted->hand) {
+        wait_for_peers(ran ? median : 0);
+    }
+    return same && ran;
+}
+
 int main(int argc, char **argv)
 {
-    const char *device = NULL, *only = NULL;
-    int runs = 9, divide = 1;
-    bool verbose = false, check = true;
+    const char *only = NULL;
+    Wanted wanted = {.runs = 9, .divide = 1, .check = true};
     DevOptions options = {.profile = true};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
-            device = argv[++i];
-        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
-            runs = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
-            only = argv[++i];
-        } else if (strcmp(argv[i], "--divide") == 0 && i + 1 < argc) {
-            divide = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--dump") == 0 && i + 1 < argc) {
-            options.dump = argv[++i];
-        } else if (strcmp(argv[i], "--load") == 0 && i + 1 < argc) {
-            options.load = argv[++i];
-        } else if (strcmp(argv[i], "--verbose") == 0) {
-            verbose = true;
-        } else if (strcmp(argv[i], "--no-check") == 0) {
-            check = false;
-        } else {
-            fprintf(stderr, "bench [--device NAME] [--runs N] [--only CASE] [--divide N] [--verbose] "
-                            "[--no-check] [--dump DIR] [--load DIR]\n");
-            return 2;
-        }
+    if (!read_options(argc, argv, &wanted, &options, &only)) {
+        fprintf(stderr, "bench [--device NAME] [--runs N] [--only CASE] [--divide N] [--verbose] "
+                        "[--no-check] [--dump DIR] [--load DIR] [--hand DIR]\n");
+        return 2;
     }
     Err err = {0};
     Device *dev = NULL;
-    options.choice = device;
-    if (runs < 1 || runs > 100 || divide < 1 || !dev_open(&options, &dev, &err)) {
+    if (!dev_open(&options, &dev, &err)) {
         fprintf(stderr, "bench: %s\n", err.text);
         return err.code;
     }
@@ -386,18 +456,8 @@ int main(int argc, char **argv)
            "goal ms", "GB/s", "of copy", "steps");
     int failed = 0;
     for (int i = 0; i < N_CASES; i++) {
-        if (only != NULL && strstr(CASES[i].name, only) == NULL) {
-            continue;
-        }
-        char why[300] = "";
-        err_clear(&err);
-        if (check && !check_small(&CASES[i], dev, why, sizeof why)) {
-            printf("%-22s DIFFERS FROM THE EVALUATOR: %s\n", CASES[i].name, why);
-            failed++;
-        }
-        if (!run_case(&CASES[i], dev, runs, divide, copy, verbose, &err)) {
-            printf("%-22s failed: %s\n", CASES[i].name, err.text);
-            failed++;
+        if (only == NULL || strstr(CASES[i].name, only) != NULL) {
+            failed += !measure_case(&CASES[i], dev, &wanted, copy);
         }
     }
     dev_close(dev);

@@ -1,16 +1,29 @@
 #!/usr/bin/env python3
-"""Times the samples against what users would write in Python, on one machine in one run.
+"""Times the cases of bench/cases.def against what users would write in Python, side by side in one run.
 
-    bench/peers.py [--size 2048] [--device cpu] [--runs 5] [--pipec build/pipec]
+    bench/peers.py [--bench build/bench] [--device NAME] [--divide N] [--runs N] [--only CASE]
+                   [--limit SECONDS] [--cpu] [--keep]
 
-Peers that can be imported take part: scikit-image and scipy, and CuPy with cuCIM where there are.  The
-image is made here; both sides have it in memory (pipec: "compute" of its --profile, kernels compiled
-before).  Objects must be as many, floats within tolerance, or the row says so; a few pixels whose blurred
-value is next to the threshold may fall on either side, as the peers blur with other roundings.  Figures
-are medians.
+build/bench runs a case, leaves its input and results in a folder and waits; then the same work is done
+here, on the same image, which is on the device before: by CuPy and cuCIM where there are a GPU and both
+packages, else by numpy, scipy and scikit-image.  One row of PEERS is one case; whoever has the operation
+under the same name takes part.  The figure is the median of CUDA events (of the clock on a CPU) after a
+run to warm up; runs that would take longer than --limit are given up.
+
+Results must agree.  Labels: the same number at every pixel; where they are found in a blurred image,
+which the peers round otherwise, the pixels that fall on the other side of the threshold are counted, and
+may be one in 100 000.  Floats: to 1e-4 of the largest.  Numbers of tables: to 1e-3 of a measure's largest,
+as the peers sum in f32.  Colours: to one step of a byte.
+
+--keep writes what is printed to bench/results/.
 """
 import argparse
+import datetime
+import importlib
 import pathlib
+import re
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -18,97 +31,300 @@ import tempfile
 import time
 
 import numpy as np
-import tifffile
-from scipy import ndimage
-from skimage import color, filters, measure, morphology
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def scene(size):
-    """Round bright objects in noise, u8."""
-    rng = np.random.default_rng(1)
-    field = ndimage.gaussian_filter(rng.normal(size=(size, size)), 4)
-    return np.clip(field / field.std() * 40 + 100, 0, 255).astype(np.uint8)
+class Peers:
+    """The libraries of one side: `xp` arrays, `nd` scipy.ndimage, `sk` scikit-image by module name."""
+
+    def __init__(self, gpu):
+        self.gpu = gpu
+        self.xp = importlib.import_module("cupy" if gpu else "numpy")
+        self.nd = importlib.import_module("cupyx.scipy.ndimage" if gpu else "scipy.ndimage")
+        self.skimage = "cucim.skimage" if gpu else "skimage"
+        self.name = "cupy, cucim" if gpu else "scipy, skimage"
+        self.disk2 = self.xp.hypot(*self.xp.mgrid[-2:3, -2:3]) <= 2
+
+    def sk(self, module):
+        return importlib.import_module(f"{self.skimage}.{module}")
+
+    def versions(self):
+        names = ["cupy", "cucim"] if self.gpu else ["numpy", "scipy", "skimage"]
+        return ", ".join(f"{n} {getattr(importlib.import_module(n), '__version__', '')}" for n in names)
+
+    def there(self, plane, planes):
+        """A case's input in the peer's memory."""
+        image = self.xp.asarray(plane)
+        return self.xp.ascontiguousarray(self.xp.broadcast_to(image, (planes, *image.shape))) if planes else image
+
+    def here(self, result):
+        return result.get() if hasattr(result, "get") else result
+
+    def time_once(self, work):
+        if not self.gpu:
+            begin = time.perf_counter()
+            result = work()
+            return 1e3 * (time.perf_counter() - begin), result
+        begin, end = self.xp.cuda.Event(), self.xp.cuda.Event()
+        begin.record()
+        result = work()
+        end.record()
+        end.synchronize()
+        return self.xp.cuda.get_elapsed_time(begin, end), result
+
+    def forget(self):
+        if self.gpu:
+            self.xp.get_default_memory_pool().free_all_blocks()
 
 
-def blobs(image):
-    blurred = filters.gaussian(image.astype(np.float32), 2, preserve_range=True, mode="nearest")
-    labels = measure.label(blurred > filters.threshold_otsu(blurred), connectivity=2)
-    measure.regionprops_table(
-        labels, image, properties=("label", "area", "centroid", "mean_intensity", "max_intensity"))
-    return {"labels": labels}
+def f32(m, v):
+    return v.astype(m.xp.float32)
 
 
-def nuclei(image):
-    green = image[..., 1].astype(np.float32)
-    blurred = filters.gaussian(green, 5, preserve_range=True, mode="nearest")
-    mask = morphology.binary_erosion(blurred > filters.threshold_otsu(blurred), morphology.disk(2))
-    labels = measure.label(mask)
-    color.label2rgb(labels)
-    measure.regionprops_table(
-        labels, green, properties=("label", "mean_intensity", "area", "solidity"))
-    return {"labels": labels}
+def gaussian(m, v, sigma):
+    return m.nd.gaussian_filter(f32(m, v), sigma, mode="nearest")
 
 
-def harris(image):
-    image = image.astype(np.float32)
-    gx = ndimage.correlate1d(image, [-1, 0, 1], axis=1, mode="nearest")
-    gy = ndimage.correlate1d(image, [-1, 0, 1], axis=0, mode="nearest")
-    box = lambda v: ndimage.uniform_filter(v, 3, mode="nearest")
-    xx, yy, xy = box(gx * gx), box(gy * gy), box(gx * gy)
-    return {"corners": xx * yy - xy * xy - 0.04 * (xx + yy) ** 2}
+def chain(m, v):
+    a = m.xp.sqrt(v * m.xp.float32(0.0039215689)) * m.xp.float32(1.7) - m.xp.float32(0.2)
+    b = m.xp.minimum(m.xp.maximum(a, 0), 1)
+    c = b * b * (3 - 2 * b)
+    return {"chain": m.xp.abs(1 - m.xp.exp(-c * 2) - m.xp.float32(0.5)) * 255}
 
 
-def cupy_blobs(image):
-    import cupy
-    from cucim.skimage import filters as cf, measure as cm
-    blurred = cf.gaussian(image.astype(cupy.float32), 2, preserve_range=True, mode="nearest")
-    labels = cm.label(blurred > cf.threshold_otsu(blurred), connectivity=2)
-    cupy.cuda.Device().synchronize()
-    return {"labels": labels.get()}
+def harris(m, v):
+    gx = m.nd.correlate1d(v, m.xp.asarray([-1, 0, 1], "f4"), axis=1, mode="nearest")
+    gy = m.nd.correlate1d(v, m.xp.asarray([-1, 0, 1], "f4"), axis=0, mode="nearest")
+    xx, yy, xy = (m.nd.uniform_filter(p, 3, mode="nearest") for p in (gx * gx, gy * gy, gx * gy))
+    return {"corners": xx * yy - xy * xy - m.xp.float32(0.04) * (xx + yy) ** 2}
 
 
-CASES = {"blobs": (blobs, cupy_blobs), "nuclei": (nuclei, None), "harris": (harris, None)}
+def convolve15(m, v):
+    j, i = m.xp.mgrid[-7:8, -7:8]
+    weights = m.xp.exp(-(i * i + j * j + i * j) / 30).astype("f4")
+    return {"smooth": m.nd.correlate(v, weights, mode="nearest")}
 
 
-def median_ms(work, runs):
-    """The median time, and what the last run gave; the first run is not counted."""
-    result = work()
-    times = []
-    for _ in range(runs):
+def moments(m, v):
+    return {"average": v.mean(), "spread": v.std(), "lowest": v.min(), "highest": v.max()}
+
+
+def over_otsu(m, blurred):
+    return blurred > m.sk("filters").threshold_otsu(blurred)
+
+
+def label(m, mask, connectivity=2):
+    return m.sk("measure").label(mask, connectivity=connectivity)
+
+
+def nuclei(m, v):
+    eroded = m.nd.binary_erosion(over_otsu(m, gaussian(m, v, 5)), m.disk2, border_value=1)
+    return {"labels": label(m, eroded)}
+
+
+# How a table's columns are called by pipec, for what regionprops_table gives.
+TABLE_NAMES = {"mean_intensity": "mean"}
+
+
+def regions(m, labels, image, properties):
+    table = m.sk("measure").regionprops_table(labels, image, properties=("label", *properties))
+    return {"table": {TABLE_NAMES.get(k, k): v for k, v in table.items()}}
+
+
+def measure(m, v):
+    blurred = gaussian(m, v, 2)
+    return regions(m, label(m, over_otsu(m, blurred)), v, ("area", "mean_intensity", "solidity"))
+
+
+def measure_all(m, v):
+    words = re.sub(r"#.*", "", (ROOT / "bench/cases/measure_all.pipe").read_text())
+    names = re.split(r"[,\s]+", re.search(r"image,(.*)\)", words, re.S)[1].strip())
+    theirs = importlib.import_module(f"{m.skimage}.measure._regionprops").COL_DTYPES
+    names = [n for n in names if n in theirs]
+    return regions(m, label(m, v > 127), v, names)
+
+
+def label2rgb(m, labels):
+    return {"picture": m.xp.moveaxis(m.sk("color").label2rgb(labels, bg_label=0), -1, 0) * 255}
+
+
+def distance(m, v):
+    if m.gpu:
+        edt = importlib.import_module("cucim.core.operations.morphology").distance_transform_edt
+        return {"depth": edt(v > 127)}
+    return {"depth": m.nd.distance_transform_edt(v > 127)}
+
+
+def watershed(m, v):
+    segment = m.sk("segmentation").watershed
+    mask = v > 127
+    depth = m.nd.distance_transform_edt(mask).astype("f4")
+    peaks = m.sk("morphology").local_maxima(depth)
+    return {"parts": segment(-depth, label(m, peaks), mask=mask)}
+
+
+def sources(m, v):
+    kept = v.ravel()
+    while True:
+        middle, spread = m.xp.median(kept), m.xp.std(kept)
+        inside = kept[(kept > middle - 3 * spread) & (kept < middle + 3 * spread)]
+        if inside.size == kept.size:
+            break
+        kept = inside
+    labels, n = m.nd.label(v > 5 * m.xp.std(kept))
+    index = m.xp.arange(1, int(n) + 1)
+    return {"table": {"label": index, "center_of_mass": m.nd.center_of_mass(v, labels, index),
+                      "sum": m.nd.sum_labels(v, labels, index)}}
+
+
+# By case: what a user writes, as results by the names of the pipeline's outputs.
+PEERS = {
+    "chain of 10": chain,
+    "gaussian 2": lambda m, v: {"blurred": gaussian(m, v, 2)},
+    "gaussian 5": lambda m, v: {"blurred": gaussian(m, v, 5)},
+    "gaussians 1 - 2": lambda m, v: {"difference": gaussian(m, v, 1) - gaussian(m, v, 2)},
+    "harris": harris,
+    "convolve 15 x 15": convolve15,
+    "median of disk(2)": lambda m, v: {"filtered": m.nd.median_filter(v, footprint=m.disk2, mode="nearest")},
+    "median of 7 x 7": lambda m, v: {"filtered": m.nd.median_filter(v, size=7, mode="nearest")},
+    "otsu": lambda m, v: {"threshold": m.sk("filters").threshold_otsu(v)},
+    "median": lambda m, v: {"middle": m.xp.median(v)},
+    "mean std min max": moments,
+    "label blobs": lambda m, v: {"labels": label(m, v > 127)},
+    "label noise": lambda m, v: {"labels": label(m, v > 127)},
+    "blobs": lambda m, v: {"labels": label(m, over_otsu(m, gaussian(m, v, 2)))},
+    "blobs 2048": lambda m, v: {"labels": label(m, over_otsu(m, gaussian(m, v, 2)))},
+    "nuclei": nuclei,
+    "measure": measure,
+    "measure all": measure_all,
+    "label2rgb": label2rgb,
+    "distance": distance,
+    "watershed": watershed,
+    "sources": sources,
+    "gaussian 2 in 3-D": lambda m, v: {"blurred": gaussian(m, v, 2)},
+}
+PLANES = {"gaussian 2 in 3-D": 512}  # bench gives one plane, which is in each place
+BLURRED_FIRST = {"blobs", "blobs 2048", "nuclei", "measure", "sources"}
+
+
+# ---- results ------------------------------------------------------------------------------------
+
+def compare_labels(case, got, want):
+    differ = np.count_nonzero(got != want)
+    if differ == 0:
+        return "equal"
+    if case not in BLURRED_FIRST:
+        return f"WRONG: {differ} labels differ"
+    pixels = int(np.count_nonzero((got > 0) != (want > 0)))
+    return f"{pixels} pixels differ" if pixels <= 1e-5 * got.size else f"WRONG: {pixels} pixels differ"
+
+
+def compare_floats(got, want, of_largest, scale=0.0):
+    """`scale`: the largest number that belongs with these, where it is not among them."""
+    if got.shape != want.shape:
+        return f"WRONG: {got.shape} for {want.shape}"
+    largest = 0.0
+    for part in range(0, max(1, got.size), 1 << 26):  # not all at once: there may be 2 GB of them
+        a, b = (v.reshape(-1)[part:part + (1 << 26)] for v in (got, want))
+        largest = max(largest, float(np.nanmax(np.abs(a - b, dtype="f8"), initial=0)))
+    scale = max(float(np.nanmax(np.abs(want), initial=0)), scale, 1e-30)
+    return "close" if largest <= of_largest * scale else f"WRONG by {largest / scale:.1e} of the largest"
+
+
+def columns_of(table, here):
+    """A column for each number; a list has a tuple of numbers for each row."""
+    columns = {}
+    for name, values in table.items():
+        if isinstance(values, list):
+            rows = np.array([[float(v) for v in row] for row in values])
+            columns.update({f"{name}-{k}": rows[:, k] for k in range(rows.shape[1])})
+        else:
+            columns[name] = np.asarray(here(values))
+    return columns
+
+
+def compare_tables(case, got, names, want):
+    rows, count = got.shape[1], len(want["label"])
+    if rows != count:
+        close = case in BLURRED_FIRST and abs(rows - count) <= 1e-4 * count
+        return f"{rows - count:+d} of {count} rows" if close else f"WRONG: {rows} rows for {count}"
+    known = [n for n in want if n in names and want[n].dtype.kind in "iuf"]
+    scales = {}  # of a measure: some of its columns may be 0 but for rounding
+    for n in known:
+        stem = n.split("-")[0]
+        scales[stem] = max(scales.get(stem, 0.0), float(np.nanmax(np.abs(want[n]), initial=0)))
+    wrong = [n for n in known if compare_floats(got[names.index(n)], want[n].astype("f8"), 1e-3,
+                                                scales[n.split("-")[0]]) != "close"]
+    return f"WRONG: {', '.join(wrong)}" if wrong else f"{len(known)} columns close"
+
+
+def compare(case, folder, results, here):
+    """What there is to say of each result, once."""
+    said = []
+    for name, want in results.items():
+        got = np.load(folder / f"{name}.npy", mmap_mode="r")
+        if isinstance(want, dict):
+            names = (folder / f"{name}.names").read_text().split()
+            said.append(compare_tables(case, got[0, 0], names, columns_of(want, here)))
+            continue
+        want = np.asarray(here(want))
+        got = got.reshape(want.shape)
+        if name in ("labels", "parts"):
+            said.append(compare_labels(case, got, want))
+        else:
+            said.append(compare_floats(got, want, 1.01 / 255 if name == "picture" else 1e-4))
+    return ", ".join(dict.fromkeys(said))
+
+
+# ---- running ------------------------------------------------------------------------------------
+
+class TooLong(Exception):
+    pass
+
+
+def give_up(*_):
+    raise TooLong
+
+
+def median_ms(m, work, runs, limit):
+    """The median of as many runs as there is time for, and the last result."""
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(limit)
+    try:
         begin = time.perf_counter()
         result = work()
-        times.append(1e3 * (time.perf_counter() - begin))
-    return statistics.median(times), result
+        times = []
+        while not times or (len(times) < runs and time.perf_counter() - begin < limit / 4):
+            result = None
+            ms, result = m.time_once(work)
+            times.append(ms)
+        return statistics.median(times), result
+    finally:
+        signal.alarm(0)
 
 
-def pipec_ms(options, name, path, out):
-    """The median of what --profile calls compute."""
-    command = [options.pipec, "run", ROOT / "samples" / f"{name}.pipe", path, "-o", out, "--profile"]
-    command += ["--device", options.device] if options.device else []
-    times = []
-    for run in range(options.runs + 1):
-        said = subprocess.run(command, capture_output=True, text=True, check=True)
-        lines = (said.stdout + said.stderr).splitlines()
-        times += [float(s.split()[2]) for s in lines if s.startswith("compute ")] if run else []
-    return statistics.median(times)
+def peer_columns(m, case, folder, own_ms, options):
+    """What is printed behind bench's row: the peer's time, how many times faster, the comparison."""
+    work = PEERS.get(case)
+    if work is None:
+        return f"{'-':>10} {'-':>7}  no peer"
+    try:
+        plane = np.load(folder / "input.npy")[0, 0]
+        there = m.there(plane, PLANES.get(case))
+        ms, results = median_ms(m, lambda: work(m, there), options.runs, options.limit)
+        return f"{ms:10.2f} {ms / own_ms:6.1f}x  {compare(case, folder, results, m.here)}"
+    except TooLong:
+        return f"{'-':>10} {'-':>7}  given up after {options.limit} s"
+    except (ImportError, AttributeError, NotImplementedError) as error:
+        return f"{'-':>10} {'-':>7}  the peer has no such operation ({str(error).splitlines()[0][:60]})"
+    except Exception as error:  # whatever a library throws when memory is out or an image too large
+        return f"{'-':>10} {'-':>7}  the peer fails: {type(error).__name__} {str(error).splitlines()[0][:60] if str(error) else ''}"
+    finally:
+        m.forget()
 
 
-def compare(out, path, results):
-    """What differs between pipec's files and a peer's arrays."""
-    for name, want in results.items():
-        got = tifffile.imread(out / f"{path.stem}_{name}.tif")
-        if name == "labels":
-            pixels = int(np.count_nonzero((got > 0) != (want > 0)))
-            same = got.max() == want.max() and pixels <= 1e-5 * got.size
-            return f"{want.max()} objects, {pixels} pixels differ" if same else "WRONG labels"
-        if not np.allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max()):
-            return f"WRONG {name}"
-    return "same"
-
-
-def has_cucim():
+def has_gpu():
     try:
         import cucim.skimage  # noqa: F401
         import cupy
@@ -117,37 +333,69 @@ def has_cucim():
         return False
 
 
+def start_bench(options, folder):
+    command = [options.bench, "--hand", folder, "--runs", str(options.runs), "--divide", str(options.divide)]
+    for name in ("device", "only"):
+        command += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def side_by_side(m, options, folder, say):
+    """Prints bench's lines, with the peer's columns behind each row; True when all is as it should be."""
+    good, row = True, ""
+    with start_bench(options, folder) as bench:
+        for line in bench.stdout:
+            line = line.rstrip("\n")
+            if not line.startswith("ready"):
+                if row:
+                    say(row)
+                row = line
+                continue
+            if line == "ready":
+                say(row)
+            else:
+                case = re.match(r"\S+( \S+)*", row)[0]
+                row = f"{row} {peer_columns(m, case, folder, float(line.split()[1]), options)}"
+                good = good and "WRONG" not in row
+                say(row)
+            row = ""
+            for file in folder.iterdir():
+                file.unlink()
+            bench.stdin.write("\n")
+            bench.stdin.flush()
+        if row:
+            say(row)
+    return good and bench.returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--size", type=int, default=2048)
+    parser.add_argument("--bench", default=ROOT / "build" / "bench")
     parser.add_argument("--device")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--pipec", default=ROOT / "build" / "pipec")
+    parser.add_argument("--only")
+    parser.add_argument("--divide", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--cpu", action="store_true", help="scipy and scikit-image, even where there is CuPy")
+    parser.add_argument("--keep", action="store_true", help="into bench/results, too")
     options = parser.parse_args()
-    image = scene(options.size)
-    print(f"{options.size} x {options.size}, medians of {options.runs}, ms")
-    print(f"{'sample':8} {'pipec':>10} {'skimage':>10} {'times':>7} {'cucim':>10} {'times':>7}  results")
-    wrong = False
-    for name, (work, gpu_work) in CASES.items():
-        given = np.stack([image, image[::-1], image[:, ::-1]], -1) if name == "nuclei" else image
-        with tempfile.TemporaryDirectory() as folder:
-            path, out = pathlib.Path(folder) / "image.tif", pathlib.Path(folder) / "out"
-            tifffile.imwrite(path, given, photometric="rgb" if given.ndim == 3 else "minisblack")
-            own = pipec_ms(options, name, path, out)
-            peer, results = median_ms(lambda: work(given), options.runs)
-            verdict = compare(out, path, results)
-            row = f"{name:8} {own:10.1f} {peer:10.1f} {peer / own:6.1f}x"
-            if gpu_work and has_cucim():
-                import cupy
-                there = cupy.asarray(given)
-                gpu, results = median_ms(lambda: gpu_work(there), options.runs)
-                verdict += ", " + compare(out, path, results)
-                row += f" {gpu:10.1f} {gpu / own:6.1f}x"
-            else:
-                row += f" {'-':>10} {'-':>7}"
-            print(f"{row}  {verdict}")
-            wrong = wrong or "WRONG" in verdict
-    return 1 if wrong else 0
+    m = Peers(not options.cpu and has_gpu())
+    lines = []
+
+    def say(line):
+        if line.startswith("case "):
+            line += f" {'peer ms':>10} {'faster':>7}  results against the peer's"
+        lines.append(line)
+        print(line, flush=True)
+
+    say(f"{datetime.date.today()}; peers: {m.versions()}; medians of {options.runs}")
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if shutil.os.path.isdir("/dev/shm") else None) as folder:
+        good = side_by_side(m, options, pathlib.Path(folder), say)
+    if options.keep:
+        device = re.search(r"device ([^,]*)", "\n".join(lines))[1].split()[-1].lower()
+        path = ROOT / "bench" / "results" / f"{datetime.date.today()}-{device}-peers.txt"
+        path.write_text("\n".join(lines) + "\n")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[];
+extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[],
+    kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -430,8 +431,7 @@ static void kernel_step(Build *b, const IrStep *step)
                     .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
                     .march_z = step->shape == IR_SHAPE_ROWS && step->march == IR_AX_Z,
                     .value = -1,
-                    .of_value = -1,
-                    .of_step = -1};
+                    .of_value = -1};
     out.writes = written(b, step, &out.n_writes);
     add_step(b, &k, out);
 }
@@ -456,7 +456,6 @@ static void primitive_step(Build *b, const IrStep *step)
                     .grid = k.domain >= 0 ? b->cg.grid[k.domain] : b->cg.scalar_grid,
                     .value = b->cg.slot[id],
                     .of_value = node.of != 0 ? b->cg.slot[node.of] : -1,
-                    .of_step = node.of != 0 ? b->table_step[node.of] : -1,
                     .text = node.text};
     int *inputs = arena_array(b->arena, int, IR_MAX_IN + 1);
     bool of_buffer = node.of != 0 && ir_node(b->g, node.of)->kind == IR_K_VECTOR;
@@ -496,8 +495,7 @@ static void loop_step(Build *b, int id)
 {
     const IrLoop *loop = &b->g->loops.at[id];
     IrExpr rounds = loop->count != 0 ? loop->count : loop->at_most;
-    ProgStep out = {.kind = STEP_LOOP, .name = "repeat", .lines = "", .kernel = -1, .of_value = -1,
-                    .of_step = -1};
+    ProgStep out = {.kind = STEP_LOOP, .name = "repeat", .lines = "", .kernel = -1, .of_value = -1};
     static const int none[1] = {-1};
     int *count = arena_array(b->arena, int, 1);
     count[0] = cg_host(&b->cg.host, rounds);
@@ -525,7 +523,7 @@ static void watch_step(Build *b, const IrLoop *loop, int slot)
     cg_signature(&k, &body);
     str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
     ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
-                    .value = -1, .of_value = -1, .of_step = -1};
+                    .value = -1, .of_value = -1};
     out.kernel = add_kernel(b, &k, &body, "");
     add_step(b, &k, out);
 }
@@ -550,7 +548,7 @@ static void end_step(Build *b, int id)
         carries[i] = (ProgCarry){is_value, number[c->carry], number[c->next]};
     }
     ProgStep out = {.kind = STEP_END, .name = "repeat", .lines = "", .kernel = -1, .value = -1,
-                    .of_value = -1, .of_step = -1, .carries = carries,
+                    .of_value = -1, .carries = carries,
                     .n_carries = loop->carries.n};
     vec_push(b->arena, &b->steps, out);
 }
@@ -755,6 +753,19 @@ static void add_outputs(Build *b)
     b->program->n_outputs = b->g->outputs.n;
 }
 
+/* What stands in front of every kernel.  Few pipelines take a function of a whole-image value, and
+ * its text takes time to compile. */
+static const char *library(const Build *b)
+{
+    bool f64 = false;
+    for (int i = 0; i < b->kernels.n; i++) {
+        f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
+    }
+    return arena_printf(b->arena, "%s%s%s%s%s%s", kernel_text_px_math,
+                        f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
+                        kernel_text_slices, kernel_text_by_products);
+}
+
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)
 {
     Program *p = arena_new(g->arena, Program);
@@ -792,8 +803,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     p->version = PIPEC_VERSION;
     p->hash = hash;
     p->source = g->source != NULL ? g->source->text : "";
-    p->library = arena_printf(g->arena, "%s%s%s", kernel_text_px_math, kernel_text_pixels,
-                              kernel_text_rows);
+    p->library = library(&b);
     p->host = b.cg.host.nodes.at;
     p->n_host = b.cg.host.nodes.n;
     p->tables = b.tables.at;

@@ -18,6 +18,7 @@
  * mapped coordinate.  Rows are mapped before anything is computed on them; columns are loaded
  * mapped, or, for stages computed here, overwritten by the column that they map to.
  */
+#include "by_products.h"
 #include "kernel.h"
 #include "names.h"
 
@@ -709,6 +710,7 @@ static void store_stage(Rows *r, IrId id, const char *array)
                                               : arena_printf(k->arena, "(%s + %s)", array, left);
     body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + ROW(%s, plane, y) + x, %s);",
                               elem_cl_name(ir_node(k->g, id)->elem), to, to, from));
+    cg_add_by_products(k, id, from, r->cx.indent, r->body);
 }
 
 /* The loop around the rows of a kernel that looks at each row once. */
@@ -829,8 +831,10 @@ static void write_kernel(Rows *r, const char *stores, Str *out)
     if (!z) {
         cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
     }
-    Str planes;
+    Str planes, by_products;
     str_init(&planes, k->arena);
+    str_init(&by_products, k->arena);
+    cg_open_by_products(k, r->step, &by_products);
     if (!z) {
         cg_plane_names(k, r->body->at, 4, &planes);
     }
@@ -839,22 +843,18 @@ static void write_kernel(Rows *r, const char *stores, Str *out)
         define_turns(r, out);
     }
     cg_signature(k, out);
-    str_addf(out,
-             "{\n"
-             "    const int x = (int)get_global_id(0) * PX;\n"
-             "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
-             "    const int last = min(first + strip, rows_to) - 1;\n"
-             "    const int %s(int)get_group_id(2);\n"
-             "    %s (x >= w) {\n        return;\n    }\n",
-             z ? "y = " : "plane = plane_from + ", shares(r) ? "IF_NOTHING_IS_SHARED" : "if");
+    str_add(out, "{\n");
+    cg_write_place(k, r->step, shares(r), out);
     str_add(out, planes.at);
     str_add(out, r->prologue->at);
     str_add(out, r->before->at);
+    str_add(out, by_products.at);
     if (r->depth != NULL) {
         write_turns(r, stores, out);
     } else {
         write_loop(r, stores, out);
     }
+    cg_close_by_products(k, r->step, out);
     str_add(out, "}\n");
 }
 

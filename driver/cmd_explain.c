@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const STATES[] = {"inline", "local", "stored"};
+static const char *const STATES[] = {"inline", "local", "stored", "shared",
+                                     "on the way"};
 
 static void print_remark(const Compilation *c, const IrRemark *r)
 {
@@ -43,9 +44,17 @@ static void print_kernels(const Compilation *c)
         if (s->kind == IR_STEP_KERNEL) {
             printf(" (%s)", SHAPES[s->shape]);
         }
+        if (s->stages.n > 0 && c->schedule->taken_from[s->stages.at[0]] != 0) {
+            printf(" (of what the kernel above hands on)");
+        }
         printf("\n");
     }
     puts("  * computed in registers, never stored");
+    const DeviceFigures *figures = &c->options.plan_for;
+    printf("made for %s (%s): a copy moves %.4g GB/s, %.4g Gop/s; up to %d operations a pixel are done again "
+           "rather than stored\n",
+           figures->name, c->options.measured ? "measured" : "from the table", figures->copy_gb,
+           figures->giga_ops, figures_repeated_ops(figures));
 }
 
 int cmd_explain(int argc, char **argv)

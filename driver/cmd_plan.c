@@ -131,8 +131,8 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s%s\n", w->whole ? " whole" : "", from, kept ? " -> kept" : "",
-               given ? " -> output" : "");
+        printf("%s%s%s%s%s\n", w->whole ? " whole" : "", parts_is_twin(seg, w) ? " twice" : "", from,
+               kept ? " -> kept" : "", given ? " -> output" : "");
     }
 }
 

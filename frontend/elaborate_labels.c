@@ -237,9 +237,6 @@ static int parameter(const Call *call, const char *name)
 static int sort_column(Elab *el, Call *call, const Wanted *m)
 {
     int param = parameter(call, "sort");
-    if (param < 0) {
-        return 0;
-    }
     const char *word = call->arg[param].text;
     bool descending = strcmp(call->arg[parameter(call, "order")].text, "descending") == 0;
     int column = 1, dims = el_ndim(el, call->arg[0]), sign = descending ? -1 : 1;
@@ -260,9 +257,10 @@ static int sort_column(Elab *el, Call *call, const Wanted *m)
     return 0;
 }
 
-static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *columns)
+/* `node` measures what is wanted of the call's labels. */
+static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
 {
-    IrNode node = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64, .text = columns};
+    node.text = columns_of(el, m, el_has(el, call->arg[0], IR_AX_Z));
     node.of = el_store(el, call->arg[0], "labels", call->span);
     node.in[0] = ir_read(el->g, node.of);
     for (int k = 0; k < m->n_images; k++) {
@@ -277,8 +275,7 @@ static IrId measure_node(Elab *el, Call *call, const Wanted *m, const char *colu
     if (parameter(call, "spacing") >= 0) {
         spacing(el, call->arg[parameter(call, "spacing")], node.arg);
     }
-    node.arg[3] = ir_const(el->g, sort_column(el, call, m));
-    return el_add_once(el, node, "table", call->span);
+    return node;
 }
 
 static void add_default(Wanted *m, const char *header, MeasureId id)
@@ -300,8 +297,9 @@ Val el_measure(Elab *el, Call *call)
             add_default(&m, "mean", MEASURE_ID_INTENSITY_MEAN);
         }
     }
-    bool space = el_has(el, call->arg[0], IR_AX_Z);
-    return el_node(el, measure_node(el, call, &m, columns_of(el, &m, space)));
+    IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};
+    table.arg[3] = ir_const(el->g, sort_column(el, call, &m));
+    return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
 }
 
 /* One property of each label, as a vector that an image of labels can look up. */
@@ -319,13 +317,8 @@ Val el_property(Elab *el, Call *call)
         diag_help(el->diags, d, "one property with one column: property(labels, area)");
         return el_err();
     }
-    IrNode column = {.op = IR_COLUMN,
-                     .kind = IR_K_VECTOR,
-                     .elem = ELEM_F32,
-                     .arg = {ir_const(el->g, 1)},
-                     .of = measure_node(el, call, &m, columns_of(el, &m, el_has(el, call->arg[0],
-                                                                        IR_AX_Z)))};
-    return primitive(el, column, "column", call->span);
+    IrNode column = {.op = IR_COLUMN, .kind = IR_K_VECTOR, .elem = ELEM_F32};
+    return primitive(el, measuring(el, call, &m, column), "column", call->span);
 }
 
 /* ---- per label ------------------------------------------------------------------------- */
@@ -546,6 +539,7 @@ Val el_hull(Elab *el, Call *call)
                    .kind = IR_K_MASK,
                    .elem = ELEM_BOOL,
                    .grid = call->arg[0].grid};
-    node.in[0] = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
+    node.of = el_store(el, el_relabel(el, call), "labels", call->span);
+    node.in[0] = ir_read(el->g, node.of);
     return primitive(el, node, NULL, call->span);
 }

@@ -237,7 +237,7 @@ void ir_derive(const IrGraph *g, IrExprNode *n)
         set(n, g->functions.at[(int)n->num]->type, IR_PIXEL);
         break;
     case IR_X_ARG:
-        set(n, ir_expr(g, n->a)->type, ir_expr(g, n->a)->rank);
+        set(n, ir_expr(g, n->a)->type, operand_rank(g, n)); /* the highest from here to the last */
         break;
     default: {
         IrExpr first = n->op == IR_X_SELECT ? n->b : n->a;

@@ -167,22 +167,33 @@ static void run_perlabel(Prim *p)
     }
 }
 
-static void run_measure(Prim *p)
+/* Columns of ref_measure, `stride` apart; NULL when memory is out. */
+static const double *measured(Prim *p, size_t stride, int *columns)
 {
     float *images[IR_MAX_IN] = {NULL};
     int n_images = 0;
-    uint32_t *labels = uints(p, 0), count = (uint32_t)count_of(p);
+    uint32_t *labels = uints(p, 0);
     for (int k = 1; k < IR_MAX_IN && p->node->in[k] != 0; k++) {
         images[n_images++] = floats(p, k);
     }
     const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
-    size_t capacity = ((size_t)count + 1) * 256;
-    double *out = hold(p, capacity * sizeof *out);
+    double *out = hold(p, stride * 256 * sizeof *out);
     if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {
+        return NULL;
+    }
+    *columns = ref_measure(labels, (const float *const *)images, n_images, p->shape,
+                           (uint32_t)(stride - 1), p->node->text, spacing, out, &p->out->rows);
+    return out;
+}
+
+static void run_measure(Prim *p)
+{
+    size_t stride = (size_t)count_of(p) + 1;
+    int columns = 0;
+    const double *out = measured(p, stride, &columns);
+    if (out == NULL) {
         return;
     }
-    int columns = ref_measure(labels, (const float *const *)images, n_images, p->shape, count,
-                              p->node->text, spacing, out, &p->out->rows);
     int64_t rows = p->out->rows;
     double *table = calloc((size_t)columns * (size_t)rows + 1, sizeof *table);
     if (table == NULL) {
@@ -190,24 +201,22 @@ static void run_measure(Prim *p)
         return;
     }
     for (int k = 0; k < columns; k++) {
-        memcpy(table + (int64_t)k * rows, out + (size_t)k * ((size_t)count + 1),
-               (size_t)rows * sizeof *table);
+        memcpy(table + (int64_t)k * rows, out + (size_t)k * stride, (size_t)rows * sizeof *table);
     }
     free(p->out->table);
     p->out->table = table;
     p->out->columns = columns;
 }
 
-/* Column `arg` of the table in `of`, spread over the labels 0..count. */
+/* The last column, spread over the labels 0..count; the first one is the label. */
 static void run_column(Prim *p)
 {
-    const IrEvalNode *table = &p->ev->nodes[p->node->of];
-    IrId labels = ir_node(p->ev->g, p->node->of)->of;
-    size_t n = (size_t)p->ev->nodes[labels].value[0] + 1;
-    double *to = ir_eval_pixels(p->ev, p->id, n);
-    int column = (int)arg(p, 0);
-    for (int64_t row = 0; to != NULL && row < table->rows; row++) {
-        to[(size_t)table->table[row]] = (double)(float)table->table[column * table->rows + row];
+    size_t stride = (size_t)count_of(p) + 1;
+    int columns = 0;
+    const double *out = measured(p, stride, &columns);
+    double *to = out != NULL ? ir_eval_pixels(p->ev, p->id, stride) : NULL;
+    for (int64_t row = 0; to != NULL && row < p->out->rows; row++) {
+        to[(size_t)out[row]] = (double)(float)out[(size_t)(columns - 1) * stride + (size_t)row];
     }
 }
 

@@ -30,20 +30,30 @@ typedef struct IrStep {
     int march;           /* IR_AX_Y or IR_AX_Z */
     Vec(IrId) stages;    /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */
     int loop;            /* LOOP, END: which; else the loop it is in */
+    int strip;           /* KERNEL: rows of its strips, where the order of additions of a sum that it
+                            takes on the way asks for them; 0: any */
 } IrStep;
 
 /* Why two stages share a kernel or do not: one remark an edge, for `pipec explain`. */
 typedef struct IrRemark {
     IrId from, to;
-    enum { IR_EDGE_INLINE, IR_EDGE_LOCAL, IR_EDGE_GLOBAL } state;
+    enum {
+        IR_EDGE_INLINE,
+        IR_EDGE_LOCAL,
+        IR_EDGE_GLOBAL,
+        IR_EDGE_SHARED,  /* `from` is read once for `to` and for another stage of its kernel */
+        IR_EDGE_ON_THE_WAY /* `to` reduces what the kernel of `from` has in registers */
+    } state;
     const char *why;
-    double bytes; /* per pixel: saved (INLINE, LOCAL) or paid (GLOBAL) */
+    double bytes; /* per pixel: paid (GLOBAL), else saved */
 } IrRemark;
 
 typedef struct IrSchedule {
     Vec(IrStep) steps;
     bool *stored;     /* by node: it has a buffer */
     int *step;        /* by node: the step that computes it */
+    IrId *taken_from; /* by node: a reduction: the stage whose kernel hands it partial results, which
+                         spare it the reading of that stage's image; 0 none */
     Vec(IrRemark) remarks;
 } IrSchedule;
 

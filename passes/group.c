@@ -3,8 +3,10 @@
  *
  * Every live map is a stage.  Steps are made in topological order, loops as units; a stage joins
  * the kernel of its producers when the edges between them can be kept in registers (rows.c says
- * which can), otherwise its inputs are stored and read back.
+ * which can), otherwise its inputs are stored and read back.  Reductions of what a kernel stores are
+ * taken by that kernel, where it can (epilogue.c).
  */
+#include "epilogue.h"
 #include "pass.h"
 #include "rows.h"
 
@@ -129,10 +131,14 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     IrSchedule *s = arena_new(g->arena, IrSchedule);
     s->stored = arena_array(g->arena, bool, g->nodes.n);
     s->step = arena_array(g->arena, int, g->nodes.n);
+    s->taken_from = arena_array(g->arena, IrId, g->nodes.n);
     Group b = {g, cx, s};
     schedule_loop(&b, 0);
     s->remarks.at = cx->remarks.at;
     s->remarks.n = s->remarks.cap = cx->remarks.n;
     pass_choose_shapes(g, cx, s);
+    if (cx->fuse == FUSE_ALL) {
+        pass_choose_epilogues(g, s);
+    }
     return s;
 }

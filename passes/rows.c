@@ -10,13 +10,17 @@
  * on a few columns more; then it is never stored.  Otherwise it has a kernel of its own.
  */
 #include "rows.h"
+#include "siblings.h"
 
 #include "../ir/edit.h"
 #include "../ir/footprint.h"
 
 #include <string.h>
 
-enum { MAX_COMPUTED_HALO = 8 }; /* columns computed twice, beside the four of a work-item */
+enum {
+    MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
+    MAX_STAGES = PASS_MAX_STAGES
+};
 
 /* ---- what one stage allows --------------------------------------------------------------- */
 
@@ -232,7 +236,7 @@ static Form form_of(IrGraph *g, IrId id)
 
 typedef struct Kernel {
     IrGraph *g;
-    IrId stage[64];
+    IrId stage[MAX_STAGES];
     int n;
 } Kernel;
 
@@ -249,6 +253,7 @@ static bool has_stage(const Kernel *k, IrId id)
 /* How a stage is read by the others of the kernel. */
 typedef struct RowWalk {
     IrId node;
+    bool read;
     bool moved, fixed, shifted; /* along the march axis by a fold, by a constant; along x */
     IrBorder border;
 } RowWalk;
@@ -261,6 +266,7 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
         return;
     }
     const IrExpr rows[2] = {n->b, n->c};
+    w->read = true;
     for (int i = 0; i < 2; i++) {
         bool index = rows[i] != 0 && ir_expr(g, rows[i])->op == IR_X_INDEX;
         w->moved = w->moved || index;
@@ -318,7 +324,7 @@ static const char *kernel_refusal(Kernel *k)
         for (int j = 0; j < i; j++) {
             RowWalk w = {.node = k->stage[j], .border = IR_NEAREST};
             ir_walk(g, ir_node(g, k->stage[i])->in[0], look_at_read, &w);
-            off_row[w.node] = off_row[w.node] || w.moved || off_row[k->stage[i]];
+            off_row[w.node] = off_row[w.node] || w.moved || (w.read && off_row[k->stage[i]]);
             if (w.fixed) {
                 return "it is read at other rows than it would be computed on";
             }
@@ -401,38 +407,51 @@ static void remark(IrGraph *g, IrSchedule *s, IrId from, int step, const char *w
     }
 }
 
+void pass_merge_steps(IrGraph *g, IrSchedule *s, int from, int to)
+{
+    IrStep *joined = &s->steps.at[to], *gone = &s->steps.at[from];
+    for (int i = 0; i < gone->stages.n; i++) {
+        vec_push(g->arena, &joined->stages, gone->stages.at[i]);
+        s->step[gone->stages.at[i]] = to;
+    }
+    gone->stages.n = 0;
+    sort_stages(joined->stages.at, joined->stages.n);
+}
+
+const char *pass_rows_refusal(IrGraph *g, const IrId *stages, int n)
+{
+    Kernel k = {.g = g, .n = n};
+    memcpy(k.stage, stages, (size_t)n * sizeof *stages);
+    sort_stages(k.stage, n);
+    return kernel_refusal(&k);
+}
+
 static bool try_to_join(IrGraph *g, IrSchedule *s, IrId p, const int *users)
 {
     int from = s->step[p], to = only_consumer(g, s, p, users);
+    if (to == from) { /* they met as siblings */
+        remark(g, s, p, to, NULL);
+        s->stored[p] = false;
+        return true;
+    }
     if (to < 0 || s->steps.at[to].kind != IR_STEP_KERNEL ||
-        s->steps.at[to].loop != s->steps.at[from].loop || s->steps.at[from].stages.n > 60) {
+        s->steps.at[to].loop != s->steps.at[from].loop) {
         return false;
     }
     const IrStep *a = &s->steps.at[from], *b = &s->steps.at[to];
     if (ir_node(g, a->stages.at[0])->grid != ir_node(g, b->stages.at[0])->grid ||
-        ir_node(g, b->stages.at[0])->op == IR_CARRY || a->stages.n + b->stages.n > 60) {
+        ir_node(g, b->stages.at[0])->op == IR_CARRY || a->stages.n + b->stages.n > MAX_STAGES) {
         return false;
     }
-    Kernel k = {.g = g};
-    for (int i = 0; i < a->stages.n; i++) {
-        k.stage[k.n++] = a->stages.at[i];
-    }
-    for (int i = 0; i < b->stages.n; i++) {
-        k.stage[k.n++] = b->stages.at[i];
-    }
-    sort_stages(k.stage, k.n);
-    const char *why = kernel_refusal(&k);
+    IrId stages[MAX_STAGES];
+    memcpy(stages, a->stages.at, (size_t)a->stages.n * sizeof *stages);
+    memcpy(stages + a->stages.n, b->stages.at, (size_t)b->stages.n * sizeof *stages);
+    const char *why = pass_rows_refusal(g, stages, a->stages.n + b->stages.n);
     remark(g, s, p, to, why);
     if (why != NULL) {
         return false;
     }
-    IrStep *joined = &s->steps.at[to];
-    joined->stages.n = 0;
-    for (int i = 0; i < k.n; i++) {
-        vec_push(g->arena, &joined->stages, k.stage[i]);
-        s->step[k.stage[i]] = to;
-    }
-    s->steps.at[from].stages.n = 0;
+    pass_merge_steps(g, s, from, to);
     s->stored[p] = false;
     return true;
 }
@@ -455,13 +474,23 @@ static void drop_empty_steps(IrGraph *g, IrSchedule *s)
     (void)g;
 }
 
-void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
+static void join_producers(IrGraph *g, IrSchedule *s)
 {
     const int *users = ir_count_users(g);
-    for (IrId p = (IrId)g->nodes.n - 1; p > 0 && cx->fuse == FUSE_ALL; p--) {
+    for (IrId p = (IrId)g->nodes.n - 1; p > 0; p--) {
         const IrNode *n = ir_node(g, p);
-        if (!n->dead && n->op == IR_MAP && n->of == 0) {
+        if (!n->dead && n->op == IR_MAP && n->of == 0 && s->stored[p]) {
             try_to_join(g, s, p, users);
+        }
+    }
+}
+
+void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
+{
+    if (cx->fuse == FUSE_ALL) {
+        join_producers(g, s);
+        if (pass_join_siblings(g, s)) { /* what both read has one reader now */
+            join_producers(g, s);
         }
     }
     drop_empty_steps(g, s);
@@ -470,13 +499,12 @@ void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
         if (step->kind != IR_STEP_KERNEL) {
             continue;
         }
-        Kernel k = {.g = g};
         bool z_fold = false;
         for (int j = 0; j < step->stages.n; j++) {
-            k.stage[k.n++] = step->stages.at[j];
             z_fold = z_fold || form_of(g, step->stages.at[j]).z_fold;
         }
-        step->shape = kernel_refusal(&k) == NULL ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
+        bool rows = pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
+        step->shape = rows ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
         step->march = z_fold ? IR_AX_Z : IR_AX_Y;
     }
 }

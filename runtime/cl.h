@@ -2,7 +2,8 @@
  * cl: what calls OpenCL.  Everything above it sees devices, slices of memory, kernels and launches;
  * every failing call becomes a sentence in an Err.
  *
- * One Device is one context with one in-order queue.  A Device is used by one thread at a time.
+ * One Device is one context with an in-order queue for all work, and one each for rows that go up and
+ * down beside it.  A Device is used by one thread at a time.
  */
 #ifndef RUNTIME_CL_H
 #define RUNTIME_CL_H
@@ -79,6 +80,8 @@ size_t dev_bytes(const DevMem *mem);
 /* Host memory that the device's transfers are fast from and to (pinned on GPUs: six times as fast).
  * Freed with the device at the latest. */
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err);
+/* Makes memory such that is there, and begins with a page; dev_host_free leaves it to its owner. */
+bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err);
 void dev_host_free(Device *dev, void *at);
 
 typedef struct DevArg {
@@ -122,7 +125,28 @@ bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void 
 bool dev_fill(Device *dev, DevMem *mem, size_t offset, size_t bytes, uint32_t word, Err *err);
 bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_at, size_t bytes,
               Err *err);
-bool dev_finish(Device *dev, Err *err);
+bool dev_finish(Device *dev, Err *err); /* all lanes */
+
+/*
+ * Lanes.  Everything above goes through DEV_COMPUTE, in order.  The other two run beside it; what one
+ * of them needs of another is said with marks.
+ */
+typedef enum DevLane { DEV_COMPUTE, DEV_UPLOAD, DEV_DOWNLOAD, DEV_LANES } DevLane;
+typedef struct DevMark DevMark; /* what was enqueued on a lane so far; owned by the caller */
+
+bool dev_mark(Device *dev, DevLane lane, DevMark **out, Err *err);
+/* What is enqueued on the lane from now on begins when the mark is reached; NULL: at once. */
+bool dev_after(Device *dev, DevLane lane, const DevMark *mark, Err *err);
+/* The same with a mark of all that the other lane has been given by now. */
+bool dev_follow(Device *dev, DevLane lane, DevLane other, Err *err);
+bool dev_reach(Device *dev, const DevMark *mark, Err *err); /* waits; NULL: does not */
+void dev_mark_free(Device *dev, DevMark *mark);             /* NULL is allowed */
+/* As dev_write_rows and dev_read_rows, but on the lanes DEV_UPLOAD and DEV_DOWNLOAD, and without
+ * waiting: the host's memory is left alone until *done is reached. */
+bool dev_send_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
+                   size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err);
+bool dev_fetch_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
+                    size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err);
 
 /* What was enqueued since the last call, in order (profile only); valid until the next call. */
 typedef struct DevEvent {

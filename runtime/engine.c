@@ -76,6 +76,7 @@ typedef struct Engine {
     int frames, max_frames; /* under way */
     size_t bytes, max_bytes;
     size_t whole, stream; /* bytes of pixels above which frames are streams; for rows of a stream */
+    size_t keep;          /* for all rows of a stream that the device reads more than once */
     pthread_mutex_t journal_lock;
     /* of the device's thread */
     Exec *exec;
@@ -638,6 +639,7 @@ static bool run_stream(Engine *e, Frame *frame, Err *err)
                          .volumes = frame->volumes,
                          .sink = frame->job->sink,
                          .bytes = e->stream,
+                         .keep = e->keep,
                          .progress = show_stream,
                          .context = &shown};
     forget_uploads(e);
@@ -767,15 +769,19 @@ static size_t choose_whole(const Engine *e)
     return device < e->max_bytes ? (size_t)device : e->max_bytes;
 }
 
-/*
- * For pixels that a run in parts comes back to; more go to a temporary file.  Who limits the device
- * and does not say what the host may take has little memory: twice as much is enough.
- */
-static uint64_t choose_store(const Engine *e)
+/* Who limits a device that has the host's memory, and does not say what the host may take, means
+ * both. */
+static bool is_short(const Engine *e)
 {
     const Options *o = e->setup->options;
-    uint64_t half = e->max_bytes / 2;
-    return o->host == 0 && o->memory > 0 && 2 * o->memory < half ? 2 * o->memory : half;
+    return o->host == 0 && o->memory > 0 && e->setup->dev != NULL && dev_info(e->setup->dev)->cpu;
+}
+
+/* For pixels that a run in parts comes back to; more go to a temporary file. */
+static uint64_t choose_store(const Engine *e)
+{
+    uint64_t half = e->max_bytes / 2, twice = 2 * e->setup->options->memory;
+    return is_short(e) && twice < half ? twice : half;
 }
 
 static bool start(pthread_t *threads, int n, void *(*body)(void *), Engine *e, int *started,
@@ -829,6 +835,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
                 .max_bytes = choose_bytes(setup->options)};
     e.whole = choose_whole(&e);
     e.stream = e.max_bytes / 4 < STREAM_MAX ? e.max_bytes / 4 : STREAM_MAX;
+    e.keep = is_short(&e) ? e.stream : e.max_bytes / 4;
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.journal_lock, NULL);
     pthread_cond_init(&e.changed, NULL);

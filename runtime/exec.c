@@ -97,6 +97,7 @@ void exec_free(Exec *exec)
         drop_arena(exec);
     }
     free(exec->bound);
+    staging_free(exec->staging);
     free(exec->params);
     free(exec->planned);
     free(exec->mem);
@@ -415,6 +416,18 @@ bool exec_write_counts(Exec *exec, Err *err)
 void exec_set_parts(Exec *exec, int rows)
 {
     exec->target.part_rows = rows;
+    unbind(exec);
+}
+
+void exec_set_shape(Exec *exec, int shape)
+{
+    exec_shape(&exec->target, shape);
+    unbind(exec);
+}
+
+void exec_set_compilers(Exec *exec, int compilers)
+{
+    exec->target.compilers = compilers;
     unbind(exec);
 }
 

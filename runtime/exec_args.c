@@ -1,7 +1,11 @@
 /* exec_args: what a step's kernel, or a primitive's reader, is given. */
 #include "exec_state.h"
 
-#include <string.h>
+/* Where the reduction that has these values keeps its partial results. */
+static DevMem *partials_of(const Exec *exec, int value)
+{
+    return exec->scratch[exec_plan_reduction(exec->program, value)];
+}
 
 static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
 {
@@ -38,6 +42,8 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_int(range->part_plane);
     case ARG_STRIP:
         return dev_int(step->strip);
+    case ARG_PARTIALS:
+        return dev_mem(partials_of(exec, arg->a));
     }
     return dev_int(0);
 }
@@ -56,14 +62,9 @@ bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC
     return true;
 }
 
-/* The table that a primitive fills, or ("column") takes from.  A fresh one keeps its memory. */
+/* The table that a primitive fills.  A fresh one keeps its memory. */
 static PrimTable *table_of(Exec *exec, int s, bool fresh)
 {
-    const Program *program = exec->program;
-    int of = program->steps[s].of_step;
-    if (of >= 0 && of != s && strcmp(program->steps[of].primitive, "measure") == 0) {
-        return &exec->tables[of];
-    }
     if (fresh) {
         exec->tables[s].rows = 0;
     }

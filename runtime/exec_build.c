@@ -1,16 +1,15 @@
 /*
  * exec_build: compiling takes most of the time of a first run, so where the driver can compile
- * several programs at once, every thread takes the next kernel until none is left.
+ * several programs at once, every thread takes the next one until none is left: those of primitives
+ * that are known beforehand, which take longest, and then the kernels.
  */
 #include "exec_build.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { MAX_THREADS = 4 };
+enum { MAX_THREADS = 16 };
 
 struct ExecBuilt {
     int n;
@@ -19,8 +18,13 @@ struct ExecBuilt {
     DevKernel **kernel;
     DevProgram **program;
     /* while building */
-    const Program *of;
+    const ExecPlan *plan;
     Device *dev;
+    struct Task {
+        int step, which; /* a primitive's program, or */
+        int kernel;      /* >= 0: a kernel */
+    } *tasks;
+    int n_tasks;
     atomic_int next;
 };
 
@@ -31,36 +35,72 @@ typedef struct Worker {
     Err err;
 } Worker;
 
+static bool compile_one(ExecBuilt *built, const struct Task *task, Err *err)
+{
+    const Program *of = built->plan->program;
+    if (task->kernel >= 0) {
+        return dev_program(built->dev, of->kernels[task->kernel].name, built->text[task->kernel],
+                           NULL, &built->program[task->kernel], err);
+    }
+    const ProgStep *step = &of->steps[task->step];
+    PrimCall call;
+    DevProgram *program; /* the device keeps it until the step asks for it */
+    exec_plan_call(built->plan, built->dev, task->step, &call);
+    call.reader = step->kernel >= 0 ? built->text[step->kernel] : NULL;
+    call.err = err;
+    return prim_find(step->primitive)->program(&call, task->which, &program);
+}
+
 static void *work(void *at)
 {
     Worker *worker = at;
     ExecBuilt *built = worker->built;
-    for (int k; (k = atomic_fetch_add(&built->next, 1)) < built->n;) {
-        if (built->text[k] && !built->reader[k] &&
-            !dev_program(built->dev, built->of->kernels[k].name, built->text[k], NULL,
-                         &built->program[k], &worker->err)) {
-            atomic_store(&built->next, built->n);
+    for (int k; (k = atomic_fetch_add(&built->next, 1)) < built->n_tasks;) {
+        if (!compile_one(built, &built->tasks[k], &worker->err)) {
+            atomic_store(&built->next, built->n_tasks);
         }
     }
     return NULL;
 }
 
-/* NVIDIA's driver gains a quarter from several threads; PoCL takes one program at a time, and
- * oclgrind crashes. */
-static int count_threads(const DeviceInfo *info, int kernels)
+static int count_ahead(const ProgStep *step)
 {
-    if (strcmp(info->platform, "NVIDIA CUDA") != 0) {
-        return kernels > 0 ? 1 : 0;
-    }
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int n = cores > MAX_THREADS ? MAX_THREADS : cores > 1 ? (int)cores : 1;
-    return n < kernels ? n : kernels;
+    return step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->programs : 0;
 }
 
-static bool compile(ExecBuilt *built, int n_texts, Err *err)
+/* With one thread, or where a step sees a part of the image, primitives compile what they want when they
+ * run: it may not come to that. */
+static bool list_tasks(ExecBuilt *built, int threads, Err *err)
+{
+    const Program *of = built->plan->program;
+    bool ahead = threads > 1 && built->plan->parts == NULL;
+    int most = of->n_kernels + 1;
+    for (int s = 0; s < of->n_steps; s++) {
+        most += count_ahead(&of->steps[s]);
+    }
+    built->tasks = calloc((size_t)most, sizeof *built->tasks);
+    if (!built->tasks) {
+        return err_set(err, CODE_MEMORY, "out of host memory for the kernels");
+    }
+    for (int s = 0; ahead && s < of->n_steps; s++) {
+        for (int which = 0; which < count_ahead(&of->steps[s]); which++) {
+            built->tasks[built->n_tasks++] = (struct Task){s, which, -1};
+        }
+    }
+    for (int k = 0; k < of->n_kernels; k++) {
+        if (built->text[k] && !built->reader[k]) {
+            built->tasks[built->n_tasks++] = (struct Task){-1, 0, k};
+        }
+    }
+    return true;
+}
+
+static bool compile(ExecBuilt *built, int threads, Err *err)
 {
     Worker workers[MAX_THREADS] = {0};
-    int n = count_threads(dev_info(built->dev), n_texts);
+    threads = threads < MAX_THREADS ? threads : MAX_THREADS;
+    TRY(list_tasks(built, threads, err));
+    int n = threads < built->n_tasks ? threads : built->n_tasks;
     for (int i = 0; i < n; i++) {
         workers[i].built = built;
         workers[i].started =
@@ -81,9 +121,8 @@ static bool compile(ExecBuilt *built, int n_texts, Err *err)
 }
 
 /* Texts are made one after the other: they share remembered values. */
-static bool make_texts(ExecBuilt *built, ExecPlan *plan, const ExecTarget *target, int *n, Err *err)
+static bool make_texts(ExecBuilt *built, ExecPlan *plan, const ExecTarget *target, Err *err)
 {
-    *n = 0;
     for (int s = 0; s < plan->program->n_steps; s++) {
         const ProgStep *step = &plan->program->steps[s];
         bool has = step->kind == STEP_LAUNCH || (step->kind == STEP_PRIMITIVE && step->kernel >= 0);
@@ -92,7 +131,6 @@ static bool make_texts(ExecBuilt *built, ExecPlan *plan, const ExecTarget *targe
             TRY(exec_plan_text(plan, target, step->kernel, reader, &built->text[step->kernel],
                                err));
             built->reader[step->kernel] = reader;
-            *n += !reader;
         }
     }
     return true;
@@ -100,12 +138,11 @@ static bool make_texts(ExecBuilt *built, ExecPlan *plan, const ExecTarget *targe
 
 static bool fill(ExecBuilt *built, ExecPlan *plan, const ExecTarget *target, Err *err)
 {
-    int n;
-    TRY(make_texts(built, plan, target, &n, err));
-    TRY(compile(built, n, err));
+    TRY(make_texts(built, plan, target, err));
+    TRY(compile(built, target->compilers, err));
     for (int k = 0; k < built->n; k++) {
         if (built->program[k]) {
-            TRY(dev_kernel(built->program[k], built->of->kernels[k].name, &built->kernel[k], err));
+            TRY(dev_kernel(built->program[k], plan->program->kernels[k].name, &built->kernel[k], err));
             free(built->text[k]);
             built->text[k] = NULL;
         }
@@ -120,7 +157,7 @@ bool exec_build(ExecPlan *plan, const ExecTarget *target, Device *dev, ExecBuilt
     *out = NULL;
     if (built) {
         built->n = plan->program->n_kernels;
-        built->of = plan->program;
+        built->plan = plan;
         built->dev = dev;
         built->text = calloc(n, sizeof *built->text);
         built->reader = calloc(n, sizeof *built->reader);
@@ -151,6 +188,7 @@ void exec_built_free(ExecBuilt *built)
     free(built->reader);
     free(built->kernel);
     free(built->program);
+    free(built->tasks);
     free(built);
 }
 

@@ -16,8 +16,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
+    MOST_COMPILERS = 8, /* threads; more gain nothing */
     COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
@@ -35,6 +37,15 @@ static bool no_memory(Err *err)
     return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run");
 }
 
+/* NVIDIA's driver takes half the time with many threads as with one; PoCL takes one program at a time, and
+ * oclgrind crashes. */
+static int count_compilers(const DeviceInfo *info)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = cores > MOST_COMPILERS ? MOST_COMPILERS : cores > 1 ? (int)cores : 1;
+    return strcmp(info->platform, "NVIDIA CUDA") == 0 ? n : 1;
+}
+
 ExecTarget exec_target(Device *dev)
 {
     ExecTarget target = {.dev = dev, .units = UNKNOWN_UNITS, .alignment = 512};
@@ -45,9 +56,15 @@ ExecTarget exec_target(Device *dev)
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
     }
-    target.px = target.cpu ? 16 : 4;
-    target.lx = COLUMNS / target.px;
+    target.compilers = dev ? count_compilers(dev_info(dev)) : 1;
+    exec_shape(&target, SHAPE_BY_DEVICE);
     return target;
+}
+
+void exec_shape(ExecTarget *target, int shape)
+{
+    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
+    target->lx = COLUMNS / target->px;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -257,6 +274,40 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
     return err->code == CODE_OK;
 }
 
+/* How many rows the strips of a launch must have; 0: any. */
+static int given_strip(const ProgStep *step)
+{
+    int rows = 0;
+    for (int i = 0; i < step->n_args; i++) {
+        const ProgArg *arg = &step->args[i];
+        rows = arg->kind == ARG_PARTIALS && arg->b > 0 ? arg->b : rows;
+    }
+    return rows;
+}
+
+int exec_plan_reduction(const Program *program, int value)
+{
+    int s = 0;
+    while (program->steps[s].kind != STEP_PRIMITIVE || program->steps[s].value != value) {
+        s++;
+    }
+    return s;
+}
+
+/* The reductions that the launch hands its partial results to, one of each group. */
+static void feed(ExecPlan *plan, int s)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    const size_t *groups = plan->steps[s].groups;
+    for (int i = 0; i < step->n_args; i++) {
+        if (step->args[i].kind == ARG_PARTIALS) {
+            ExecStep *to = &plan->steps[exec_plan_reduction(plan->program, step->args[i].a)];
+            to->fed = groups[0] * groups[1] * groups[2];
+            to->fed_from = s;
+        }
+    }
+}
+
 static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
 {
     const ProgStep *step = &plan->program->steps[s];
@@ -265,10 +316,13 @@ static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
     int64_t planes = step->march_z ? (int64_t)g->c * g->h : g->planes;
     int64_t columns = ceil_div(g->w, COLUMNS) * planes;
     to->rows = step->march_z ? g->d : g->h;
-    to->strip = strip_of(target, columns, to->rows, to->below + to->above);
+    int given = given_strip(step);
+    to->strip = given > 0 ? given
+                          : strip_of(target, columns, to->rows, to->below + to->above);
     to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
     to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
     to->groups[2] = (size_t)planes;
+    feed(plan, s);
 }
 
 static int end_of(const Program *program, int loop)
@@ -331,6 +385,7 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
                        .text = step->text,
                        .labels = NAN,
                        .value = step->value,
+                       .fed = plan->steps[s].fed,
                        .of_value = step->of_value};
     assert(step->n_inputs <= MAX_IN && step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
     for (int i = 0; i < step->n_inputs; i++) {
@@ -410,7 +465,7 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
     if (step->kind == STEP_END) {
         return true;
     }
-    plan->steps[s].traffic = traffic_of(plan, step);
+    plan->steps[s].traffic = plan->steps[s].fed > 0 ? 0 : traffic_of(plan, step);
     TRY(plan_halo(plan, s, err));
     if (step->kind == STEP_PRIMITIVE) {
         return plan_primitive(plan, target, s, err);
@@ -438,7 +493,8 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
     uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
     list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
     for (int s = 0; s < program->n_steps; s++) {
-        list[n + s] = (PlanBuffer){plan->steps[s].scratch, s, s, -1, 0};
+        int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
+        list[n + s] = (PlanBuffer){plan->steps[s].scratch, from, s, -1, 0};
     }
     bool ok =
         plan_pack(list, n + program->n_steps, target->alignment, target->max_alloc, &result, err);
@@ -567,7 +623,8 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     }
     fputs("#pragma OPENCL FP_CONTRACT OFF\n", out);
     if (!reader) {
-        fprintf(out, "#define PX %d\n#define LX %d\n", target->px, target->lx);
+        fprintf(out, "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px,
+                target->lx, plan->parts == NULL);
     }
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
     if (plan->program->library) {

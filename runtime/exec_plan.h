@@ -25,11 +25,14 @@ typedef struct ExecTarget {
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
     uint64_t limit;     /* bytes that a run may hold on the device; 0: no limit */
     int part_rows;      /* tests: cut into parts of so many rows; 0: only where it must be cut */
+    int compilers;      /* threads that compile; with several, also what primitives will ask for */
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
 } ExecTarget;
 
 /* The target for a device, or for an H200 when dev is NULL. */
 ExecTarget exec_target(Device *dev);
+/* Generated kernels of a shape (prim.h). */
+void exec_shape(ExecTarget *target, int shape);
 
 typedef struct ExecGrid {
     int w, h, d, c, planes, pitch; /* pitch: elements from row to row */
@@ -52,6 +55,8 @@ typedef struct ExecStep {
     int end;          /* LOOP: its END */
     uint64_t scratch; /* bytes, and where */
     uint64_t scratch_at;
+    int fed_from;     /* PRIMITIVE: in one piece, the launch that writes partial results to its */
+    size_t fed;       /* scratch, and how many of each quantity; 0: none does */
     uint64_t traffic; /* compulsory bytes, for the profile; 0 unknown */
 } ExecStep;
 
@@ -77,6 +82,9 @@ void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err);
+
+/* The step that finds this value. */
+int exec_plan_reduction(const Program *program, int value);
 
 /* A primitive's call, all but memory: images without `mem`, no reader. */
 void exec_plan_call(const ExecPlan *plan, Device *dev, int step, PrimCall *call);

@@ -204,6 +204,11 @@ bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, i
            err_prefix(err, "cannot read '%s'", file->path);
 }
 
+bool image_shares(ImageFile *file)
+{
+    return file->format->shares != NULL && file->format->shares(file->state);
+}
+
 /* ---- writing --------------------------------------------------------------------------- */
 
 static const ImageFormat *format_called(const char *name)

@@ -43,6 +43,9 @@ const ImageInfo *image_info(const ImageFile *file);
 bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
                 void *to, size_t pitch, Err *err);
 
+/* True when several threads may call image_read at once, for rows without room between them. */
+bool image_shares(ImageFile *file);
+
 typedef struct ImageMeta {
     const ImageInfo *like;   /* where pixel size, unit, interval and style come from; may be NULL */
     const char *software;    /* "pipec 0.1 blobs 0123abcd..." */

@@ -25,6 +25,8 @@ typedef struct ImageFormat {
     bool (*open)(const char *path, int fd, ImageInfo *info, void **state, Err *err);
     bool (*read)(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch,
                  Err *err);
+    /* Several threads may read rows that lie close together at once.  NULL: they may not. */
+    bool (*shares)(void *state);
     void (*close)(void *state);
 
     /*

@@ -654,11 +654,22 @@ static bool read_tiff(void *state, const ImageInfo *info, const ImageRows *at, v
     return ok || page_error(file, plane, err);
 }
 
+/* Pixels that lie in the file as they are wanted, of one page, are read without touching the state. */
+static bool shares_tiff(void *state)
+{
+    TiffFile *file = state;
+    Err ignored = {0};
+    bool one = file->plan.contiguous || file->pages == 1;
+    return one && (file->current == 0 || load_page(file, 0, &ignored)) && file->raw != NULL &&
+           pixels_are_plain(&file->form);
+}
+
 const ImageFormat image_tiff = {
     .name = "tif",
     .matches = is_tiff,
     .open = open_tiff,
     .read = read_tiff,
+    .shares = shares_tiff,
     .close = close_tiff,
     .create = tiff_create,
     .write = tiff_write,

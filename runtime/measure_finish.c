@@ -1,323 +1,168 @@
 /*
- * measure_finish: from an object's lanes of sums to a row of the table.
+ * measure_finish: the closing formulae on the device (kernels/measure_finish.cl), and the finished
+ * columns on their way to the table.
  *
- * Digits are put together without rounding (base/exact.h); what the formulae then do is in
- * base/measure_values.c.
- *
- * Threads take block after block: who has the lock downloads one and knows its rows, for blocks are
- * taken in order; its formulae then run beside those of other blocks.  A table's columns lie far
- * apart, so that rows are put together in a tile, a few at a time.
+ * A table's rows are the objects that are there.  A scan finds where they go; then block after
+ * block of objects becomes columns in the work area, which the host copies to their places.  A
+ * vector stays on the device.
  */
 #include "measuring.h"
+#include "prim_program.h"
 
-#include "../base/exact.h"
-
-#include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum {
-    MOST_DIGITS = 8,
-    BLOCK = 4096, /* objects whose sums fit into a core's cache */
-    TILE = 64,    /* rows */
-    MOST_THREADS = 16,
-    WORTH_A_THREAD = 1 << 15 /* values of the table */
-};
+enum { GROUP = 256, DEFINES = 32000, FEW = 16 << 20 /* bytes */ };
 
-/* What all threads share. */
-typedef struct Finish {
-    const Measuring *m;
-    PrimTable *table;
-    pthread_mutex_t lock; /* for what follows, and for the device */
-    size_t next;          /* the first object that nobody has taken */
-    bool ok;
-} Finish;
+extern const char kernel_text_f64_math[], kernel_text_exact_digits[];
+extern const char kernel_text_measure_object[], kernel_text_measure_formulae[];
+extern const char kernel_text_scan[], kernel_text_measure_finish[];
 
-/* A thread's block. */
-typedef struct Block {
-    Finish *finish;
-    const Measuring *m;
-    uint64_t *sums;   /* [lane][BLOCK] */
-    uint32_t *minima; /* [lane][BLOCK] */
-    double *tile;     /* [column][TILE], labels behind */
-    size_t begin, n;  /* objects of the chunk */
-    int64_t row;      /* of the table: the first that is not written */
-    int rows;         /* in the tile */
-    MeasureIntensity intensity[MEASURE_MAX_IMAGES];
-    pthread_t thread;
-} Block;
-
-static int64_t lane(const Block *b, int at, uint32_t k)
+bool measuring_finish_program(const Measuring *m, DevProgram **program)
 {
-    return (int64_t)b->sums[(size_t)at * BLOCK + k];
+    static const char *const texts[] = {kernel_text_f64_math,
+                                        kernel_text_exact_digits,
+                                        kernel_text_measure_object,
+                                        kernel_text_measure_formulae,
+                                        kernel_text_scan,
+                                        kernel_text_measure_finish,
+                                        NULL};
+    char *defines = malloc(DEFINES);
+    if (defines == NULL) {
+        return measuring_no_memory(m);
+    }
+    measure_item_defines(&m->list, &m->lanes, GROUP, defines, DEFINES);
+    bool ok = prim_program(m->call, defines, texts, program);
+    free(defines);
+    return ok;
 }
 
-static double lane_double(const Block *b, int at, uint32_t k)
+static bool launch(const Measuring *m, DevProgram *program, const char *kernel, size_t groups,
+                   const DevArg *args, int n_args)
 {
-    double v;
-    memcpy(&v, &b->sums[(size_t)at * BLOCK + k], sizeof v);
-    return v;
+    return measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                                  .kernel = kernel,
+                                                  .groups = {groups, 1, 1},
+                                                  .group = GROUP,
+                                                  .args = args,
+                                                  .n_args = n_args});
 }
 
-/* A sum of `digits` lanes with the last bit worth 2^base. */
-static void join_digits(const Block *b, int at, int digits, int base, uint32_t k, double out[2])
+static size_t count_groups(const Measuring *m)
 {
-    int64_t digit[MOST_DIGITS];
-    for (int i = 0; i < digits; i++) {
-        digit[i] = lane(b, at + i, k);
-    }
-    exact_join(digit, digits, base, out);
+    return ((size_t)m->n + GROUP - 1) / GROUP;
 }
 
-static void read_moments(const Block *b, int at, uint64_t mask, uint32_t k, double *out)
+static bool write_vector(const Measuring *m, DevProgram *program)
 {
-    for (int i = 0; mask != 0; i++, mask >>= 1) {
-        if (mask & 1) {
-            out[i] = lane_double(b, at++, k);
-        }
-    }
+    const PrimImage *vector = &m->call->out[0];
+    const double *s = m->frame.spacing;
+    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),   dev_double(s[0]),
+                           dev_double(s[1]),    dev_double(s[2]), dev_mem(m->window),
+                           dev_mem(m->table),   dev_mem(m->lows), dev_ulong(vector->length),
+                           dev_mem(vector->mem)};
+    return launch(m, program, "measure_vector", count_groups(m), args, 10);
 }
 
-/* The inverse of order_key in kernels/measure.cl. */
-static double value_of(uint32_t key)
+/* How many objects are there before each group, and behind these how many in all; to the host, too.
+ */
+static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before)
 {
-    uint32_t bits = key >> 31 ? key ^ 0x80000000 : ~key;
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return (double)v;
+    PrimCall *call = m->call;
+    size_t n = count_groups(m) + 1;
+    const DevArg count[] = {dev_uint(m->n), dev_mem(m->table), dev_mem(m->heights)};
+    const DevArg sums[] = {dev_mem(m->heights), dev_ulong(0), dev_uint(n), dev_mem(NULL),
+                           dev_int(-1)};
+    TRY(launch(m, program, "measure_present", n, count, 3));
+    TRY(launch(m, program, "scan_sums", 1, sums, 5));
+    return dev_read(call->dev, m->heights, 0, before, n * sizeof *before, call->err);
 }
 
-static void read_range(const Block *b, int at, uint32_t k, MeasureIntensity *v)
+/* ---- columns on their way ------------------------------------------------------------------ */
+
+bool measuring_reuse_work(Measuring *m, size_t bytes)
 {
-    uint32_t high = ~b->minima[(size_t)(at + 1) * BLOCK + k];
-    v->max = value_of(high);
-    v->min = isnan(v->max) ? (double)NAN : value_of(b->minima[(size_t)at * BLOCK + k]);
+    PrimCall *call = m->call;
+    if (m->fetched == NULL || bytes <= m->columns_at) {
+        return true;
+    }
+    bool ok = dev_reach(call->dev, m->fetched, call->err);
+    dev_mark_free(call->dev, m->fetched);
+    m->fetched = NULL;
+    return ok;
 }
 
-static void read_intensity(const Block *b, int image, uint32_t k, MeasureIntensity *v)
+/* Columns from .. to. */
+static bool fetch_columns(Measuring *m, size_t from, size_t to, size_t pitch, size_t rows)
 {
-    const ImageLanes *at = &b->m->lanes.image[image];
-    unsigned needs = b->m->list.image_needs[image];
-    v->min = v->max = 0;
-    if (needs & MEASURE_SUM) {
-        join_digits(b, at->sum, at->sum_digits, at->base, k, v->sum);
-    }
-    if (needs & MEASURE_SQUARE) {
-        int base = at->kind == 0 ? 2 * at->base : at->base2;
-        join_digits(b, at->square, at->square_digits, base, k, v->square);
-    }
-    for (int axis = 0; axis < b->m->frame.dims && (needs & MEASURE_CENTER); axis++) {
-        join_digits(b, at->by[axis], at->by_digits, at->base, k, v->by[axis]);
-    }
-    if (at->range >= 0) {
-        read_range(b, at->range, k, v);
-        measure_close(v);
-    }
-    if (at->median >= 0) {
-        uint64_t middle = b->sums[(size_t)at->median * BLOCK + k];
-        v->median = (value_of((uint32_t)(middle >> 32)) + value_of((uint32_t)middle)) / 2;
-    }
-    read_moments(b, at->weighted, at->weighted_mask, k, v->moments);
+    PrimCall *call = m->call;
+    size_t width = pitch * sizeof(double), line = (size_t)m->count * sizeof(double);
+    double *at = call->table->at + from * (size_t)m->count + call->table->rows;
+    dev_mark_free(call->dev, m->fetched);
+    return dev_fetch_rows(call->dev, m->work, m->columns_at + from * width, width, at, line,
+                          rows * sizeof(double), to - from, &m->fetched, call->err);
 }
 
-static void read_outline(const Block *b, uint32_t k, MeasureObject *o)
+/* Columns of `rows` rows from the end of the work area to the table, while the device goes on: a
+ * few at a time, for a number that the host waits for cannot overtake a transfer. */
+static bool fetch(Measuring *m, size_t pitch, size_t rows)
 {
-    const MeasureLanes *at = &b->m->lanes;
-    for (int i = 0; i < 3 && at->perimeter >= 0; i++) {
-        o->perimeter[i] = lane(b, at->outline + at->perimeter + i, k);
+    PrimCall *call = m->call;
+    DevMark *computed = NULL;
+    size_t columns = (size_t)call->table->columns + 1, few = FEW / (rows * sizeof(double)) + 1;
+    bool ok = dev_mark(call->dev, DEV_COMPUTE, &computed, call->err) &&
+              dev_after(call->dev, DEV_DOWNLOAD, computed, call->err);
+    dev_mark_free(call->dev, computed);
+    for (size_t from = 0; ok && from < columns; from += few) {
+        size_t to = columns - from < few ? columns : from + few;
+        ok = fetch_columns(m, from, to, pitch, rows);
     }
-    for (int i = 0; i < 5 && at->crofton >= 0; i++) {
-        o->crofton[i] = lane(b, at->outline + at->crofton + i, k);
+    if (!ok) { /* what is under way must not outlive the table */
+        Err ignored = {0};
+        (void)dev_finish(call->dev, &ignored);
     }
-    if (at->euler >= 0) {
-        o->euler = lane(b, at->outline + at->euler, k);
-    }
+    return ok;
 }
 
-/* Moments of orders 0 and 1 follow from the count and the sums. */
-static void read_shape(const Block *b, uint32_t k, MeasureObject *o)
+/* Groups begin .. end of objects. */
+static bool write_rows(Measuring *m, DevProgram *program, const uint32_t *before, size_t begin,
+                       size_t end, PrimTable *table)
 {
-    const MeasureLanes *at = &b->m->lanes;
-    if (at->moments < 0) {
-        return;
-    }
-    o->moments[0] = (double)o->count;
-    for (int axis = 0; axis < b->m->frame.dims; axis++) {
-        int64_t anchor = measure_anchor(o->sum[axis], o->count);
-        o->moments[1 << 2 * axis] = (double)(o->sum[axis] - anchor * (int64_t)o->count);
-    }
-    read_moments(b, at->moments, at->moments_mask, k, o->moments);
+    PrimCall *call = m->call;
+    const double *s = m->frame.spacing;
+    size_t rows = before[end] - before[begin], pitch = (end - begin) * GROUP;
+    size_t bytes = pitch * ((size_t)table->columns + 1) * sizeof(double);
+    DevMem *columns = NULL;
+    TRY(measuring_reuse_work(m, SIZE_MAX));
+    m->columns_at =
+        (dev_bytes(m->work) - bytes) / dev_alignment(call->dev) * dev_alignment(call->dev);
+    TRY(dev_slice(call->dev, m->work, m->columns_at, bytes, &columns, call->err));
+    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n),      dev_uint(begin),
+                           dev_uint(pitch),    dev_double(s[0]),    dev_double(s[1]),
+                           dev_double(s[2]),   dev_mem(m->window),  dev_mem(m->table),
+                           dev_mem(m->lows),   dev_mem(m->heights), dev_mem(columns)};
+    bool ok = launch(m, program, "measure_table", end - begin, args, 12) &&
+              (rows == 0 || fetch(m, pitch, rows));
+    dev_free(call->dev, columns);
+    table->rows += (int64_t)rows;
+    return ok;
 }
 
-/* Object k of the block. */
-static void read_object(const Block *b, uint32_t k, MeasureObject *o)
+static bool write_table(Measuring *m, DevProgram *program, PrimTable *table)
 {
-    const Measuring *m = b->m;
-    const MeasureLanes *at = &m->lanes;
-    o->label = m->first + (uint32_t)b->begin + k;
-    o->count = (uint64_t)lane(b, 0, k);
-    for (int axis = 0; axis < 3; axis++) {
-        o->sum[axis] = axis < b->m->frame.dims ? lane(b, 1 + axis, k) : 0;
+    size_t groups = count_groups(m), row = ((size_t)table->columns + 1) * sizeof(double);
+    size_t block = dev_bytes(m->work) / (GROUP * row);
+    uint32_t *before = malloc((groups + 1) * sizeof *before);
+    if (before == NULL) {
+        return measuring_no_memory(m);
     }
-    measuring_box(b->minima, BLOCK, m->frame.dims, k, o->lo, o->hi);
-    read_outline(b, k, o);
-    read_shape(b, k, o);
-    if (at->convex >= 0) {
-        o->convex = at->space ? m->hull[b->begin + k] : (double)lane(b, at->convex, k);
+    bool ok = find_rows(m, program, before);
+    for (size_t begin = 0; ok && begin < groups; begin += block) {
+        size_t end = groups - begin < block ? groups : begin + block;
+        ok = write_rows(m, program, before, begin, end, table);
     }
-    if (at->feret >= 0) {
-        o->feret = at->space ? m->feret[b->begin + k] : lane_double(b, at->feret, k);
-    }
-    if (at->filled >= 0) {
-        o->filled = (double)lane(b, at->filled, k);
-    }
-}
-
-static void write_tile(Block *b)
-{
-    const PrimTable *table = b->finish->table;
-    for (int c = 0; c <= table->columns; c++) {
-        memcpy(table->at + (int64_t)c * b->m->count + b->row, b->tile + (size_t)c * TILE,
-               (size_t)b->rows * sizeof *b->tile);
-    }
-    b->row += b->rows;
-    b->rows = 0;
-}
-
-static void append(Block *b, const MeasureObject *object)
-{
-    const Measuring *m = b->m;
-    double values[MEASURE_MAX_MOMENTS];
-    double *to = b->tile + b->rows;
-    for (int i = 0; i < m->list.n; i++) {
-        const MeasureItem *item = &m->list.at[i];
-        int columns = measure_columns(item->measure, m->frame.dims);
-        measure_value(item->measure, &m->frame, object, &b->intensity[item->image], values);
-        for (int c = 0; c < columns; c++, to += TILE) {
-            *to = values[c];
-        }
-    }
-    *to = object->label;
-    if (++b->rows == TILE) {
-        write_tile(b);
-    }
-}
-
-/* ---- blocks -------------------------------------------------------------------------------- */
-
-static bool download(Block *b)
-{
-    const Measuring *m = b->m;
-    const PrimCall *call = m->call;
-    TRY(dev_read_rows(call->dev, m->table, b->begin * 8, (size_t)m->n * 8, b->sums,
-                      (size_t)BLOCK * 8, b->n * 8, (size_t)m->lanes.all, call->err));
-    return dev_read_rows(call->dev, m->lows, b->begin * 4, (size_t)m->n * 4, b->minima,
-                         (size_t)BLOCK * 4, b->n * 4, (size_t)m->lanes.lows, call->err);
-}
-
-/* The next block, with its sums and the place of its rows; false when there is none. */
-static bool take(Block *b)
-{
-    Finish *f = b->finish;
-    (void)pthread_mutex_lock(&f->lock);
-    size_t left = f->m->n - f->next;
-    b->begin = f->next;
-    b->n = left < BLOCK ? left : BLOCK;
-    b->row = f->table->rows;
-    f->next += b->n;
-    bool taken = f->ok && b->n > 0;
-    f->ok = f->ok && (!taken || download(b));
-    for (uint32_t k = 0; taken && f->ok && k < b->n; k++) {
-        f->table->rows += lane(b, 0, k) != 0;
-    }
-    taken = taken && f->ok;
-    (void)pthread_mutex_unlock(&f->lock);
-    return taken;
-}
-
-static void *work(void *block)
-{
-    Block *b = block;
-    MeasureObject object = {0};
-    while (take(b)) {
-        for (uint32_t k = 0; k < b->n; k++) {
-            if (lane(b, 0, k) == 0) {
-                continue;
-            }
-            read_object(b, k, &object);
-            for (int i = 0; i < b->m->list.images; i++) {
-                read_intensity(b, i, k, &b->intensity[i]);
-            }
-            append(b, &object);
-        }
-        write_tile(b);
-    }
-    return NULL;
-}
-
-static Block *new_block(Finish *f)
-{
-    const MeasureLanes *lanes = &f->m->lanes;
-    Block *b = calloc(1, sizeof *b);
-    if (b) {
-        b->finish = f;
-        b->m = f->m;
-        b->sums = malloc(BLOCK * (size_t)lanes->all * sizeof *b->sums);
-        b->minima = malloc(BLOCK * (size_t)lanes->lows * sizeof *b->minima);
-        b->tile = malloc(TILE * ((size_t)f->table->columns + 1) * sizeof *b->tile);
-    }
-    return b;
-}
-
-static bool is_whole(const Block *b)
-{
-    return b && b->sums && b->minima && b->tile;
-}
-
-static void free_block(Block *b)
-{
-    if (b) {
-        free(b->sums);
-        free(b->minima);
-        free(b->tile);
-        free(b);
-    }
-}
-
-static int count_threads(const Finish *f)
-{
-    double values = (double)f->m->n * f->table->columns;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int most = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (int)cores;
-    return values < (double)most * WORTH_A_THREAD ? 1 + (int)(values / WORTH_A_THREAD) : most;
-}
-
-/* This thread and others; fewer than wanted where there is no room for more. */
-static bool run_blocks(Finish *f)
-{
-    Block *blocks[MOST_THREADS] = {new_block(f)};
-    int n = 1, wanted = count_threads(f);
-    bool any = is_whole(blocks[0]);
-    for (bool more = any; more && n < wanted; n += more) {
-        blocks[n] = new_block(f);
-        more = is_whole(blocks[n]) && pthread_create(&blocks[n]->thread, NULL, work, blocks[n]) == 0;
-        if (!more) {
-            free_block(blocks[n]);
-        }
-    }
-    if (any) {
-        (void)work(blocks[0]);
-    }
-    for (int i = 1; i < n; i++) {
-        (void)pthread_join(blocks[i]->thread, NULL);
-    }
-    for (int i = 0; i < n; i++) {
-        free_block(blocks[i]);
-    }
-    return any || err_set(f->m->call->err, CODE_MEMORY, "%s: no memory for the sums of objects",
-                          f->m->call->name);
+    free(before);
+    return ok;
 }
 
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
@@ -330,13 +175,75 @@ void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, 
     }
 }
 
-bool measuring_finish(const Measuring *m, PrimTable *table)
+/* Hulls in space were found on the host. */
+static bool write_hulls(const Measuring *m)
 {
-    Finish f = {.m = m, .table = table, .ok = true};
-    if (pthread_mutex_init(&f.lock, NULL) != 0) {
-        return err_set(m->call->err, CODE_MEMORY, "%s: no memory for a lock", m->call->name);
+    const PrimCall *call = m->call;
+    size_t bytes = m->n * sizeof(uint64_t);
+    if (!m->lanes.space || m->lanes.convex < 0) {
+        return true;
     }
-    bool ok = run_blocks(&f);
-    (void)pthread_mutex_destroy(&f.lock);
-    return ok && f.ok;
+    TRY(dev_write(call->dev, m->table, (size_t)m->lanes.convex * bytes, m->hull, bytes, call->err));
+    return m->lanes.feret < 0 || dev_write(call->dev, m->table, (size_t)m->lanes.feret * bytes,
+                                           m->feret, bytes, call->err);
+}
+
+bool measuring_finish(Measuring *m)
+{
+    DevProgram *program = NULL;
+    if (m->result == MEASURE_MASK) {
+        return true;
+    }
+    TRY(write_hulls(m));
+    TRY(measuring_finish_program(m, &program));
+    return m->result == MEASURE_VECTOR ? write_vector(m, program)
+                                       : write_table(m, program, m->call->table);
+}
+
+/* ---- where results go ---------------------------------------------------------------------- */
+
+static bool begin_table(const Measuring *m, PrimTable *table)
+{
+    const MeasureList *list = &m->list;
+    size_t columns = (size_t)list->columns;
+    size_t room = (columns + 1) * ((size_t)m->count + 1);
+    TRY(prim_table_room(m->call->dev, table, room) ||
+        err_set(m->call->err, CODE_MEMORY, "%s: no memory for a table of %u rows", m->call->name,
+                m->count));
+    table->rows = 0;
+    table->columns = list->columns;
+    free(table->names);
+    free(table->integer);
+    table->names = calloc(columns + 1, sizeof *table->names);
+    table->integer = calloc(columns + 1, sizeof *table->integer);
+    if (table->names == NULL || table->integer == NULL) {
+        return measuring_no_memory(m);
+    }
+    const double *s = m->frame.spacing;
+    bool unit = s[0] == 1 && s[1] == 1 && (list->dims == 2 || s[2] == 1);
+    measure_names(list, unit, table->names, table->integer);
+    return true;
+}
+
+bool measuring_begin_result(const Measuring *m)
+{
+    const PrimImage *vector = &m->call->out[0];
+    if (m->result == MEASURE_TABLE) {
+        return begin_table(m, m->call->table);
+    }
+    return m->result != MEASURE_VECTOR ||
+           dev_fill(m->call->dev, vector->mem, 0, (size_t)vector->length * sizeof(float), 0,
+                    m->call->err);
+}
+
+bool measuring_close_result(Measuring *m)
+{
+    PrimTable *table = m->call->table;
+    TRY(measuring_reuse_work(m, SIZE_MAX));
+    bool table_wanted = m->result == MEASURE_TABLE;
+    for (int c = 1; table_wanted && c <= table->columns && table->rows < m->count; c++) {
+        memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,
+                (size_t)table->rows * sizeof *table->at);
+    }
+    return true;
 }

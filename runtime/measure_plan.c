@@ -9,7 +9,9 @@ enum {
     MOST_OBJECTS = 1 << 20,
     MOST_ROWS = 1 << 22,
     TABLE_BYTES = 256 << 20,
-    ALIGNMENT = 4096
+    ALIGNMENT = 4096,
+    FINISHED = 1 << 16,   /* rows of the table, that there is room for at least */
+    FINISHED_GRAIN = 256
 };
 
 static int bits_of(double n)
@@ -172,7 +174,9 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
     most = larger(most, s->rows * row + 4 * (size_t)ALIGNMENT);
     size_t large = (pixels / MEASURE_LARGE + 1) * sizeof(MeasureLarge);
     most = larger(most, median ? s->keys + large : 0);
-    return larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
+    most = larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
+    size_t rows = s->objects < FINISHED ? s->objects / FINISHED_GRAIN + 1 : FINISHED / FINISHED_GRAIN;
+    return larger(most, rows * FINISHED_GRAIN * (size_t)(list->columns + 1) * sizeof(double));
 }
 
 void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
@@ -201,6 +205,8 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     s->lows = take_bytes(&s->all, (size_t)lanes->lows * 4 * objects);
     s->place = take_bytes(&s->all, objects * sizeof(uint64_t));
     s->heights = take_bytes(&s->all, objects * sizeof(uint32_t));
+    s->sizes = take_bytes(&s->all, (objects + 1) * sizeof(uint64_t));
+    s->stands = take_bytes(&s->all, part.cut ? objects : 0);
     s->work = take_bytes(&s->all, work_bytes(list, lanes, s, pixels));
 }
 
@@ -264,6 +270,49 @@ static void define_image(Text *text, int k, const ImageLanes *image)
                            {"BY_DIGITS", image->by_digits},
                            {"RANGE", image->range}};
     define(text, k, list, sizeof list / sizeof *list);
+}
+
+static void define_mask(Text *text, const char *name, uint64_t mask)
+{
+    add(text, "#define MEASURE_%s 0x%llxu\n", name, (unsigned long long)mask);
+}
+
+void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, int group, char *out,
+                          size_t size)
+{
+    Text text = {out, size};
+    const Define defines[] = {
+        {"DIMS", list->dims},           {"COLUMNS", list->columns},
+        {"CONVEX", lanes->convex},      {"FERET", lanes->feret},
+        {"FILLED", lanes->filled},      {"MOMENTS", lanes->moments},
+        {"OUTLINE_AT", lanes->outline}, {"PERIMETER", lanes->perimeter},
+        {"CROFTON", lanes->crofton},    {"EULER", lanes->euler}};
+    add(&text, "#define SCAN_GROUP %d\n#define EXACT_MOST %d\n", group, MEASURE_DIGITS);
+    define(&text, 0, defines, sizeof defines / sizeof *defines);
+    define_mask(&text, "MOMENTS_MASK", lanes->moments_mask);
+    add(&text, "#define MEASURE_FOR_IMAGES(DO)");
+    for (int k = 0; k < list->images; k++) {
+        add(&text, " DO(%d)", k + 1);
+    }
+    add(&text, "\n#define MEASURE_FOR_ITEMS(DO)");
+    int column = 0;
+    for (int i = 0; i < list->n; i++) {
+        const MeasureItem *item = &list->at[i];
+        int columns = measure_columns(item->measure, list->dims);
+        add(&text, " DO(%s, %d, %d, %d)", item->measure->function,
+            item->measure->intensity ? item->image + 1 : 0, column, columns);
+        column += columns;
+    }
+    add(&text, "\n");
+    for (int k = 0; k < list->images; k++) {
+        const ImageLanes *image = &lanes->image[k];
+        const Define more[] = {{"MEDIAN", image->median}, {"WEIGHTED", image->weighted}};
+        char mask[32];
+        define_image(&text, k + 1, image);
+        define(&text, k + 1, more, 2);
+        (void)snprintf(mask, sizeof mask, "WEIGHTED_MASK_%d", k + 1);
+        define_mask(&text, mask, image->weighted_mask);
+    }
 }
 
 void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,

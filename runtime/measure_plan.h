@@ -17,6 +17,9 @@ enum {
     MEASURE_READ = MEASURE_WINDOWED | MEASURE_RANGE
 };
 
+/* The most digits of a sum. */
+enum { MEASURE_DIGITS = 8 };
+
 /* How far the pixels of an image spread: below 2^top, multiples of 2^low. */
 typedef struct MeasureSpread {
     int32_t top, low, not_finite;
@@ -67,7 +70,7 @@ typedef struct MeasureLarge {
 
 /* Bytes; offsets are aligned for any device. */
 typedef struct MeasureScratch {
-    size_t spread, window, table, lows, place, heights, work, all;
+    size_t spread, window, table, lows, place, heights, sizes, stands, work, all;
     uint32_t objects;  /* at a time */
     uint32_t rows;     /* of objects, at a time */
     uint64_t words;    /* of holes' bit masks, at a time */
@@ -81,5 +84,8 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
 /* The host's defines for the kernels of measure.cl and measure_outline.cl. */
 void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,
                      size_t size);
+/* Those of measure_finish.cl, whose groups have `group` work-items. */
+void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, int group, char *out,
+                          size_t size);
 
 #endif

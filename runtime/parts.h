@@ -42,6 +42,7 @@ typedef struct PartsWindow {
     int first, last; /* tasks that need it */
     int64_t rows;    /* CUT: rows (planes) that it holds; whole: all */
     uint64_t bytes, offset;
+    uint64_t twin; /* where it is for every other part; see parts_is_twin */
 } PartsWindow;
 
 typedef struct PartsSegment {
@@ -51,6 +52,7 @@ typedef struct PartsSegment {
     int extent;      /* rows or planes of the image */
     int rows, parts; /* of the longest part; how many parts */
     int grain;       /* parts are whole multiples of this many rows, but for the last */
+    bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
@@ -88,6 +90,9 @@ void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
 bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                   PartsSegment *segment, const double *labels, const int64_t *vectors,
                   uint64_t limit, Err *err);
+
+/* The window is there twice: its rows come or go while another part is computed. */
+bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
 
 /* The grid that a step runs over; the rows or planes that it is cut along. */
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);

@@ -4,6 +4,10 @@
  * Every byte counts: windows, whole buffers, scratch of primitives.  What does not live at the same
  * time shares its place (plan.h).  The longest parts that stay within the limit are found by halving,
  * then made equally long.
+ *
+ * Where the device has memory of its own, windows whose rows come and go are there twice (twins), so
+ * that rows move while a part is computed.  Such parts are many rather than long: the first part's rows
+ * and the last one's move while nothing is computed.
  */
 #include "parts.h"
 
@@ -12,7 +16,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GRAIN = 16 }; /* longest parts are looked for in steps of this many rows */
+enum {
+    GRAIN = 16,            /* longest parts are looked for in steps of this many rows */
+    TWIN_PARTS = 8,        /* as many parts are enough for twins, */
+    TWIN_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
+    TWIN_HALO = 8          /* and the part is so many times what is around it */
+};
 
 static bool no_memory(Err *err)
 {
@@ -53,6 +62,8 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
                             .channels = g->c,
                             .rows = segment->planes ? g->h : segment->rows,
                             .planes = segment->planes ? segment->rows : g->d,
+                            .number = from / segment->rows,
+                            .parts = segment->parts,
                             .pass = task->pass,
                             .first = from == 0 && c == 0,
                             .last = from + rows >= segment->extent && c + 1 == g->c};
@@ -70,10 +81,14 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
     }
 }
 
+/* As many as there are or are expected; NaN: the step is about no labels that are counted. */
 static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
 {
     int slot = plan->program->steps[s].of_value;
-    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+    if (slot < 0) {
+        return NAN;
+    }
+    return labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
 }
 
 /* Elements of a vector: as many as it was made with, else as its maker would make it. */
@@ -143,9 +158,16 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
     return err->code == CODE_OK;
 }
 
+bool parts_is_twin(const PartsSegment *seg, const PartsWindow *w)
+{
+    return seg->twins && !w->whole && (w->load || w->keep);
+}
+
+/* In the list: windows, tasks' scratch, the second places of windows. */
 static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
 {
-    size_t n = (size_t)(seg->n_windows + seg->n_tasks);
+    int twin = seg->n_windows + seg->n_tasks;
+    size_t n = (size_t)(twin + seg->n_windows);
     PlanBuffer *list = calloc(n + 1, sizeof *list);
     PlanResult result = {0};
     if (!list) {
@@ -153,7 +175,9 @@ static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
     }
     for (int i = 0; i < seg->n_windows; i++) {
         const PartsWindow *w = &seg->windows[i];
-        list[i] = (PlanBuffer){w->bytes, w->first, w->last, -1, 0};
+        bool two = parts_is_twin(seg, w);
+        list[i] = (PlanBuffer){w->bytes, two ? 0 : w->first, two ? seg->n_tasks : w->last, -1, 0};
+        list[twin + i] = (PlanBuffer){two ? w->bytes : 0, 0, seg->n_tasks, -1, 0};
     }
     for (int t = 0; t < seg->n_tasks; t++) {
         list[seg->n_windows + t] = (PlanBuffer){seg->scratch[t], 0, seg->n_tasks, -1, 0};
@@ -161,6 +185,7 @@ static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
     bool ok = plan_pack(list, (int)n, target->alignment, target->max_alloc, &result, err);
     for (int i = 0; ok && i < seg->n_windows; i++) {
         seg->windows[i].offset = list[i].offset;
+        seg->windows[i].twin = list[twin + i].offset;
     }
     for (int t = 0; ok && t < seg->n_tasks; t++) {
         seg->scratch_at[t] = list[seg->n_windows + t].offset;
@@ -208,46 +233,98 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
         return true;
     }
+    seg->twins = false;
     return try_rows(plan, target, parts, seg, NULL, NULL,
                     seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
+}
+
+/* A layout that is looked for. */
+typedef struct Search {
+    const ExecPlan *plan;
+    const ExecTarget *target;
+    const PartsPlan *parts;
+    const double *labels;
+    const int64_t *vectors;
+    uint64_t limit;
+    Err *err;
+} Search;
+
+static bool lay_out(const Search *s, PartsSegment *seg, int rows)
+{
+    return try_rows(s->plan, s->target, s->parts, seg, s->labels, s->vectors, rows, s->err);
+}
+
+/* The longest parts of at most `most` rows that stay within the limit, if any do, all alike. */
+static bool find_rows(const Search *s, PartsSegment *seg, int most)
+{
+    int grain = seg->grain, low = 1, high = (most + grain - 1) / grain; /* in grains */
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+        TRY(lay_out(s, seg, middle * grain));
+        if (seg->bytes <= s->limit) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    TRY(lay_out(s, seg, low * grain));
+    if (seg->bytes > s->limit || s->target->part_rows > 0) {
+        return true;
+    }
+    int even = ((seg->extent + seg->parts - 1) / seg->parts + grain - 1) / grain * grain;
+    return lay_out(s, seg, even);
+}
+
+/* Rows around parts, the most of any window that is loaded, and bytes that move for a row. */
+static void what_moves(const ExecPlan *plan, const PartsSegment *seg, int *around, uint64_t *bytes)
+{
+    *around = 0;
+    *bytes = 1;
+    for (int i = 0; i < seg->n_windows; i++) {
+        const PartsWindow *w = &seg->windows[i];
+        if (!w->whole && (w->load || w->keep)) {
+            *around = w->lo + w->hi > *around ? w->lo + w->hi : *around;
+            *bytes += plan->buffers[w->buffer].bytes / (uint64_t)seg->extent;
+        }
+    }
+}
+
+/* Twins, if the parts do not get too short with them. */
+static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
+{
+    int around, rows = seg->rows;
+    uint64_t bytes;
+    what_moves(s->plan, seg, &around, &bytes);
+    if (bytes <= 1 || seg->parts == 1 || (s->target->cpu && s->target->part_rows == 0)) {
+        return true;
+    }
+    int enough = (seg->extent + TWIN_PARTS - 1) / TWIN_PARTS, least = TWIN_HALO * around;
+    int moves = (uint64_t)enough * bytes < TWIN_BYTES ? (int)(TWIN_BYTES / bytes) : enough;
+    int most = moves > least ? moves : least;
+    seg->twins = true;
+    TRY(fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, rows < most ? rows : most));
+    bool tests = s->target->part_rows > 0;
+    if (seg->bytes <= s->limit && (tests || fixed > 0 || seg->rows >= least)) {
+        return true;
+    }
+    seg->twins = false;
+    return lay_out(s, seg, rows);
 }
 
 bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                   PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
                   Err *err)
 {
-    int grain = seg->grain;
+    const Search s = {plan, target, parts, labels, vectors, limit, err};
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
         return true;
     }
-    if (seg->kind == PARTS_WHOLE) {
-        TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->extent, err));
-        return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
-    }
-    if (seg->fixed > 0) {
-        TRY(try_rows(plan, target, parts, seg, labels, vectors, seg->fixed, err));
-        return seg->bytes <= limit || does_not_fit(plan, seg, limit, err);
-    }
-    int low = 1, high = (seg->extent + grain - 1) / grain; /* in grains */
-    if (target->part_rows > 0) {
-        high = (target->part_rows + grain - 1) / grain;
-    }
-    while (low < high) {
-        int middle = low + (high - low + 1) / 2;
-        TRY(try_rows(plan, target, parts, seg, labels, vectors, middle * grain, err));
-        if (seg->bytes <= limit) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    TRY(try_rows(plan, target, parts, seg, labels, vectors, low * grain, err));
+    int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
+    seg->twins = false;
+    TRY(fixed > 0 ? lay_out(&s, seg, fixed)
+                  : find_rows(&s, seg, target->part_rows > 0 ? target->part_rows : seg->extent));
     if (seg->bytes > limit) {
         return does_not_fit(plan, seg, limit, err);
     }
-    if (target->part_rows > 0) {
-        return true;
-    }
-    int even = ((seg->extent + seg->parts - 1) / seg->parts + grain - 1) / grain * grain;
-    return try_rows(plan, target, parts, seg, labels, vectors, even, err);
+    return seg->kind == PARTS_WHOLE || try_twins(&s, seg, fixed);
 }

@@ -193,6 +193,32 @@ static bool follow_halos(Cutter *c, int s)
     return true;
 }
 
+/* What a step reads of one launch is there in one way: where some of it has to be there whole before
+ * the step begins, so is the rest. */
+static void keep_together(Cutter *c, const ProgStep *step)
+{
+    for (int i = 0; i < step->n_reads; i++) {
+        int maker = c->parts->maker[step->reads[i].buffer];
+        for (int k = 0; k < step->n_reads && reads_whole(&step->reads[i]); k++) {
+            int other = step->reads[k].buffer;
+            c->parts->kept[other] =
+                c->parts->kept[other] || (maker >= 0 && c->parts->maker[other] == maker);
+        }
+    }
+}
+
+/* And all that a launch makes is read in other segments when some of it is. */
+static void part_together(Cutter *c, const ProgStep *step)
+{
+    bool apart = false;
+    for (int i = 0; i < step->n_writes; i++) {
+        apart = apart || c->apart[step->writes[i]];
+    }
+    for (int i = 0; i < step->n_writes && apart; i++) {
+        c->parts->kept[step->writes[i]] = c->apart[step->writes[i]] = true;
+    }
+}
+
 static bool find_kept(Cutter *c)
 {
     find_levels(c);
@@ -201,7 +227,11 @@ static bool find_kept(Cutter *c)
         StepKind kind = c->program->steps[s].kind;
         if (kind == STEP_LAUNCH || kind == STEP_PRIMITIVE) {
             TRY(follow_halos(c, s));
+            keep_together(c, &c->program->steps[s]);
         }
+    }
+    for (int s = 0; s < c->program->n_steps; s++) {
+        part_together(c, &c->program->steps[s]);
     }
     return true;
 }
@@ -308,6 +338,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             PrimCall call;
             Err ignored = {0};
             exec_plan_call(c->plan, c->target->dev, task->step, &call);
+            call.part = prim_part(&call);
             call.part.cut = true;
             call.part.pass = task->pass;
             call.err = &ignored;
@@ -325,22 +356,13 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
     return true;
 }
 
-/* Parts are all that a primitive makes, and all that it can be given as stored images. */
+/* Parts are all that a primitive makes. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     for (int t = 0; t < c->now.n_tasks; t++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[t].step];
-        if (step->kind != STEP_PRIMITIVE) {
-            continue;
-        }
-        for (int i = 0; i < step->n_writes; i++) {
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             if (lo[step->writes[i]] + hi[step->writes[i]] > 0) {
-                return false;
-            }
-        }
-        for (int i = 0; i < step->n_inputs; i++) {
-            int b = step->inputs[i];
-            if (b >= 0 && lo[b] + hi[b] > 0) {
                 return false;
             }
         }

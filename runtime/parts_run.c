@@ -1,9 +1,8 @@
 /*
  * parts_run: the executor over parts.
  *
- * In a segment every window has its place on the device and, where its rows come from the host or go
- * there, as much pinned memory beside it.  From one part to the next the rows that both need stay on
- * the host, so that inputs are read once a segment, in order.
+ * In a segment every window has its place on the device, or two of them in turns, so that rows come
+ * and go while a part is computed (parts_rows.c).
  *
  * What is whole in the arena stays there from one segment to the next where both have it at the same
  * place and nothing else comes to lie on it: an image that fits is loaded once for all rounds of a
@@ -15,47 +14,14 @@
 #include "parts_run.h"
 
 #include "exec_carry.h"
-#include "parts_pixels.h"
+#include "parts_state.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    CHUNK = 8 << 20, /* bytes of whole images and scratch that are copied at a time */
-    LINE = 64        /* windows on the host begin at multiples of so many bytes */
-};
-
-typedef struct Run {
-    Exec *exec;
-    const Program *program;
-    const ExecPlan *plan;
-    PartsPlan *parts;
-    PartsPixels pixels;
-    int64_t *vectors;      /* by buffer: elements */
-    double *labels;        /* by value slot, of the segment under way; NaN: not known */
-    void **state;          /* by step */
-    bool *done;            /* by step: its remaining passes have nothing to do */
-    PartsStore **scratch;  /* by step: between passes */
-    void *host;            /* pinned memory for the rows of a segment's windows, used by all */
-    size_t host_bytes;
-    uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
-    Err *err;
-} Run;
-
-#define NOWHERE UINT64_MAX
-
-/* A segment under way. */
-typedef struct Segment {
-    Run *run;
-    PartsSegment *plan;
-    DevMem **mem;      /* by window */
-    DevMem **scratch;  /* by task */
-    char **host;       /* by window: as many rows as the device has; in Run.host */
-    int *from, *to;    /* by window: rows that `host` holds */
-    int at, rows;      /* the part */
-} Segment;
+enum { CHUNK = 8 << 20 }; /* bytes of vectors and scratch that are copied at a time */
 
 static bool no_memory(Err *err)
 {
@@ -72,56 +38,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-static const ExecGrid *grid_of(const Run *run, int buffer)
-{
-    return &run->plan->grids[run->program->buffers[buffer].grid];
-}
-
-/* Bytes of a row on the device. */
-static size_t pitch_of(const Run *run, int buffer)
-{
-    return (size_t)grid_of(run, buffer)->pitch * elem_size(run->plan->buffers[buffer].elem);
-}
-
-/* ---- whole images and vectors ---------------------------------------------------------- */
-
-typedef bool (*Copy)(Run *run, int buffer, DevMem *mem, PartsSpan span, char *rows);
-
-static bool copy_in(Run *run, int buffer, DevMem *mem, PartsSpan span, char *rows)
-{
-    size_t row = parts_row_bytes(run->exec, buffer), pitch = pitch_of(run, buffer);
-    size_t first = (size_t)(span.plane * grid_of(run, buffer)->h + span.row);
-    TRY(parts_read(&run->pixels, buffer, span, rows, run->err));
-    return dev_write_rows(run->exec->dev, mem, first * pitch, pitch, rows, row, row,
-                          (size_t)span.rows, run->err);
-}
-
-static bool copy_out(Run *run, int buffer, DevMem *mem, PartsSpan span, char *rows)
-{
-    size_t row = parts_row_bytes(run->exec, buffer), pitch = pitch_of(run, buffer);
-    size_t first = (size_t)(span.plane * grid_of(run, buffer)->h + span.row);
-    TRY(dev_read_rows(run->exec->dev, mem, first * pitch, pitch, rows, row, row, (size_t)span.rows,
-                      run->err));
-    return parts_write(&run->pixels, buffer, span, rows, run->parts->given[buffer], run->err);
-}
-
-static bool copy_image(Run *run, int buffer, DevMem *mem, Copy copy)
-{
-    const ExecGrid *g = grid_of(run, buffer);
-    size_t row = parts_row_bytes(run->exec, buffer);
-    int64_t chunk = larger(smaller((int)(CHUNK / (row + 1)), g->h), 1);
-    void *rows;
-    TRY(dev_host_alloc(run->exec->dev, (size_t)chunk * row, &rows, run->err));
-    bool ok = true;
-    for (int64_t plane = 0; ok && plane < g->planes; plane++) {
-        for (int64_t y = 0; ok && y < g->h; y += chunk) {
-            PartsSpan span = {plane, y, y + chunk < g->h ? chunk : g->h - y};
-            ok = !exec_stopped(run->exec, run->err) && copy(run, buffer, mem, span, rows);
-        }
-    }
-    dev_host_free(run->exec->dev, rows);
-    return ok;
-}
+/* ---- what outlives segments ------------------------------------------------------------ */
 
 /* Bytes between the device and a store. */
 static bool copy_bytes(Run *run, DevMem *mem, PartsStore *store, uint64_t bytes, bool save)
@@ -147,7 +64,7 @@ static bool load_whole(Segment *seg, int i)
     Run *run = seg->run;
     const PartsWindow *w = &seg->plan->windows[i];
     if (!parts_is_vector(run->plan, w->buffer)) {
-        return copy_image(run, w->buffer, seg->mem[i], copy_in);
+        return parts_load_image(run, w->buffer, seg->mem[i]);
     }
     PartsStore *store = run->pixels.store[w->buffer];
     uint64_t bytes = parts_store_bytes(store);
@@ -164,7 +81,7 @@ static bool save_whole(Segment *seg, int i)
         TRY(parts_renew(&run->pixels, w->buffer, w->bytes, run->err));
         return copy_bytes(run, seg->mem[i], run->pixels.store[w->buffer], w->bytes, true);
     }
-    return copy_image(run, w->buffer, seg->mem[i], copy_out);
+    return parts_save_image(run, w->buffer, seg->mem[i]);
 }
 
 /* ---- what stays in the arena ----------------------------------------------------------- */
@@ -227,96 +144,6 @@ static void note_resident(const Segment *seg)
     }
 }
 
-/* ---- rows of a part -------------------------------------------------------------------- */
-
-/* Rows (planes) of a window for the part. */
-static void window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to)
-{
-    *from = larger(seg->at - w->lo, 0);
-    *to = smaller(seg->at + seg->rows + w->hi, seg->plan->extent);
-}
-
-/* Rows of pixels in a row of the part: a plane has many. */
-static int64_t lines_of(const Segment *seg, int buffer)
-{
-    return seg->plan->planes ? grid_of(seg->run, buffer)->h : 1;
-}
-
-static int channels_of(const Segment *seg, int buffer)
-{
-    return grid_of(seg->run, buffer)->c;
-}
-
-/* Rows [from, to) of the image, next to each other, channel `c`. */
-static bool read_rows(const Segment *seg, int buffer, int c, int from, int to, char *rows)
-{
-    Run *run = seg->run;
-    size_t row = parts_row_bytes(run->exec, buffer);
-    if (!seg->plan->planes) {
-        PartsSpan span = {c, from, to - from};
-        return parts_read(&run->pixels, buffer, span, rows, run->err);
-    }
-    int64_t h = grid_of(run, buffer)->h;
-    for (int z = from; z < to; z++) {
-        PartsSpan span = {z, 0, h};
-        TRY(parts_read(&run->pixels, buffer, span, rows + (size_t)(z - from) * (size_t)h * row,
-                       run->err));
-    }
-    return true;
-}
-
-/* What the part before has left stays; the rest is read. */
-static bool load_rows(Segment *seg, int i)
-{
-    Run *run = seg->run;
-    const PartsWindow *w = &seg->plan->windows[i];
-    int from, to;
-    window_rows(seg, w, &from, &to);
-    size_t line = parts_row_bytes(run->exec, w->buffer), pitch = pitch_of(run, w->buffer);
-    int64_t lines = lines_of(seg, w->buffer);
-    size_t row = line * (size_t)lines, channel = row * (size_t)w->rows;
-    int have = seg->at > 0 ? larger(seg->to[i], from) : from;
-    for (int c = 0; c < channels_of(seg, w->buffer); c++) {
-        char *rows = seg->host[i] + (size_t)c * channel;
-        if (have > from) {
-            memmove(rows, rows + (size_t)(from - seg->from[i]) * row, (size_t)(have - from) * row);
-        }
-        TRY(read_rows(seg, w->buffer, c, have, to, rows + (size_t)(have - from) * row));
-        TRY(dev_write_rows(run->exec->dev, seg->mem[i],
-                           (size_t)c * (size_t)w->rows * (size_t)lines * pitch, pitch, rows, line,
-                           line, (size_t)(to - from) * (size_t)lines, run->err));
-    }
-    seg->from[i] = from;
-    seg->to[i] = to;
-    return true;
-}
-
-/* The part itself, without the rows around it. */
-static bool save_rows(Segment *seg, int i)
-{
-    Run *run = seg->run;
-    const PartsWindow *w = &seg->plan->windows[i];
-    int from, to;
-    window_rows(seg, w, &from, &to);
-    size_t line = parts_row_bytes(run->exec, w->buffer), pitch = pitch_of(run, w->buffer);
-    int64_t lines = lines_of(seg, w->buffer);
-    bool give = run->parts->given[w->buffer];
-    for (int c = 0; c < channels_of(seg, w->buffer); c++) {
-        size_t first = ((size_t)c * (size_t)w->rows + (size_t)(seg->at - from)) * (size_t)lines;
-        TRY(dev_read_rows(run->exec->dev, seg->mem[i], first * pitch, pitch, seg->host[i], line,
-                          line, (size_t)seg->rows * (size_t)lines, run->err));
-        for (int k = 0; k < (seg->plan->planes ? seg->rows : 1); k++) {
-            PartsSpan span = {c, seg->at, seg->rows};
-            if (seg->plan->planes) {
-                span = (PartsSpan){seg->at + k, 0, lines};
-            }
-            TRY(parts_write(&run->pixels, w->buffer, span,
-                            seg->host[i] + (size_t)k * (size_t)lines * line, give, run->err));
-        }
-    }
-    return true;
-}
-
 /* ---- tasks ----------------------------------------------------------------------------- */
 
 static size_t divided_up(int64_t a, int64_t b)
@@ -363,7 +190,7 @@ static int window_number(const Segment *seg, int buffer)
 static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem **slice)
 {
     Run *run = seg->run;
-    int i = window_number(seg, buffer);
+    int i = window_number(seg, buffer), from, to;
     const PartsWindow *w = &seg->plan->windows[i];
     *slice = NULL;
     image->mem = seg->mem[i];
@@ -372,10 +199,20 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
         image->w = image->pitch = image->length < INT32_MAX ? (int)image->length : INT32_MAX;
         return true;
     }
-    if (seg->plan->kind == PARTS_WHOLE || c == 0) {
+    if (seg->plan->kind == PARTS_WHOLE) {
         return true;
     }
-    size_t channel = (size_t)w->rows * (size_t)lines_of(seg, buffer) * pitch_of(run, buffer);
+    if (w->whole) {
+        image->before = c * seg->plan->extent + seg->at;
+        return true;
+    }
+    parts_window_rows(seg, w, &from, &to);
+    image->before = seg->at - from;
+    if (c == 0) {
+        return true;
+    }
+    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) *
+                     parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;
     return true;
@@ -402,6 +239,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
+    call.budget = &run->pixels.budget;
     bool ok = true;
     int n = 0;
     for (int i = 0; ok && i < step->n_inputs; i++) {
@@ -471,59 +309,24 @@ static bool open_window(Segment *seg, int i)
     Run *run = seg->run;
     Exec *exec = run->exec;
     const PartsWindow *w = &seg->plan->windows[i];
-    TRY(exec_slice(exec, w->offset, w->bytes, &seg->mem[i], run->err));
-    exec->mem[w->buffer] = seg->mem[i];
+    TRY(exec_slice(exec, w->offset, w->bytes, &seg->places[0][i], run->err));
+    if (parts_is_twin(seg->plan, w)) {
+        TRY(exec_slice(exec, w->twin, w->bytes, &seg->places[1][i], run->err));
+    }
+    exec->mem[w->buffer] = seg->mem[i] = seg->places[0][i];
     if (w->keep && !parts_is_vector(run->plan, w->buffer) && run->parts->kept[w->buffer]) {
-        const ExecGrid *g = grid_of(run, w->buffer);
+        const ExecGrid *g = parts_grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h *
                          parts_row_bytes(exec, w->buffer);
         TRY(parts_renew(&run->pixels, w->buffer, bytes, run->err));
     }
     if (w->whole || parts_is_vector(run->plan, w->buffer)) {
         if (!parts_is_vector(run->plan, w->buffer)) {
-            exec->rows[w->buffer] = grid_of(run, w->buffer)->h;
+            exec->rows[w->buffer] = parts_grid_of(run, w->buffer)->h;
             exec->row0[w->buffer] = 0;
         }
         bool there = run->resident[w->buffer] != NOWHERE;
         return !w->load || there || load_whole(seg, i);
-    }
-    return true;
-}
-
-/* Bytes on the host for the rows of a window that come and go. */
-static size_t host_bytes(const Segment *seg, const PartsWindow *w)
-{
-    const Run *run = seg->run;
-    bool there = run->resident[w->buffer] != NOWHERE;
-    if (seg->plan->kind != PARTS_CUT || w->whole || parts_is_vector(run->plan, w->buffer) ||
-        !((w->load && !there) || w->keep)) {
-        return 0;
-    }
-    size_t bytes = (size_t)w->rows * (size_t)lines_of(seg, w->buffer) *
-                   (size_t)channels_of(seg, w->buffer) * parts_row_bytes(run->exec, w->buffer);
-    return (bytes + LINE - 1) / LINE * LINE;
-}
-
-/* Pinning takes long, so what one segment has had the next one has again. */
-static bool open_host(Segment *seg)
-{
-    Run *run = seg->run;
-    size_t all = 0;
-    for (int i = 0; i < seg->plan->n_windows; i++) {
-        all += host_bytes(seg, &seg->plan->windows[i]);
-    }
-    if (all > run->host_bytes) {
-        dev_host_free(run->exec->dev, run->host);
-        run->host = NULL;
-        run->host_bytes = 0;
-        TRY(dev_host_alloc(run->exec->dev, all, &run->host, run->err));
-        run->host_bytes = all;
-    }
-    char *at = run->host;
-    for (int i = 0; i < seg->plan->n_windows; i++) {
-        size_t bytes = host_bytes(seg, &seg->plan->windows[i]);
-        seg->host[i] = bytes > 0 ? at : NULL;
-        at += bytes;
     }
     return true;
 }
@@ -544,7 +347,6 @@ static bool open_scratch(Segment *seg, int t)
 
 static bool open_all(Segment *seg)
 {
-    TRY(open_host(seg));
     for (int i = 0; i < seg->plan->n_windows; i++) {
         TRY(open_window(seg, i));
     }
@@ -554,33 +356,58 @@ static bool open_all(Segment *seg)
     return true;
 }
 
-static bool run_part(Segment *seg)
+static bool run_tasks(Segment *seg)
+{
+    for (int t = 0; t < seg->plan->n_tasks; t++) {
+        TRY(!exec_stopped(seg->run->exec, seg->run->err) && run_task(seg, t));
+    }
+    return true;
+}
+
+/* Windows are where the part has them. */
+static void place_windows(Segment *seg)
 {
     Exec *exec = seg->run->exec;
-    bool cut = seg->plan->kind == PARTS_CUT;
-    for (int i = 0; cut && i < seg->plan->n_windows; i++) {
+    for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->whole) {
             continue;
         }
-        if (w->load && seg->run->resident[w->buffer] == NOWHERE) {
-            TRY(load_rows(seg, i));
-        }
-        int from, to;
-        window_rows(seg, w, &from, &to);
-        int h = grid_of(seg->run, w->buffer)->h;
+        int from, to, h = parts_grid_of(seg->run, w->buffer)->h;
+        parts_window_rows(seg, w, &from, &to);
+        seg->mem[i] = seg->places[seg->places[1][i] ? seg->slot : 0][i];
+        exec->mem[w->buffer] = seg->mem[i];
         exec->rows[w->buffer] = seg->plan->planes ? h : (int)w->rows;
         exec->row0[w->buffer] = seg->plan->planes ? from * h : from;
     }
-    for (int t = 0; t < seg->plan->n_tasks; t++) {
-        TRY(!exec_stopped(exec, seg->run->err) && run_task(seg, t));
+}
+
+/* The part in `slot`; nothing waits for the device but for what tasks ask of it. */
+static bool run_part(Segment *seg)
+{
+    Run *run = seg->run;
+    DevMark **computed = &seg->computed[seg->slot];
+    TRY(parts_load_rows(seg));
+    place_windows(seg);
+    TRY(run_tasks(seg));
+    dev_mark_free(run->exec->dev, *computed);
+    return dev_mark(run->exec->dev, DEV_COMPUTE, computed, run->err);
+}
+
+/* With twins the rows of the part before are taken while this one is computed, and the next one's go
+ * up before this one's are taken; else each part waits for the one before. */
+static bool run_parts(Segment *seg)
+{
+    const PartsSegment *plan = seg->plan;
+    TRY(dev_follow(seg->run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, seg->run->err));
+    for (int at = 0; at < plan->extent; at += plan->rows) {
+        seg->at = at;
+        seg->rows = smaller(plan->rows, plan->extent - at);
+        TRY(run_part(seg) && parts_finish_saving(seg) && parts_begin_saving(seg));
+        TRY(plan->twins || parts_finish_saving(seg));
+        seg->slot = plan->twins ? 1 - seg->slot : 0;
     }
-    for (int i = 0; cut && i < seg->plan->n_windows; i++) {
-        if (seg->plan->windows[i].keep && !seg->plan->windows[i].whole) {
-            TRY(save_rows(seg, i));
-        }
-    }
-    return true;
+    return parts_finish_saving(seg);
 }
 
 /* What outlives the segment in one piece: vectors, whole images, scratch between passes. */
@@ -621,15 +448,21 @@ static void close_all(Segment *seg)
     for (int t = seg->plan->n_tasks - 1; t >= 0 && seg->scratch; t--) {
         dev_free(exec->dev, seg->scratch[t]);
     }
-    for (int i = seg->plan->n_windows - 1; i >= 0 && seg->mem && seg->host; i--) {
-        dev_free(exec->dev, seg->mem[i]);
+    for (int i = seg->plan->n_windows - 1; i >= 0 && seg->places[0] && seg->places[1]; i--) {
+        dev_free(exec->dev, seg->places[1][i]);
+        dev_free(exec->dev, seg->places[0][i]);
         exec->mem[seg->plan->windows[i].buffer] = NULL;
     }
+    for (int i = 0; i < seg->plan->n_windows && seg->rests; i++) {
+        free(seg->rests[i].rows);
+    }
+    dev_mark_free(exec->dev, seg->computed[0]);
+    dev_mark_free(exec->dev, seg->computed[1]);
     free(seg->mem);
+    free(seg->places[0]);
+    free(seg->places[1]);
     free(seg->scratch);
-    free(seg->host);
-    free(seg->from);
-    free(seg->to);
+    free(seg->rests);
 }
 
 static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
@@ -638,10 +471,11 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     *seg = (Segment){.run = run, .plan = plan};
     seg->mem = calloc(windows, sizeof *seg->mem);
     seg->scratch = calloc(tasks, sizeof *seg->scratch);
-    seg->host = calloc(windows, sizeof *seg->host);
-    seg->from = calloc(windows, sizeof *seg->from);
-    seg->to = calloc(windows, sizeof *seg->to);
-    return (seg->mem && seg->scratch && seg->host && seg->from && seg->to) || no_memory(run->err);
+    seg->places[0] = calloc(windows, sizeof *seg->places[0]);
+    seg->places[1] = calloc(windows, sizeof *seg->places[1]);
+    seg->rests = calloc(windows, sizeof *seg->rests);
+    return (seg->mem && seg->scratch && seg->places[0] && seg->places[1] && seg->rests) ||
+           no_memory(run->err);
 }
 
 /* Nobody wants anything of the segment any more. */
@@ -676,11 +510,8 @@ static bool run_segment(Run *run, PartsSegment *plan)
         forget_overwritten(&seg);
         ok = open_all(&seg);
     }
-    for (int at = 0; ok && at < plan->extent; at += plan->rows) {
-        seg.at = at;
-        seg.rows = smaller(plan->rows, plan->extent - at);
-        ok = run_part(&seg);
-    }
+    seg.rows = plan->rows;
+    ok = ok && (plan->kind == PARTS_CUT ? run_parts : run_tasks)(&seg);
     ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) &&
          save_all(&seg);
     if (ok) {
@@ -818,7 +649,6 @@ static void end(Run *run)
     free(run->done);
     free(run->scratch);
     free(run->resident);
-    dev_host_free(run->exec->dev, run->host);
     free(run->pixels.store);
     free(run->pixels.most);
     free(run->pixels.line);
@@ -830,12 +660,17 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                .program = exec->program,
                .plan = exec->plan,
                .parts = exec->plan->parts,
-               .pixels = {.exec = exec, .stream = stream, .budget = {store_budget(exec)}},
+               .pixels = {.exec = exec,
+                          .stream = stream,
+                          .budget = {store_budget(exec), stream->crew}},
                .err = err};
-    bool ok = begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
+    bool ok = exec_stage(exec, err) && begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
               run_range(&run, 0, run.parts->n) &&
               read_labels(&run, &(PartsSegment){0}) &&
               parts_give_rest(&run.pixels, err);
+    if (!ok && exec->staging) {
+        staging_forget(exec->staging);
+    }
     end(&run);
     return ok;
 }

@@ -82,10 +82,19 @@ void parts_store_drop(PartsStore *store)
     free(store);
 }
 
+enum { PAGE = 4096 };
+
+static void copy(const PartsStore *store, char *to, const char *from, size_t bytes)
+{
+    size_t pages = bytes / PAGE * PAGE;
+    crew_copy(store->budget->crew, to, PAGE, from, PAGE, PAGE, bytes / PAGE);
+    memcpy(to + pages, from + pages, bytes - pages);
+}
+
 bool parts_store_put(PartsStore *store, uint64_t at, const void *from, uint64_t bytes, Err *err)
 {
     if (store->memory) {
-        memcpy(store->memory + at, from, (size_t)bytes);
+        copy(store, store->memory + at, from, (size_t)bytes);
         return true;
     }
     for (uint64_t done = 0; done < bytes;) {
@@ -102,7 +111,7 @@ bool parts_store_put(PartsStore *store, uint64_t at, const void *from, uint64_t 
 bool parts_store_get(const PartsStore *store, uint64_t at, void *to, uint64_t bytes, Err *err)
 {
     if (store->memory) {
-        memcpy(to, store->memory + at, (size_t)bytes);
+        copy(store, to, store->memory + at, (size_t)bytes);
         return true;
     }
     for (uint64_t done = 0; done < bytes;) {

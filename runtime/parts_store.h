@@ -7,15 +7,17 @@
 #define RUNTIME_PARTS_STORE_H
 
 #include "../base/err.h"
+#include "crew.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct PartsStore PartsStore;
 
-/* What all stores of a run may hold in memory. */
+/* What all stores of a run may hold in memory, and who copies (NULL: the caller). */
 typedef struct PartsBudget {
     uint64_t left;
+    Crew *crew;
 } PartsBudget;
 
 /* One user; owned by the caller (parts_store_drop). */

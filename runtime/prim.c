@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WORTH_PINNING = 1 << 20 /* bytes */ };
+
 #define PRIMITIVES(P)                                                                              \
     P(reduce)                                                                                      \
     P(rank)                                                                                        \
@@ -53,8 +55,14 @@ PrimPart prim_part(const PrimCall *call)
                       .channels = call->planes / call->d,
                       .rows = call->h,
                       .planes = call->planes,
+                      .parts = 1,
                       .first = true,
                       .last = true};
+}
+
+size_t prim_first_row(const PrimCall *call, const PrimImage *image)
+{
+    return (size_t)image->before * (call->part.d > 1 ? (size_t)call->h : 1);
 }
 
 PrimCall prim_longest(const PrimCall *call)
@@ -67,12 +75,41 @@ PrimCall prim_longest(const PrimCall *call)
     return longest;
 }
 
+static void free_room(PrimTable *table)
+{
+    if (table->pinned) {
+        dev_host_free(table->pinned, table->at);
+    } else {
+        free(table->at);
+    }
+    table->at = NULL;
+    table->pinned = NULL;
+    table->room = 0;
+}
+
+bool prim_table_room(Device *dev, PrimTable *table, size_t room)
+{
+    if (table->at && table->room >= room) {
+        return true;
+    }
+    size_t bytes = room * sizeof *table->at;
+    Err ignored = {0};
+    void *at = NULL;
+    free_room(table);
+    if (bytes >= WORTH_PINNING && !dev_info(dev)->cpu && dev_host_alloc(dev, bytes, &at, &ignored)) {
+        table->pinned = dev;
+    }
+    table->at = at ? at : malloc(bytes);
+    table->room = table->at ? room : 0;
+    return table->at != NULL;
+}
+
 void prim_table_free(PrimTable *table)
 {
     if (table) {
         free(table->names);
         free(table->integer);
-        free(table->at);
+        free_room(table);
         *table = (PrimTable){0};
     }
 }

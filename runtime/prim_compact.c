@@ -160,16 +160,29 @@ static bool run_rounds(const Compact *c)
     }
 }
 
-static bool run(PrimCall *call)
+static size_t scan_group(const PrimCall *call)
 {
     size_t most = dev_info(call->dev)->max_group;
-    Compact c = {.call = call, .words = count_words(call), .cpu = visit_is_cpu(call)};
-    c.scan_group = c.cpu ? 1 : most < GPU_SCAN ? ITEMS : GPU_SCAN;
+    return visit_is_cpu(call) ? 1 : most < GPU_SCAN ? ITEMS : GPU_SCAN;
+}
+
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
     char defines[80];
     snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n",
-             c.scan_group, c.cpu ? 1 : ITEMS);
+             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS);
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
-    TRY(visit_program(call, defines, texts, &c.program));
+    return visit_program(call, defines, texts, program);
+}
+
+static bool run(PrimCall *call)
+{
+    Compact c = {.call = call,
+                 .words = count_words(call),
+                 .scan_group = scan_group(call),
+                 .cpu = visit_is_cpu(call)};
+    TRY(program_of(call, 0, &c.program));
     if (!call->part.cut) {
         return run_rounds(&c);
     }
@@ -182,5 +195,9 @@ static int passes(const PrimCall *call)
     return 2;
 }
 
-const Primitive prim_compact = {
-    .name = "compact", .scratch_bytes = scratch_bytes, .run = run, .passes = passes};
+const Primitive prim_compact = {.name = "compact",
+                                .scratch_bytes = scratch_bytes,
+                                .run = run,
+                                .passes = passes,
+                                .programs = 1,
+                                .program = program_of};

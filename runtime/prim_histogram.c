@@ -39,10 +39,10 @@ static bool clear_counts(const PrimCall *call, DevProgram *program, int bins)
                                              .n_args = 1});
 }
 
-static bool run_histogram(PrimCall *call)
+static bool histogram_program(const PrimCall *call, int which, DevProgram **program)
 {
-    TRY(visit_check_count(call));
     int bins = (int)call->arg[0];
+    (void)which;
     if (bins < 1) {
         return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d",
                        call->name, bins);
@@ -56,9 +56,15 @@ static bool run_histogram(PrimCall *call)
              "#define HISTOGRAM_LOCAL_WORDS %d\n",
              bins, call->arg[1] != 0, words);
     const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
-    DevProgram *program = NULL;
-    TRY(visit_program(call, defines, texts, &program));
+    return visit_program(call, defines, texts, program);
+}
 
+static bool run_histogram(PrimCall *call)
+{
+    int bins = (int)call->arg[0];
+    DevProgram *program = NULL;
+    TRY(visit_check_count(call));
+    TRY(histogram_program(call, 0, &program));
     TRY(!(host_is_huge(call) || prim_part(call).first) || clear_counts(call, program, bins));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
                            dev_mem(call->out[0].mem)};
@@ -78,32 +84,41 @@ static int histogram_passes(const PrimCall *call)
     return 1;
 }
 
-const Primitive prim_histogram = {
-    .name = "histogram", .run = run_histogram, .passes = histogram_passes, .forget = free};
+const Primitive prim_histogram = {.name = "histogram",
+                                  .run = run_histogram,
+                                  .passes = histogram_passes,
+                                  .forget = free,
+                                  .programs = 1,
+                                  .program = histogram_program};
 
 static size_t threshold_scratch(const PrimCall *call)
 {
     return 4 * (size_t)call->in[0].length * sizeof(double);
 }
 
-/* in[0] is the vector of counts, the node's `of`. */
-static bool run_threshold(PrimCall *call)
+static bool threshold_program(const PrimCall *call, int which, DevProgram **program)
 {
+    (void)which;
     int method = (int)call->arg[0];
     if (method < 0 || method >= N_METHODS) {
         return err_set(call->err, CODE_USAGE, "%s: there is no threshold method %d", call->name,
                        method);
     }
-    size_t group = visit_group(call);
     char defines[128];
     snprintf(defines, sizeof defines,
              "/* %s */\n"
              "#define THRESHOLD_METHOD %d\n"
              "#define THRESHOLD_GROUP %zu\n",
-             METHODS[method], method, group);
+             METHODS[method], method, visit_group(call));
     const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+/* in[0] is the vector of counts, the node's `of`. */
+static bool run_threshold(PrimCall *call)
+{
     DevProgram *program = NULL;
-    TRY(visit_program(call, defines, texts, &program));
+    TRY(threshold_program(call, 0, &program));
     const DevArg args[] = {dev_mem(call->in[0].mem),   dev_int(call->in[0].length),
                            dev_int(call->arg[1] != 0), dev_mem(call->scratch),
                            dev_mem(call->values),      dev_int(call->value)};
@@ -111,9 +126,13 @@ static bool run_threshold(PrimCall *call)
                                              .kernel = "threshold_find",
                                              .reads = true,
                                              .groups = 1,
-                                             .group = group,
+                                             .group = visit_group(call),
                                              .args = args,
                                              .n_args = 6});
 }
 
-const Primitive prim_threshold = {.name = "threshold", .scratch_bytes = threshold_scratch, .run = run_threshold};
+const Primitive prim_threshold = {.name = "threshold",
+                                  .scratch_bytes = threshold_scratch,
+                                  .run = run_threshold,
+                                  .programs = 1,
+                                  .program = threshold_program};

@@ -135,9 +135,9 @@ typedef struct Labelling {
     DevProgram *program;
 } Labelling;
 
-static bool label_program(Labelling *l, int node_bits)
+static bool label_program(const PrimCall *call, int node_bits, DevProgram **program)
 {
-    const PrimCall *call = l->call;
+    Tiling t = tiling(call);
     bool ballot = strstr(dev_info(call->dev)->platform, "NVIDIA") != NULL;
     char defines[400];
     snprintf(defines, sizeof defines,
@@ -145,10 +145,10 @@ static bool label_program(Labelling *l, int node_bits)
              "#define LABEL_WIDE %d\n#define LABEL_CONNECTIVITY %d\n#define LABEL_3D %d\n"
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
              scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, connectivity(call),
-             call->d > 1, l->t.x, l->t.y, l->t.z);
+             call->d > 1, t.x, t.y, t.z);
     const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label_tiles,
                                  kernel_text_label, NULL};
-    return visit_program(call, defines, texts, &l->program);
+    return visit_program(call, defines, texts, program);
 }
 
 /* Launches a kernel whose arguments are the image's shape and then `more`. */
@@ -179,7 +179,7 @@ bool prim_label_run(PrimCall *call, int node_bits)
 {
     assert(call->out[0].pitch % 16 == 0);
     Labelling l = {.call = call, .t = tiling(call)};
-    TRY(label_program(&l, node_bits));
+    TRY(label_program(call, node_bits, &l.program));
     bool cpu = visit_is_cpu(call);
     size_t words = count_words(call), group = cpu ? 1 : ITEMS;
     const DevArg both[] = {dev_mem(call->scratch), dev_mem(call->out[0].mem)};
@@ -193,6 +193,12 @@ bool prim_label_run(PrimCall *call, int node_bits)
     TRY(label_launch(&l, "label_rank", blocks, group, false, both, 2));
     TRY(scan(call, l.program, 2 * words, blocks));
     return label_launch(&l, "label_write", l.t.tiles, group, false, both, 2);
+}
+
+static bool label_program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
+    return label_program(call, label_node_bits(call), program);
 }
 
 static bool label_run(PrimCall *call)
@@ -212,6 +218,8 @@ const Primitive prim_label = {.name = "label",
                               .scratch_bytes = label_scratch,
                               .run = label_run,
                               .passes = passes,
+                              .programs = 1,
+                              .program = label_program_of,
                               .forget = label_parts_forget};
 
 /* ---- label_equal ----------------------------------------------------------------------------- */
@@ -281,12 +289,14 @@ static bool equal_unite(const Equal *e)
     size_t across = divided_up((size_t)pitch, (size_t)1 << lanes);
     size_t rows = (size_t)call->planes * (size_t)call->h;
     size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
+    size_t first = prim_first_row(call, &call->in[0]) * (size_t)call->in[0].pitch;
     const DevArg args[] = {
-        dev_int(call->w),      dev_int(call->h),         dev_int(call->d),
-        dev_int(call->planes), dev_int(pitch),           dev_int(call->in[0].pitch),
-        dev_int(lanes),        dev_mem(call->in[0].mem), e->parents};
-    TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 9));
-    TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 9));
+        dev_int(call->w),      dev_int(call->h),  dev_int(call->d),
+        dev_int(call->planes), dev_int(pitch),    dev_int(call->in[0].pitch),
+        dev_int(lanes),        dev_ulong(first),  dev_mem(call->in[0].mem),
+        e->parents};
+    TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 10));
+    TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 10));
     const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};
     return equal_launch(e, "equal_flatten", e->pixel_groups, ITEMS, flatten, 2);
 }

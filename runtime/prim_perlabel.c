@@ -141,15 +141,20 @@ static bool run_sums(const PerLabel *p)
     return (part.cut && part.pass == 0) || add_sums(p);
 }
 
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
+    char defines[60];
+    snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", (int)call->arg[0]);
+    const char *const texts[] = {kernel_text_perlabel, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
 static bool run(PrimCall *call)
 {
     int fold = (int)call->arg[0];
     PerLabel p = {.call = call, .counts = call->out[0].elem == ELEM_U32};
-    char defines[60];
-    snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", fold);
-    const char *const texts[] = {kernel_text_perlabel, NULL};
-    TRY(visit_program(call, defines, texts, &p.program));
-
+    TRY(program_of(call, 0, &p.program));
     return fold == FOLD_SUM ? run_sums(&p) : run_fold(&p);
 }
 
@@ -162,4 +167,6 @@ const Primitive prim_perlabel = {.name = "perlabel",
                                  .scratch_bytes = scratch_bytes,
                                  .run = run,
                                  .passes = passes,
+                                 .programs = 1,
+                                 .program = program_of,
                                  .forget = free};

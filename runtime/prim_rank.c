@@ -102,17 +102,23 @@ static bool run_passes(const PrimCall *call, DevProgram *program, double percent
                                              .n_args = 5});
 }
 
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n", HEADER_WORDS);
+    const char *texts[] = {kernel_text_visit, kernel_text_rank, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
 static bool run(PrimCall *call)
 {
     if (call->part.cut) {
         return rank_parts_run(call, clamped(call->arg[0]));
     }
     TRY(visit_check_count(call));
-    char defines[64];
-    snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n", HEADER_WORDS);
     DevProgram *program = NULL;
-    const char *texts[] = {kernel_text_visit, kernel_text_rank, NULL};
-    TRY(visit_program(call, defines, texts, &program));
+    TRY(program_of(call, 0, &program));
     double percent = clamped(call->arg[0]);
     TRY(run_bracket(call, program, percent));
     return run_passes(call, program, percent);
@@ -128,4 +134,6 @@ const Primitive prim_rank = {.name = "rank",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
+                             .programs = 1,
+                             .program = program_of,
                              .forget = free};

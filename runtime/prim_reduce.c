@@ -5,7 +5,8 @@
  * The first kernel reduces blocks of 256 x 64 pixels to partial results in scratch, the second one
  * adds those up; the order of all additions is fixed by pixel position (ir/ref_reduce.c has it in
  * plain C), so the sums are the same on every device.  What nobody wants is neither computed nor
- * written.  The partial results of an image in parts wait in scratch for the last part.
+ * written.  The partial results of an image in parts wait in scratch for the last part.  Where the
+ * kernel that wrote the image has left its partial results in scratch, they are finished at once.
  */
 #include "prim_visit.h"
 
@@ -39,33 +40,53 @@ static size_t count_before(const PrimCall *call)
     return count_blocks(call, part.h, part.c * part.d + part.z) + count_blocks(call, part.y, 1);
 }
 
+/* Partial results of each quantity that are finished in the end; some launch may have left them. */
+static size_t count_partials(const PrimCall *call)
+{
+    bool fed = call->fed > 0 && !call->part.cut;
+    return fed ? call->fed : count_all(call);
+}
+
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return QUANTITIES * count_all(call) * sizeof(double);
+    return QUANTITIES * count_partials(call) * sizeof(double);
+}
+
+static bool reduce_blocks(const PrimCall *call, DevProgram *program)
+{
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(count_all(call)),
+                           dev_uint(count_before(call)), dev_mem(call->scratch)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "reduce_blocks",
+                                             .reads = true,
+                                             .groups = count_blocks(call, call->h, call->planes),
+                                             .group = visit_group(call),
+                                             .args = args,
+                                             .n_args = 5});
+}
+
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    char defines[32];
+    (void)which;
+    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n", (int)call->arg[0]);
+    const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
+    return visit_program(call, defines, texts, program);
 }
 
 static bool run(PrimCall *call)
 {
-    char defines[32];
-    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n", (int)call->arg[0]);
     DevProgram *program = NULL;
-    const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
-    TRY(visit_program(call, defines, texts, &program));
+    TRY(program_of(call, 0, &program));
 
-    size_t blocks = count_all(call);
-    const DevArg block_args[] = {dev_int(call->w), dev_int(call->h), dev_uint(blocks),
-                                 dev_uint(count_before(call)), dev_mem(call->scratch)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = program,
-                                          .kernel = "reduce_blocks",
-                                          .reads = true,
-                                          .groups = count_blocks(call, call->h, call->planes),
-                                          .group = visit_group(call),
-                                          .args = block_args,
-                                          .n_args = 5}));
+    if (call->fed == 0 || call->part.cut) {
+        TRY(reduce_blocks(call, program));
+    }
     if (!prim_part(call).last) {
         return true;
     }
-    const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(blocks), dev_mem(call->values),
+    const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(count_partials(call)),
+                                  dev_mem(call->values),
                                   dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "reduce_finish",
@@ -85,4 +106,6 @@ const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
                                .passes = passes,
+                               .programs = 1,
+                               .program = program_of,
                                .grain = BLOCK_ROWS};

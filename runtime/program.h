@@ -12,7 +12,8 @@
  *     stored rows of a plane (h) and `row0` is the first stored row (0), unless the run is tiled,
  *     and pitch is w rounded up to 16 pixels.  Pixels between w and pitch hold anything.
  *   - Whole-image values live in one small buffer of doubles, `values`.
- *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows.
+ *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows;
+ *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions.
  */
 #ifndef RUNTIME_PROGRAM_H
 #define RUNTIME_PROGRAM_H
@@ -141,7 +142,10 @@ typedef enum ArgKind {
     ARG_PLANE_FROM, /* int: first plane to compute, where the march is not over planes */
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
-    ARG_STRIP       /* int: rows that one work-item marches over */
+    ARG_STRIP,      /* int: rows that one work-item marches over */
+    ARG_PARTIALS    /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
+                       reduction with these values, which in a run in one piece takes the launch's
+                       partial results instead of reading the image */
 } ArgKind;
 
 typedef struct ProgArg {
@@ -192,7 +196,6 @@ typedef struct ProgStep {
                               fly by read_k.  THRESHOLD has its histogram in inputs[0] */
     int n_inputs;
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
-    int of_step;           /* PRIMITIVE: "column": the step whose table it takes; -1 none */
     int at_most;           /* LOOP */
     const ProgCarry *carries; /* END */
     int n_carries;

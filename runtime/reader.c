@@ -186,6 +186,11 @@ bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, i
     return read_rows(in, fixed ? 0 : k, z, row, rows, to, apart, err);
 }
 
+bool reader_shares(const Reader *reader, int input)
+{
+    return image_shares(reader->inputs[input].file);
+}
+
 /* ---- opening --------------------------------------------------------------------------- */
 
 static bool open_input(Reader *reader, int i, Err *err)

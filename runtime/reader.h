@@ -62,5 +62,7 @@ void reader_channels(const Reader *reader, int input, int64_t *first, int64_t *n
  * the first one to `to`, the next `apart` bytes further on. */
 bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows,
                  void *to, size_t apart, Err *err);
+/* True when several threads may read rows of the input at once. */
+bool reader_shares(const Reader *reader, int input);
 
 #endif

@@ -60,8 +60,7 @@ static const ProgStep SEEN_STEP = {.kind = STEP_LAUNCH,
                                    .grid = 2,
                                    .args = SEEN_ARGS,
                                    .n_args = COUNT(SEEN_ARGS),
-                                   .value = -1,
-                                   .of_step = -1};
+                                   .value = -1};
 static const ProgBuffer SEEN_BUFFERS[] = {{"image", ELEM_FILE, 0, 2, -1, 0, 0, -1},
                                           {"seen", ELEM_F32, -1, 2, -1, 0, 0, -1}};
 static const ProgOutput SEEN_OUTPUT = {"seen", "tif", OUT_IMAGE, 1, -1, -1, "zyxc"};
@@ -276,8 +275,7 @@ static void primitives_read_what_is_computed(void **state)
                            .inputs = REDUCE_INPUTS,
                            .n_inputs = 1,
                            .value = 2,
-                           .of_value = -1,
-                           .of_step = -1};
+                           .of_value = -1};
     Program program = program_with(CHAIN_BUFFERS, 1, &READER, 1, &step, 1, NULL, 0);
     ExecInput input = like(W, H, ELEM_U8);
     Exec *exec;
@@ -305,8 +303,7 @@ static void unknown_primitive_is_refused(void **state)
                            .primitive = "no_such_thing",
                            .kernel = -1,
                            .value = -1,
-                           .of_value = -1,
-                           .of_step = -1};
+                           .of_value = -1};
     Program program = program_with(CHAIN_BUFFERS, 1, &READER, 1, &step, 1, NULL, 0);
     ExecInput input = like(W, H, ELEM_U8);
     Exec *exec;

@@ -36,7 +36,7 @@ enum { LOOP_STEPS = 6 };
 
 static void make_loop(ProgStep steps[LOOP_STEPS], bool watch)
 {
-    ProgStep base = {.value = -1, .of_step = -1, .kernel = -1, .grid = 0, .lines = ""};
+    ProgStep base = {.value = -1, .kernel = -1, .grid = 0, .lines = ""};
     for (int s = 0; s < LOOP_STEPS; s++) {
         steps[s] = base;
     }

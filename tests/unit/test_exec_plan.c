@@ -55,8 +55,7 @@ static void planes_are_marched_over(void **state)
                                .name = "z",
                                .march_z = true,
                                .grid = 2,
-                               .value = -1,
-                               .of_step = -1}};
+                               .value = -1}};
     Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 1, NULL, 0);
     ProgInput none = IMAGE;
     none.buffer = -1;

@@ -409,8 +409,9 @@ static DevMem *upload(RefShape s, const void *pixels)
     return mem;
 }
 
-static void run_measure(const Scene *s, const char *columns, const double spacing[3],
-                        PrimTable *table)
+/* A table, or `vector`. */
+static void run_primitive(const Primitive *primitive, const Scene *s, const char *columns,
+                          const double spacing[3], PrimTable *table, PrimImage vector)
 {
     Err err = {0};
     DevArg args[7] = {dev_int(s->shape.w), dev_int(s->shape.h),
@@ -438,16 +439,23 @@ static void run_measure(const Scene *s, const char *columns, const double spacin
                      .value = -1,
                      .of_value = 1,
                      .table = table,
+                     .out = {vector},
                      .err = &err};
-    call.scratch_size = prim_measure.scratch_bytes(&call);
+    call.scratch_size = primitive->scratch_bytes(&call);
     assert_true(call.scratch_size > 0);
     call.scratch = allocate(call.scratch_size);
-    must(prim_measure.run(&call), &err);
+    must(primitive->run(&call), &err);
     dev_free(device, call.scratch);
     dev_free(device, values);
     for (int k = 3; k < 7; k++) {
         dev_free(device, args[k].mem);
     }
+}
+
+static void run_measure(const Scene *s, const char *columns, const double spacing[3],
+                        PrimTable *table)
+{
+    run_primitive(&prim_measure, s, columns, spacing, table, (PrimImage){0});
 }
 
 static bool same_bits(double a, double b)
@@ -655,9 +663,9 @@ static void columns_become_vectors(void **state)
     PrimTable table = {0};
     run_measure(&s, "area,0:mean", UNIT, &table);
     DevMem *vector = allocate(15 * sizeof(float));
-    PrimCall call = {.dev = device, .name = "column", .arg = {1}, .table = &table, .err = &err};
-    call.out[0] = (PrimImage){.mem = vector, .elem = ELEM_F32, .length = 15};
-    must(prim_column.run(&call), &err);
+    must(dev_fill(device, vector, 0, 15 * sizeof(float), UINT32_MAX, &err), &err);
+    run_primitive(&prim_column, &s, "label,0:mean", UNIT, NULL,
+                  (PrimImage){.mem = vector, .elem = ELEM_F32, .length = 15});
     float got[15];
     must(dev_read(device, vector, 0, got, sizeof got, &err), &err);
     assert_true(got[0] == 0 && got[12] == 0);

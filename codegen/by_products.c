@@ -1,0 +1,88 @@
+/*
+ * by_products: the lines of a kernel that reduce what it stores; what they say is in
+ * kernels/by_products.cl.  In a run in parts, whose launches overlap, BY_PRODUCTS is 0 and the lines
+ * are nothing.
+ */
+#include "by_products.h"
+
+static bool is_taken_in(const CgShared *cg, const IrStep *step, IrId reduction)
+{
+    IrId image = cg->sched->taken_from[reduction];
+    return image != 0 && &cg->sched->steps.at[cg->sched->step[image]] == step;
+}
+
+/* The reduction that comes next; 0 when there is none. */
+static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
+{
+    for (IrId id = before + 1; id < (IrId)k->g->nodes.n; id++) {
+        if (is_taken_in(k->cg, step, id)) {
+            return id;
+        }
+    }
+    return 0;
+}
+
+bool cg_has_by_products(const CgKernel *k, const IrStep *step)
+{
+    return next_of(k, step, 0) != 0;
+}
+
+static int wanted_of(const CgKernel *k, IrId reduction)
+{
+    double wanted = 0;
+    ir_is_const(k->g, ir_node(k->g, reduction)->arg[0], &wanted);
+    return (int)wanted;
+}
+
+static const char *partials(CgKernel *k, const IrStep *step, IrId reduction)
+{
+    int slot = k->cg->slot[reduction];
+    return cg_param(k, (ProgArg){ARG_PARTIALS, slot, step->strip}, "global double *",
+                    arena_printf(k->arena, "partials%d", slot));
+}
+
+void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
+{
+    bool any = cg_has_by_products(k, step);
+    const char *x = !any ? "(int)get_global_id(0) * PX" : share ? "BY_PRODUCTS_TILE_X" : "BY_PRODUCTS_X";
+    str_addf(out,
+             "    const int x = %s;\n"
+             "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int last = min(first + strip, rows_to) - 1;\n"
+             "    const int %s(int)get_group_id(2);\n",
+             x, step->march == IR_AX_Z ? "y = " : "plane = plane_from + ");
+    str_addf(out,
+             "%s    %s (x >= w) {\n        return;\n    }\n%s",
+             any ? "#if !BY_PRODUCTS\n" : "", share ? "IF_NOTHING_IS_SHARED" : "if",
+             any ? "#endif\n" : "");
+}
+
+void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
+{
+    if (cg_has_by_products(k, step)) {
+        str_add(out, "    REDUCED_LANES;\n");
+    }
+    for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
+        partials(k, step, id);
+        str_addf(out, "    REDUCED_OPEN(reduced%d);\n", k->cg->slot[id]);
+    }
+}
+
+void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent, Str *out)
+{
+    for (IrId id = 1; id < (IrId)k->g->nodes.n; id++) {
+        if (k->cg->sched->taken_from[id] == stage) {
+            str_addf(out, "%*sREDUCED_ADD(reduced%d, %d, %s, %s);\n", 4 * indent, "",
+                     k->cg->slot[id], wanted_of(k, id), elem_cl_name(ir_node(k->g, stage)->elem),
+                     columns);
+        }
+    }
+}
+
+void cg_close_by_products(CgKernel *k, const IrStep *step, Str *out)
+{
+    for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
+        str_addf(out, "    REDUCED_CLOSE(reduced%d, %d, %s);\n", k->cg->slot[id], wanted_of(k, id),
+                 partials(k, step, id));
+    }
+}

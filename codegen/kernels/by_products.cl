@@ -1,0 +1,95 @@
+/*
+ * Reductions of what a kernel stores, taken on the way (BY_PRODUCTS): the columns of a work-item by
+ * itself, then those of a group in the tree of reduce.cl, so that a group with 64 rows gives a block's
+ * result.  NaN is left out.
+ *
+ *     REDUCED_LANES  room for a group's columns
+ *     REDUCED_OPEN   declares what a work-item has so far
+ *     REDUCED_ADD    adds the pixels of a row that are stored as T; `wanted` as in reduce.cl
+ *     REDUCED_CLOSE  writes the group's results to to[quantity * groups + group]
+ *
+ * All work-items of a group come to the end.  Those beyond the image's edge compute the last columns
+ * once more, or, where they have their columns from the group's tile, columns that nobody stores; what
+ * they reduce is left out, as are columns between the edge and theirs.
+ */
+#if BY_PRODUCTS
+#define BY_PRODUCTS_X min((int)get_global_id(0) * PX, (w - 1) / PX * PX)
+#if PX == 4
+#define BY_PRODUCTS_TILE_X (int)get_global_id(0) * PX
+#else
+#define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
+#endif
+#define REDUCED_LANES                                                                              \
+    local double px_lanes[PX * LX];                                                                \
+    const int px_own = clamp(w - (int)get_global_id(0) * PX, 0, PX)
+#define REDUCED_OPEN(name)                                                                         \
+    double name##_sum[PX], name##_count[PX], name##_squares[PX];                                   \
+    float name##_low[PX], name##_high[PX];                                                         \
+    PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
+        name##_sum[px_k] = name##_count[px_k] = name##_squares[px_k] = 0.0;                        \
+        name##_low[px_k] = INFINITY;                                                               \
+        name##_high[px_k] = -INFINITY;                                                             \
+    }
+#define REDUCED_ADD(name, wanted, T, from)                                                         \
+    PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
+        const float px_v = (float)(T)(from)[px_k];                                                 \
+        const bool px_there = !isnan(px_v);                                                        \
+        const double px_f = (double)(px_there ? px_v : 0.0f), px_square = px_f * px_f;             \
+        if ((wanted)&1) {                                                                          \
+            name##_sum[px_k] += px_f;                                                              \
+            name##_count[px_k] += px_there;                                                        \
+        }                                                                                          \
+        if ((wanted)&2) {                                                                          \
+            name##_squares[px_k] += px_square;                                                     \
+        }                                                                                          \
+        if ((wanted)&4) {                                                                          \
+            name##_low[px_k] = fmin(name##_low[px_k], px_v);                                       \
+            name##_high[px_k] = fmax(name##_high[px_k], px_v);                                     \
+        }                                                                                          \
+    }
+#define REDUCED_CLOSE(name, wanted, to)                                                            \
+    if ((wanted)&1) {                                                                              \
+        REDUCED_QUANTITY(0, name##_sum, 0.0, to)                                                   \
+        REDUCED_QUANTITY(1, name##_count, 0.0, to)                                                 \
+    }                                                                                              \
+    if ((wanted)&2) {                                                                              \
+        REDUCED_QUANTITY(2, name##_squares, 0.0, to)                                               \
+    }                                                                                              \
+    if ((wanted)&4) {                                                                              \
+        REDUCED_QUANTITY(3, name##_low, INFINITY, to)                                              \
+        REDUCED_QUANTITY(4, name##_high, -INFINITY, to)                                            \
+    }
+#define REDUCED_QUANTITY(quantity, of, nothing, to)                                                \
+    PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
+        px_lanes[PX * (int)get_local_id(0) + px_k] = px_k < px_own ? of[px_k] : nothing;           \
+    }                                                                                              \
+    px_reduce_lanes(quantity, px_lanes, to);
+
+/* Adds the upper half of the lanes to the lower half until one is left, the group's result. */
+static inline __attribute__((always_inline)) void px_reduce_lanes(int quantity, local double *lanes,
+                                                                  global double *to)
+{
+    const size_t groups = get_num_groups(0) * get_num_groups(1) * get_num_groups(2);
+    const size_t group =
+        (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
+    const int item = (int)get_local_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = PX * LX / 2; step > 0; step /= 2) {
+        for (int t = item; t < step; t += LX) {
+            const double a = lanes[t], b = lanes[t + step];
+            lanes[t] = quantity == 3 ? fmin(a, b) : quantity == 4 ? fmax(a, b) : a + b;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (item == 0) {
+        to[(size_t)quantity * groups + group] = lanes[0];
+    }
+}
+#else
+#define BY_PRODUCTS_X (int)get_global_id(0) * PX
+#define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
+#define REDUCED_LANES
+#define REDUCED_OPEN(name)
+#define REDUCED_ADD(name, wanted, T, from)
+#define REDUCED_CLOSE(name, wanted, to)
+#endif

@@ -1,0 +1,186 @@
+/* cost: bytes, operations and registers of a kernel, counted over its stages' expressions. */
+#include "cost.h"
+
+#include "../ir/footprint.h"
+
+enum {
+    OPS_A_BYTE = 6,      /* an H200 does some 2.5e13 instructions and moves 4e12 bytes a second */
+    PIXELS = 4,          /* of a work-item */
+    FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
+    LONG_STRIP = 128,    /* as runtime/exec_plan.c plans them */
+    STRIP_HALOS = 12,
+    FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
+    UNKNOWN_ROUNDS = 8   /* of a fold */
+};
+
+typedef struct Count {
+    IrGraph *g;
+    double *ops;  /* by expression, + 1; 0 not counted yet */
+    int cap;
+    CostStage *of;
+} Count;
+
+static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
+{
+    (void)ctx;
+    const IrExprNode n = *ir_expr(g, e);
+    return n.op == IR_X_PARAM ? ir_const(g, g->params.at[(int)n.num].value) : e;
+}
+
+/* A host expression for the parameters' defaults. */
+static bool value_of(IrGraph *g, IrExpr e, double *value)
+{
+    *value = 0;
+    return e == 0 || ir_is_const(g, ir_rewrite(g, e, default_of, NULL), value);
+}
+
+static double rounds_of(Count *c, const IrExprNode *fold)
+{
+    double lo, hi;
+    if (!value_of(c->g, fold->b, &lo) || !value_of(c->g, fold->c, &hi)) {
+        c->of->known = false;
+        return UNKNOWN_ROUNDS;
+    }
+    return hi >= lo ? hi - lo + 1 : 0;
+}
+
+/* Is the fold one over rows or planes? */
+typedef struct March {
+    double index;
+    bool found;
+} March;
+
+static void look_for_march(const IrGraph *g, IrExpr e, void *ctx)
+{
+    March *m = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    const IrExpr rows[2] = {n->b, n->c};
+    for (int i = 0; i < 2 && n->op == IR_X_READ; i++) {
+        const IrExprNode *row = ir_expr(g, rows[i]);
+        m->found = m->found || (rows[i] != 0 && row->op == IR_X_INDEX && row->num == m->index);
+    }
+}
+
+static double count(Count *c, IrExpr e);
+
+static double count_fold(Count *c, const IrExprNode *n)
+{
+    double rounds = rounds_of(c, n);
+    March march = {.index = n->num};
+    ir_walk(c->g, n->a, look_for_march, &march);
+    if (march.found) { /* kept transposed: a partial result for every open row */
+        c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
+        c->of->halo = rounds - 1 > c->of->halo ? rounds - 1 : c->of->halo;
+    }
+    return rounds * (1 + count(c, n->a));
+}
+
+static double count(Count *c, IrExpr e)
+{
+    if (e == 0) {
+        return 0;
+    }
+    const IrExprNode n = *ir_expr(c->g, e);
+    if (n.rank != IR_PIXEL || n.op == IR_X_READ || (int)e >= c->cap) {
+        return 0;
+    }
+    if (c->ops[e] == 0) {
+        double own = n.op == IR_X_FOLD ? count_fold(c, &n)
+                                       : 1 + count(c, n.a) + count(c, n.b) + count(c, n.c);
+        c->ops[e] = own + 1;
+    }
+    return c->ops[e] - 1;
+}
+
+static double bytes_of(const IrGraph *g, IrId node)
+{
+    size_t size = elem_size(ir_node(g, node)->elem);
+    return size > 0 ? (double)size : FILE_BYTES;
+}
+
+Cost cost_new(IrGraph *g, const IrSchedule *s)
+{
+    return (Cost){g, s, arena_array(g->arena, CostStage, g->nodes.n)};
+}
+
+const CostStage *cost_stage(Cost *c, IrId id)
+{
+    CostStage *stage = &c->stages[id];
+    if (stage->counted) {
+        return stage;
+    }
+    IrGraph *g = c->g;
+    *stage = (CostStage){.counted = true, .known = true};
+    Count counter = {.g = g, .cap = g->exprs.n, .of = stage};
+    counter.ops = arena_array(g->arena, double, g->exprs.n);
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        IrExpr e = ir_node(g, id)->in[i];
+        stage->ops += count(&counter, e);
+        IrFootprint fp = ir_footprint(g, e);
+        for (int r = 0; r < fp.reach.n; r++) {
+            const IrReach *reach = &fp.reach.at[r];
+            vec_push(g->arena, &stage->reads, reach->node);
+            if (reach->offset || reach->whole) {
+                vec_push(g->arena, &stage->moved, reach->node);
+            }
+        }
+    }
+    return stage;
+}
+
+static bool is_among(const IrId *list, int n, IrId id)
+{
+    for (int i = 0; i < n; i++) {
+        if (list[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a stage before number n reads it too, or it is computed in the kernel. */
+static bool is_there(Cost *c, const IrId *stages, int n, int i, IrId from)
+{
+    bool there = is_among(stages, n, from);
+    for (int k = 0; k < i && !there; k++) {
+        const CostStage *before = cost_stage(c, stages[k]);
+        there = is_among(before->reads.at, before->reads.n, from);
+    }
+    return there;
+}
+
+CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
+{
+    CostKernel k = {.known = true};
+    for (int i = 0; i < n; i++) {
+        const CostStage *stage = cost_stage(c, stages[i]);
+        k.ops += stage->ops;
+        k.registers += stage->registers;
+        k.halo = stage->halo > k.halo ? stage->halo : k.halo;
+        k.known = k.known && stage->known;
+        k.bytes += c->s->stored[stages[i]] ? bytes_of(c->g, stages[i]) : 0;
+        for (int r = 0; r < stage->reads.n; r++) {
+            IrId from = stage->reads.at[r];
+            bool new = ir_has_pixels(c->g, from) && !is_there(c, stages, n, i, from);
+            k.bytes += new ? bytes_of(c->g, from) : 0;
+        }
+    }
+    return k;
+}
+
+double cost_time(const CostKernel *k)
+{
+    double moves = cost_bytes(k->bytes);
+    return k->ops > moves ? k->ops : moves;
+}
+
+double cost_bytes(double bytes)
+{
+    return bytes * OPS_A_BYTE;
+}
+
+double cost_strip_factor(double halo)
+{
+    double strip = STRIP_HALOS * halo > LONG_STRIP ? STRIP_HALOS * halo : LONG_STRIP;
+    return (strip + halo) / strip;
+}

@@ -1,0 +1,43 @@
+/*
+ * cost: the roofline of a kernel.  A pixel takes as long as moving its bytes or as computing it,
+ * whichever is longer, so time is counted in operations and a byte is as many of them as a GPU does
+ * while it moves one.
+ */
+#ifndef PASSES_COST_H
+#define PASSES_COST_H
+
+#include "pass.h"
+
+/* What one stage reads and does. */
+typedef struct CostStage {
+    bool counted;
+    Vec(IrId) reads;     /* all nodes; images also in: */
+    Vec(IrId) moved;     /* those that are read at other pixels than the current one */
+    double ops, halo, registers;
+    bool known;
+} CostStage;
+
+typedef struct Cost {
+    IrGraph *g;
+    const IrSchedule *s;
+    CostStage *stages;   /* by node, counted when first asked for */
+} Cost;
+
+typedef struct CostKernel {
+    double bytes, ops;   /* a pixel */
+    double halo;         /* rows (planes) computed in front of a strip */
+    double registers;    /* of a work-item, for the folds over rows */
+    bool known;          /* the reach of all folds is, or follows from the parameters' defaults */
+} CostKernel;
+
+Cost cost_new(IrGraph *g, const IrSchedule *s);
+const CostStage *cost_stage(Cost *c, IrId id);
+/* Of stages that are computed in one kernel; those that the schedule stores are written. */
+CostKernel cost_kernel(Cost *c, const IrId *stages, int n);
+double cost_time(const CostKernel *k);
+/* Of as many bytes a pixel alone. */
+double cost_bytes(double bytes);
+/* How often a row is computed with strips as long as the runtime makes them. */
+double cost_strip_factor(double halo);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * epilogue: reductions that are taken while the image that they are about is written.
+ *
+ * A kernel that marches over rows has the pixels that it stores in registers.  Where a reduction
+ * wants just these pixels, each group of the kernel reduces its own and hands a partial result on,
+ * and the image is not read again.  Minima, maxima, counts and sums of small whole numbers are the
+ * same in any order.  Other sums follow the blocks of ir/ref.h: columns of 64 rows, which are a
+ * group's columns when its strips have 64 rows.  Such short strips compute their halo more often, so
+ * that this is chosen when it takes less time than reading the image would.
+ */
+#include "epilogue.h"
+
+#include "cost.h"
+
+#include "../ir/footprint.h"
+
+enum {
+    SUM = 1, SQUARES = 2, EXTREMES = 4, /* bits of what a reduction is wanted for */
+    BLOCK_ROWS = 64 /* as in ir/ref.h */
+};
+
+/* The image whose pixels, each as it is stored, the reduction is about; 0 when there is none. */
+static IrId image_of(const IrGraph *g, const IrNode *reduction)
+{
+    if (reduction->op != IR_REDUCE || reduction->in[1] != 0) {
+        return 0;
+    }
+    const IrExprNode *e = ir_expr(g, reduction->in[0]);
+    if (e->op == IR_X_CAST && e->type == ELEM_F32) {
+        e = ir_expr(g, e->a);
+    }
+    bool plain = e->op == IR_X_READ && e->a == 0 && e->b == 0 && e->c == 0 && e->channel == 0;
+    return plain ? e->node : 0;
+}
+
+/* Whether sums of these pixels are whole numbers that doubles hold, for any image there is. */
+static bool sums_are_exact(Elem elem, int wanted)
+{
+    bool byte = elem == ELEM_BOOL || elem == ELEM_U8;
+    bool small = byte || elem == ELEM_U16 || elem == ELEM_I16;
+    return (wanted & SQUARES) != 0 ? byte : (wanted & SUM) != 0 ? small : true;
+}
+
+/* Strips of blocks waste rows of the halo; the image would be read once more without them. */
+static bool blocks_pay(Cost *c, const IrStep *step, IrId image)
+{
+    CostKernel k = cost_kernel(c, step->stages.at, step->stages.n);
+    double often = (k.halo + BLOCK_ROWS) / BLOCK_ROWS, seldom = cost_strip_factor(k.halo);
+    double size = (double)elem_size(ir_node(c->g, image)->elem);
+    return k.known && step->march == IR_AX_Y &&
+           cost_time(&k) * (often - seldom) < cost_bytes(size);
+}
+
+static void tell(IrGraph *g, IrSchedule *s, IrId image, IrId reduction)
+{
+    for (int i = 0; i < s->remarks.n; i++) {
+        IrRemark *r = &s->remarks.at[i];
+        if (r->from == image && r->to == reduction) {
+            r->state = IR_EDGE_ON_THE_WAY;
+            r->bytes = (double)elem_size(ir_node(g, image)->elem);
+            r->why = "reduced in registers by the kernel that stores it";
+        }
+    }
+}
+
+void pass_choose_epilogues(IrGraph *g, IrSchedule *s)
+{
+    Cost cost = cost_new(g, s);
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        const IrNode *node = ir_node(g, id);
+        IrId image = node->dead ? 0 : image_of(g, node);
+        if (image == 0 || ir_node(g, image)->op != IR_MAP || !s->stored[image] ||
+            ir_node(g, image)->loop != node->loop || ir_domain(g, id) != ir_node(g, image)->grid) {
+            continue;
+        }
+        IrStep *step = &s->steps.at[s->step[image]];
+        double wanted;
+        if (step->kind != IR_STEP_KERNEL || step->shape != IR_SHAPE_ROWS ||
+            !ir_is_const(g, node->arg[0], &wanted)) {
+            continue;
+        }
+        bool any_order = sums_are_exact(ir_node(g, image)->elem, (int)wanted);
+        if (any_order || blocks_pay(&cost, step, image)) {
+            step->strip = any_order ? step->strip : BLOCK_ROWS;
+            s->taken_from[id] = image;
+            tell(g, s, image, id);
+        }
+    }
+}

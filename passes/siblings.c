@@ -1,0 +1,212 @@
+/*
+ * siblings: kernels that read the same image become one.
+ *
+ * Two kernels over the same grid that march over rows are one with all their results when they read
+ * the same image, or one reads at the same pixel what the other stores: each image is read once,
+ * and what is read at the pixel comes from a register.  Time by the roofline (cost.h) must be less
+ * for one kernel than for two, or as long with one launch less, and the rows that it keeps open must
+ * fit into a work-item's registers.
+ *
+ * The joined kernel stands where the later one stood, if nobody between them needs what the earlier
+ * one makes; or where the earlier one stood, if all is there that the later one needs.
+ */
+#include "siblings.h"
+
+#include "cost.h"
+#include "rows.h"
+
+#include <string.h>
+
+enum {
+    MAX_SIBLINGS = 24,  /* stages of a joined kernel, */
+    MAX_IMAGES = 16,    /* and images, each with three arguments */
+    MAX_REGISTERS = 300 /* of a work-item, by cost.h: 300 still pays, 330 spills */
+};
+
+typedef struct Siblings {
+    IrGraph *g;
+    IrSchedule *s;
+    Cost cost;
+    bool *rows; /* by step: it is a kernel that marches over rows */
+} Siblings;
+
+static bool is_in(const IrId *list, int n, IrId id)
+{
+    for (int i = 0; i < n; i++) {
+        if (list[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool step_reads(Siblings *b, const IrStep *step, IrId id)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, step->stages.at[i]);
+        if (is_in(stage->reads.at, stage->reads.n, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool step_moves(Siblings *b, const IrStep *step, IrId id)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, step->stages.at[i]);
+        if (is_in(stage->moved.at, stage->moved.n, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what they share ----------------------------------------------------------------------- */
+
+/* An image that two kernels both read, or that the earlier one makes for the later one; 0: none, or
+ * it is read at other pixels than it is computed on. */
+static IrId shared_image(Siblings *b, const IrStep *one, const IrStep *two)
+{
+    IrId shared = 0;
+    for (int i = 0; i < one->stages.n; i++) {
+        IrId made = one->stages.at[i];
+        if (step_moves(b, two, made)) {
+            return 0;
+        }
+        shared = shared == 0 && step_reads(b, two, made) ? made : shared;
+    }
+    for (int i = 0; i < one->stages.n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, one->stages.at[i]);
+        for (int k = 0; k < stage->reads.n; k++) {
+            IrId from = stage->reads.at[k];
+            bool both = ir_has_pixels(b->g, from) && step_reads(b, two, from);
+            shared = both && (shared == 0 || from < shared) ? from : shared;
+        }
+    }
+    return shared;
+}
+
+/* Images that are arguments of a kernel of these stages, those read by several counted again. */
+static int count_images(Siblings *b, const IrId *stages, int n)
+{
+    int images = 0;
+    for (int i = 0; i < n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, stages[i]);
+        images += b->s->stored[stages[i]];
+        for (int k = 0; k < stage->reads.n; k++) {
+            bool seen = is_in(stages, n, stage->reads.at[k]);
+            for (int j = 0; j < i && !seen; j++) {
+                const CostStage *before = cost_stage(&b->cost, stages[j]);
+                seen = is_in(before->reads.at, before->reads.n, stage->reads.at[k]);
+            }
+            images += !seen;
+        }
+    }
+    return images;
+}
+
+/* ---- where they stand ---------------------------------------------------------------------- */
+
+static bool step_needs(Siblings *b, int reader, int maker)
+{
+    const IrStep *from = &b->s->steps.at[maker], *to = &b->s->steps.at[reader];
+    for (int k = 0; k < from->stages.n; k++) {
+        if (step_reads(b, to, from->stages.at[k])) {
+            return true;
+        }
+        for (int i = 0; i < to->stages.n; i++) {
+            if (ir_node(b->g, to->stages.at[i])->of == from->stages.at[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Where the kernels a < z can stand as one: a, z, or -1. */
+static int place_of(Siblings *b, int a, int z)
+{
+    bool early = true, late = true;
+    for (int i = a + 1; i < z; i++) {
+        early = early && !step_needs(b, z, i);
+        late = late && !step_needs(b, i, a);
+    }
+    return late ? z : early ? a : -1;
+}
+
+/* ---- joining ------------------------------------------------------------------------------- */
+
+static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages,
+                 double *saved)
+{
+    CostKernel first = cost_kernel(&b->cost, one->stages.at, one->stages.n);
+    CostKernel second = cost_kernel(&b->cost, two->stages.at, two->stages.n);
+    CostKernel both = cost_kernel(&b->cost, stages, one->stages.n + two->stages.n);
+    *saved = first.bytes + second.bytes - both.bytes;
+    return both.known && both.registers <= MAX_REGISTERS &&
+           cost_time(&both) <= cost_time(&first) + cost_time(&second);
+}
+
+static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
+{
+    IrRemark remark = {.from = shared,
+                       .to = two->stages.at[two->stages.n - 1],
+                       .state = IR_EDGE_SHARED,
+                       .bytes = saved};
+    IrId other = one->stages.at[one->stages.n - 1];
+    remark.why = other == shared
+                     ? "it is in a register of the kernel that stores it"
+                     : arena_printf(b->g->arena, "one kernel with '%s', which reads it too",
+                                    ir_node(b->g, other)->name);
+    vec_push(b->g->arena, &b->s->remarks, remark);
+}
+
+static bool try_to_join(Siblings *b, int a, int z)
+{
+    const IrStep *one = &b->s->steps.at[a], *two = &b->s->steps.at[z];
+    int n = one->stages.n + two->stages.n;
+    if (one->loop != two->loop || n > MAX_SIBLINGS ||
+        ir_node(b->g, one->stages.at[0])->grid != ir_node(b->g, two->stages.at[0])->grid) {
+        return false;
+    }
+    IrId shared = shared_image(b, one, two), stages[MAX_SIBLINGS];
+    int place = shared != 0 ? place_of(b, a, z) : -1;
+    if (place < 0) {
+        return false;
+    }
+    memcpy(stages, one->stages.at, (size_t)one->stages.n * sizeof *stages);
+    memcpy(stages + one->stages.n, two->stages.at, (size_t)two->stages.n * sizeof *stages);
+    double saved;
+    if (count_images(b, stages, n) > MAX_IMAGES || !pays(b, one, two, stages, &saved) ||
+        pass_rows_refusal(b->g, stages, n) != NULL) {
+        return false;
+    }
+    tell(b, shared, one, two, saved);
+    pass_merge_steps(b->g, b->s, place == a ? z : a, place);
+    b->rows[a] = b->rows[z] = false;
+    b->rows[place] = true;
+    return true;
+}
+
+static bool is_candidate(IrGraph *g, const IrStep *step)
+{
+    return step->kind == IR_STEP_KERNEL && step->stages.n > 0 &&
+           ir_node(g, step->stages.at[0])->op == IR_MAP &&
+           pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
+}
+
+bool pass_join_siblings(IrGraph *g, IrSchedule *s)
+{
+    Siblings b = {g, s, cost_new(g, s), arena_array(g->arena, bool, s->steps.n + 1)};
+    bool any = false;
+    for (int i = 0; i < s->steps.n; i++) {
+        b.rows[i] = is_candidate(g, &s->steps.at[i]);
+    }
+    for (int z = 1; z < s->steps.n; z++) {
+        for (int a = 0; a < z && b.rows[z]; a++) {
+            any = (b.rows[a] && try_to_join(&b, a, z)) || any;
+        }
+    }
+    return any;
+}

@@ -1,0 +1,12 @@
+/*
+ * siblings: kernels that read the same image become one.
+ */
+#ifndef PASSES_SIBLINGS_H
+#define PASSES_SIBLINGS_H
+
+#include "pass.h"
+
+/* Joins kernels of the schedule; whether there were any. */
+bool pass_join_siblings(IrGraph *g, IrSchedule *s);
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * parts_rows: rows between the host and the windows of parts.
+ *
+ * They go through the blocks of staging.h on lanes of their own.  Where a window is there twice, the
+ * rows of the next part go up, and those of the part before come down, while a part is computed;
+ * the marks say when a slot may be written again.  From one part to the next the rows that both
+ * need stay on the host, so that inputs are read once a segment, in order.
+ */
+#include "parts_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+const ExecGrid *parts_grid_of(const Run *run, int buffer)
+{
+    return &run->plan->grids[run->program->buffers[buffer].grid];
+}
+
+size_t parts_pitch_of(const Run *run, int buffer)
+{
+    return (size_t)parts_grid_of(run, buffer)->pitch * elem_size(run->plan->buffers[buffer].elem);
+}
+
+int64_t parts_lines_of(const Segment *seg, int buffer)
+{
+    return seg->plan->planes ? parts_grid_of(seg->run, buffer)->h : 1;
+}
+
+static void rows_around(const Segment *seg, const PartsWindow *w, int at, int rows, int *from,
+                        int *to)
+{
+    *from = larger(at - w->lo, 0);
+    *to = smaller(at + rows + w->hi, seg->plan->extent);
+}
+
+void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to)
+{
+    rows_around(seg, w, seg->at, seg->rows, from, to);
+}
+
+/* ---- stretches of rows ----------------------------------------------------------------- */
+
+static StagingRows rows_of(const Run *run, const Stretch *s)
+{
+    size_t pitch = parts_pitch_of(run, s->buffer);
+    return (StagingRows){.mem = s->mem,
+                         .offset = (size_t)s->there * pitch,
+                         .pitch = pitch,
+                         .line = parts_row_bytes(run->exec, s->buffer),
+                         .rows = (size_t)s->lines};
+}
+
+/* As much of `lines` rows from `line` on as is of one plane. */
+static PartsSpan span_of(const Run *run, int buffer, int64_t line, int64_t lines)
+{
+    int64_t h = parts_grid_of(run, buffer)->h, row = line % h;
+    return (PartsSpan){line / h, row, least(lines, h - row)};
+}
+
+static bool read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to)
+{
+    size_t bytes = parts_row_bytes(run->exec, buffer);
+    for (int64_t done = 0; done < lines;) {
+        PartsSpan span = span_of(run, buffer, line + done, lines - done);
+        TRY(!exec_stopped(run->exec, run->err));
+        TRY(parts_read(&run->pixels, buffer, span, to + (size_t)done * bytes, run->err));
+        done += span.rows;
+    }
+    return true;
+}
+
+static bool write_lines(Run *run, const Stretch *s, const char *from)
+{
+    size_t bytes = parts_row_bytes(run->exec, s->buffer);
+    for (int64_t done = 0; done < s->lines;) {
+        PartsSpan span = span_of(run, s->buffer, s->line + done, s->lines - done);
+        TRY(!exec_stopped(run->exec, run->err));
+        TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes,
+                        run->parts->given[s->buffer], run->err));
+        done += span.rows;
+    }
+    return true;
+}
+
+/* The oldest of the stretches that come down, to where it is to go. */
+static bool take_oldest(Run *run)
+{
+    char *rows;
+    Stretch s = run->fetched[0];
+    TRY(staging_take(run->exec->staging, &rows, run->err));
+    run->n_fetched--;
+    memmove(run->fetched, run->fetched + 1, sizeof s * (size_t)run->n_fetched);
+    return write_lines(run, &s, rows);
+}
+
+static bool take_all(Run *run)
+{
+    while (run->n_fetched > 0) {
+        TRY(take_oldest(run));
+    }
+    return true;
+}
+
+static bool fetch(Run *run, const Stretch *s)
+{
+    StagingRows from = rows_of(run, s);
+    while (staging_is_full(run->exec->staging)) {
+        TRY(take_oldest(run));
+    }
+    TRY(staging_fetch(run->exec->staging, &from, run->err));
+    run->fetched[run->n_fetched++] = *s;
+    return true;
+}
+
+/* The next stretch of at most a block; false: there are no more lines. */
+static bool cut_block(const Run *run, Stretch *s, int64_t done, int64_t lines)
+{
+    s->lines = least((int64_t)staging_rows(parts_row_bytes(run->exec, s->buffer)), lines - done);
+    return s->lines > 0;
+}
+
+/* ---- whole images ---------------------------------------------------------------------- */
+
+static int64_t all_lines(const Run *run, int buffer)
+{
+    const ExecGrid *g = parts_grid_of(run, buffer);
+    return (int64_t)g->planes * g->h;
+}
+
+bool parts_load_image(Run *run, int buffer, DevMem *mem)
+{
+    Stretch s = {.buffer = buffer, .mem = mem};
+    Staging *staging = run->exec->staging;
+    TRY(dev_follow(run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, run->err));
+    for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
+        StagingRows to = rows_of(run, &s);
+        char *rows;
+        TRY(staging_room(staging, to.line * to.rows, &rows, run->err) &&
+            read_lines(run, buffer, s.line, s.lines, rows) && staging_send(staging, &to, run->err));
+    }
+    return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
+}
+
+bool parts_save_image(Run *run, int buffer, DevMem *mem)
+{
+    Stretch s = {.buffer = buffer, .mem = mem};
+    TRY(dev_follow(run->exec->dev, DEV_DOWNLOAD, DEV_COMPUTE, run->err));
+    for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
+        TRY(fetch(run, &s));
+    }
+    return take_all(run);
+}
+
+/* ---- up -------------------------------------------------------------------------------- */
+
+/* Rows of a window for the part, of one channel, on their way up. */
+typedef struct Loading {
+    Segment *seg;
+    int window, from, to;
+    Stretch s;
+    int64_t first, rest, next; /* lines: of `from`; that are left of the part before; from where on the
+                                  next part needs them again, counted from `first` */
+    char *kept;                /* rests of this channel */
+    bool lent;                 /* rows went up without coming by here */
+} Loading;
+
+/* Fills a block with what the part before has left, and then from the file or store; leaves behind
+ * what the next part needs. */
+static bool fill(const Loading *l, char *rows)
+{
+    Run *run = l->seg->run;
+    size_t bytes = parts_row_bytes(run->exec, l->s.buffer);
+    int64_t k = l->s.line - l->first, end = k + l->s.lines;
+    int64_t old = l->rest > k ? least(l->rest, end) - k : 0, again = k > l->next ? k : l->next;
+    if (old > 0) {
+        memcpy(rows, l->kept + (size_t)k * bytes, (size_t)old * bytes);
+    }
+    TRY(read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old, rows + (size_t)old * bytes));
+    if (again < end) { /* never over rests that are still to be read: they move down */
+        memcpy(l->kept + (size_t)(again - l->next) * bytes, rows + (size_t)(again - k) * bytes,
+               (size_t)(end - again) * bytes);
+    }
+    return true;
+}
+
+/* Straight from where an input lies, as far as that is lent. */
+static bool send_lent(Loading *l, int64_t lines)
+{
+    Run *run = l->seg->run;
+    Device *dev = run->exec->dev;
+    PartsSpan span = span_of(run, l->s.buffer, l->s.line, lines);
+    const void *at;
+    size_t pitch;
+    for (; lines > 0 && parts_lent(&run->pixels, l->s.buffer, span, &at, &pitch);
+         span = span_of(run, l->s.buffer, l->s.line, lines)) {
+        DevMark *done;
+        l->s.lines = span.rows;
+        StagingRows to = rows_of(run, &l->s);
+        bool sent = dev_send_rows(dev, to.mem, to.offset, to.pitch, at, pitch, to.line, to.rows,
+                                  &done, run->err);
+        dev_mark_free(dev, done); /* the rows stay as they are */
+        TRY(sent && !exec_stopped(run->exec, run->err));
+        l->lent = true;
+        l->s.line += span.rows;
+        l->s.there += span.rows;
+        lines -= span.rows;
+    }
+    return true;
+}
+
+static bool load_channel(Loading *l)
+{
+    Run *run = l->seg->run;
+    Staging *staging = run->exec->staging;
+    int64_t lines = (l->to - l->from) * parts_lines_of(l->seg, l->s.buffer);
+    TRY(send_lent(l, lines));
+    for (; cut_block(run, &l->s, l->s.line - l->first, lines); l->s.line += l->s.lines) {
+        StagingRows to = rows_of(run, &l->s);
+        char *rows;
+        TRY(staging_room(staging, to.line * to.rows, &rows, run->err) && fill(l, rows) &&
+            staging_send(staging, &to, run->err));
+        l->s.there += l->s.lines;
+    }
+    return true;
+}
+
+/* Memory for rests, once a segment. */
+static bool make_rest(Segment *seg, int i, size_t bytes)
+{
+    Rest *rest = &seg->rests[i];
+    if (rest->rows == NULL) {
+        rest->rows = malloc(bytes + 1);
+    }
+    return rest->rows != NULL ||
+           err_set(seg->run->err, CODE_MEMORY, "out of host memory for rows around parts");
+}
+
+static bool load_window(Segment *seg, int i)
+{
+    Run *run = seg->run;
+    const PartsWindow *w = &seg->plan->windows[i];
+    const ExecGrid *g = parts_grid_of(run, w->buffer);
+    Rest *rest = &seg->rests[i];
+    int64_t lines = parts_lines_of(seg, w->buffer);
+    size_t kept = (size_t)(w->lo + w->hi) * (size_t)lines * parts_row_bytes(run->exec, w->buffer);
+    int end = seg->at + seg->rows, next = larger(end - w->lo, 0);
+    Loading l = {.seg = seg, .window = i};
+    rows_around(seg, w, seg->at, seg->rows, &l.from, &l.to);
+    TRY(make_rest(seg, i, kept * (size_t)g->c));
+    l.rest = seg->at > 0 && rest->to > l.from ? (rest->to - l.from) * lines : 0;
+    l.next = (end < seg->plan->extent ? next - l.from : l.to - l.from) * lines;
+    for (int c = 0; c < g->c; c++) {
+        l.kept = rest->rows + (size_t)c * kept;
+        l.first = (int64_t)c * g->h + l.from * lines;
+        l.s = (Stretch){.buffer = w->buffer,
+                        .mem = seg->places[seg->slot][i],
+                        .there = (int64_t)c * w->rows * lines,
+                        .line = l.first};
+        TRY(load_channel(&l));
+    }
+    *rest = (Rest){rest->rows, next, l.lent ? 0 : l.to};
+    return true;
+}
+
+bool parts_load_rows(Segment *seg)
+{
+    Run *run = seg->run;
+    bool any = false;
+    TRY(dev_after(run->exec->dev, DEV_UPLOAD, seg->computed[seg->slot], run->err));
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        if (w->load && !w->whole && run->resident[w->buffer] == NOWHERE) {
+            TRY(load_window(seg, i));
+            any = true;
+        }
+    }
+    return !any || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
+}
+
+/* ---- down ------------------------------------------------------------------------------ */
+
+/* The next rows to be fetched of the part itself, without the rows around it; false: there are no
+ * more. */
+static bool next_stretch(Segment *seg, Stretch *s)
+{
+    Run *run = seg->run;
+    Saving *at = &seg->saving;
+    for (; at->rows > 0 && at->window < seg->plan->n_windows; at->window++, at->c = 0) {
+        const PartsWindow *w = &seg->plan->windows[at->window];
+        const ExecGrid *g = w->keep && !w->whole ? parts_grid_of(run, w->buffer) : NULL;
+        for (; g != NULL && at->c < g->c; at->c++, at->line = 0) {
+            int64_t lines = parts_lines_of(seg, w->buffer);
+            int from, to;
+            rows_around(seg, w, at->at, at->rows, &from, &to);
+            *s = (Stretch){
+                .buffer = w->buffer,
+                .mem = seg->places[at->slot][at->window],
+                .there = ((int64_t)at->c * w->rows + at->at - from) * lines + at->line,
+                .line = (int64_t)at->c * g->h + at->at * lines + at->line,
+            };
+            if (cut_block(run, s, at->line, at->rows * lines)) {
+                at->line += s->lines;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool parts_begin_saving(Segment *seg)
+{
+    Run *run = seg->run;
+    Stretch s;
+    seg->saving = (Saving){.at = seg->at, .rows = seg->rows, .slot = seg->slot};
+    TRY(dev_after(run->exec->dev, DEV_DOWNLOAD, seg->computed[seg->slot], run->err));
+    while (!staging_is_full(run->exec->staging) && next_stretch(seg, &s)) {
+        TRY(fetch(run, &s));
+    }
+    return true;
+}
+
+bool parts_finish_saving(Segment *seg)
+{
+    Stretch s;
+    while (next_stretch(seg, &s)) {
+        TRY(fetch(seg->run, &s));
+    }
+    return take_all(seg->run);
+}
