@@ -18,7 +18,7 @@ extern const char kernel_text_f64_math[], kernel_text_exact_digits[];
 extern const char kernel_text_measure_object[], kernel_text_measure_formulae[];
 extern const char kernel_text_scan[], kernel_text_measure_finish[];
 
-static bool finish_program(const Measuring *m, DevProgram **program)
+bool measuring_finish_program(const Measuring *m, DevProgram **program)
 {
     static const char *const texts[] = {kernel_text_f64_math,        kernel_text_exact_digits,
                                         kernel_text_measure_object,  kernel_text_measure_formulae,
@@ -137,7 +137,7 @@ bool measuring_finish(const Measuring *m)
 {
     DevProgram *program = NULL;
     TRY(write_hulls(m));
-    TRY(finish_program(m, &program));
+    TRY(measuring_finish_program(m, &program));
     return m->vector ? write_vector(m, program)
                                   : write_table(m, program, m->call->table);
 }

@@ -41,7 +41,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                        DevProgram **program);
 
 /* The programs that are known before anything has run (Primitive.program); not all are needed. */
-enum { MEASURING_AHEAD = 3 };
+enum { MEASURING_AHEAD = 4 };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -120,5 +120,7 @@ void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, 
                    int32_t hi[3]);
 /* Appends the chunk's present objects to the table, or puts them into the vector. */
 bool measuring_finish(const Measuring *m);
+/* The program that it asks for. */
+bool measuring_finish_program(const Measuring *m, DevProgram **program);
 
 #endif
