@@ -14,7 +14,7 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[],
-    kernel_text_by_products[], kernel_text_f64_math[];
+    kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -225,7 +225,18 @@ static bool same_places(const IrGraph *g, int one, int other)
             a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
 }
 
-static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
+static bool is_stage(const IrStep *step, IrId id)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        if (step->stages.at[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A stage of the same step is not read, though it may be stored, too: what it reads is. */
+static void note_reads(Build *b, const IrStep *step, CgKernel *k, IrId id, Halo *halo)
 {
     IrGraph *g = b->g;
     IrExpr zero = ir_const(g, 0);
@@ -250,7 +261,7 @@ static void note_reads(Build *b, CgKernel *k, IrId id, Halo *halo)
             }
             lo = ir_op2(g, IR_X_ADD, own.lo, lo);
             hi = ir_op2(g, IR_X_ADD, own.hi, hi);
-            if (b->cg.buffer[reach->node] >= 0) {
+            if (b->cg.buffer[reach->node] >= 0 && !is_stage(step, reach->node)) {
                 cg_read(k, reach->node, lo, hi, whole);
                 continue;
             }
@@ -420,7 +431,7 @@ static void kernel_step(Build *b, const IrStep *step)
     }
     Halo *halo = arena_array(b->arena, Halo, b->g->nodes.n);
     for (int i = step->stages.n - 1; !scalars && i >= 0; i--) {
-        note_reads(b, &k, step->stages.at[i], halo);
+        note_reads(b, step, &k, step->stages.at[i], halo);
         note_needs(b, &k, step->stages.at[i]);
     }
     const char *lines = lines_of(b, step);
@@ -445,7 +456,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_add(&body, "\n");
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
-    note_reads(b, &k, id, arena_array(b->arena, Halo, b->g->nodes.n));
+    note_reads(b, step, &k, id, arena_array(b->arena, Halo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);
@@ -759,9 +770,9 @@ static const char *library(const Build *b)
     for (int i = 0; i < b->kernels.n; i++) {
         f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
     }
-    return arena_printf(b->arena, "%s%s%s%s%s", kernel_text_px_math,
+    return arena_printf(b->arena, "%s%s%s%s%s%s", kernel_text_px_math,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
-                        kernel_text_by_products);
+                        kernel_text_slices, kernel_text_by_products);
 }
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)

@@ -419,6 +419,12 @@ void exec_set_parts(Exec *exec, int rows)
     unbind(exec);
 }
 
+void exec_set_shape(Exec *exec, int shape)
+{
+    exec_shape(&exec->target, shape);
+    unbind(exec);
+}
+
 void exec_set_compilers(Exec *exec, int compilers)
 {
     exec->target.compilers = compilers;

@@ -296,8 +296,9 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || volumes) {
         return false;
     }
-    insert_task(&c->now, (PartsTask){.step = s, .pass = pass, .last_pass = last_pass});
-    for (int i = 0; i < step->n_reads; i++) {
+    const PartsTask task = {.step = s, .pass = pass, .last_pass = last_pass};
+    insert_task(&c->now, task);
+    for (int i = 0; i < parts_reads(c->plan, &task); i++) {
         int b = step->reads[i].buffer, maker = c->parts->maker[b];
         int here = maker >= 0 ? task_of(&c->now, maker) : -1;
         bool whole = reads_whole(&step->reads[i]) || parts_is_vector(c->plan, b);
@@ -338,12 +339,13 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             PrimCall call;
             Err ignored = {0};
             exec_plan_call(c->plan, c->target->dev, task->step, &call);
+            call.part = prim_part(&call);
             call.part.cut = true;
             call.part.pass = task->pass;
             call.err = &ignored;
             around = primitive->halo ? primitive->halo(&call) : 0;
         }
-        for (int i = 0; i < step->n_reads; i++) {
+        for (int i = 0; i < parts_reads(c->plan, task); i++) {
             int b = step->reads[i].buffer, below, above;
             TRY(halo_of(c->plan, &step->reads[i], &below, &above, c->err));
             below += task->lo + around;
@@ -355,22 +357,13 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
     return true;
 }
 
-/* Parts are all that a primitive makes, and all that it can be given as stored images. */
+/* Parts are all that a primitive makes. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     for (int t = 0; t < c->now.n_tasks; t++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[t].step];
-        if (step->kind != STEP_PRIMITIVE) {
-            continue;
-        }
-        for (int i = 0; i < step->n_writes; i++) {
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             if (lo[step->writes[i]] + hi[step->writes[i]] > 0) {
-                return false;
-            }
-        }
-        for (int i = 0; i < step->n_inputs; i++) {
-            int b = step->inputs[i];
-            if (b >= 0 && lo[b] + hi[b] > 0) {
                 return false;
             }
         }
@@ -405,7 +398,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
     for (int t = 0; t < seg->n_tasks; t++) {
         const PartsTask *task = &seg->tasks[t];
         const ProgStep *step = &c->program->steps[task->step];
-        for (int i = 0; i < step->n_reads; i++) {
+        for (int i = 0; i < parts_reads(c->plan, task); i++) {
             int b = step->reads[i].buffer;
             PartsWindow *w = window_of(seg, b);
             int maker = c->parts->maker[b], here = maker >= 0 ? task_of(seg, maker) : -1;

@@ -68,8 +68,6 @@ int64_t parts_lines_of(const Segment *seg, int buffer);
 /* Bytes of a row on the device. */
 size_t parts_pitch_of(const Run *run, int buffer);
 
-/* What the lane is given from now on comes after what the other one has been given. */
-bool parts_follow(Run *run, DevLane lane, DevLane other);
 /* A whole image from its input or store, or to its store and outputs. */
 bool parts_load_image(Run *run, int buffer, DevMem *mem);
 bool parts_save_image(Run *run, int buffer, DevMem *mem);

@@ -17,6 +17,7 @@ typedef struct BothCase {
     IrEvalInput inputs[8];
     int n_inputs;
     double params[32];
+    int shape;     /* of generated kernels: SHAPE_BY_DEVICE, SHAPE_GPU or SHAPE_CPU */
     int part_rows; /* the device works on parts of so many rows or planes; 0: in one piece */
 } BothCase;
 
