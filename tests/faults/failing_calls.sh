@@ -65,7 +65,7 @@ sweep files '1 5' ''
 sweep files '1 5' 1
 sweep device '1 3 4' ''
 sweep device '1 3 4' 1
-LIMIT='--memory 1MiB' # in parts
+LIMIT='--memory 256KiB' # in parts
 sweep memory '1 2 3 4 5' ''
 sweep device '1 3 4' ''
 sweep device '1 3 4' 1
