@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More threads than MOST get no more out of files, more than COPIERS no more out of memory, which the
- * device wants some of.  A piece of less than LEAST bytes takes less time than waking somebody up. */
-enum { MOST = 7, COPIERS = 4, LEAST = 512 << 10 };
+/* More threads than MOST get no more out of memory and files.  A piece of less than LEAST bytes takes
+ * less time than waking somebody up for it. */
+enum { MOST = 7, LEAST = 512 << 10 };
 
 struct Crew {
     pthread_t threads[MOST];
@@ -136,7 +136,6 @@ static void copy_piece(void *context, int piece)
 void crew_copy(Crew *crew, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                size_t bytes, size_t rows)
 {
-    int pieces = crew_pieces(crew, bytes * rows);
-    Copy copy = {to, from, to_pitch, from_pitch, bytes, rows, pieces < COPIERS ? pieces : COPIERS};
+    Copy copy = {to, from, to_pitch, from_pitch, bytes, rows, crew_pieces(crew, bytes * rows)};
     crew_run(crew, copy_piece, &copy, copy.pieces);
 }
