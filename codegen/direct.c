@@ -193,12 +193,25 @@ static void turn_loops(const char *name, const char *args, Str *out)
              name, args, name, args);
 }
 
+static void begin_kernel(CgKernel *k, Str *out)
+{
+    cg_signature(k, out);
+    str_addf(out,
+             "{\n"
+             "    const int x0 = %s(int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
+             "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int end = min(y0 + strip, rows_to);\n"
+             "    const int plane = plane_from + (int)get_group_id(2);\n",
+             k->boxed ? "cols_from + " : "");
+}
+
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
 {
-    Str body, prologue, planes;
+    Str body, prologue, planes, function;
     str_init(&body, k->arena);
     str_init(&prologue, k->arena);
     str_init(&planes, k->arena);
+    str_init(&function, k->arena);
     CgContext cx;
     cg_context(&cx, k, &body, &prologue, cg_read_memory);
     bool turns = false;
@@ -215,11 +228,12 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
     cg_param_extent(k, 0, 4);
-    cg_functions(k, out);
     const char *args = "";
+    CgSliced sliced;
+    bool slices = false;
     if (turns) {
-        str_addf(out, "#define TURNS ROWS_A_WINDOW(%s)\n", k->window);
-        args = pixel_function(k, arena_printf(k->arena, "%s%s", prologue.at, body.at), out);
+        args = pixel_function(k, arena_printf(k->arena, "%s%s", prologue.at, body.at), &function);
+        slices = cg_sliced(k, step, &sliced);
     } else {
         cg_plane_names(k, body.at, 4, &planes);
     }
@@ -231,21 +245,23 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     if (k->boxed) {
         cg_param(k, (ProgArg){ARG_COLS_FROM, 0, 0}, "int ", "cols_from");
     }
-    cg_signature(k, out);
-    str_addf(out,
-             "{\n"
-             "    const int x0 = %s(int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
-             "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
-             "    const int end = min(y0 + strip, rows_to);\n"
-             "    const int plane = plane_from + (int)get_group_id(2);\n"
-             "%s%s",
-             k->boxed ? "cols_from + " : "", planes.at, turns ? "" : prologue.at);
+    cg_functions(k, out);
+    if (slices) {
+        str_addf(out, "#if %s\n%s", sliced.condition, sliced.gather.at);
+        begin_kernel(k, out);
+        str_addf(out, "%s}\n#else\n", sliced.body.at);
+    }
+    if (turns) {
+        str_addf(out, "#define TURNS ROWS_A_WINDOW(%s)\n%s", k->window, function.at);
+    }
+    begin_kernel(k, out);
+    str_addf(out, "%s%s", planes.at, turns ? "" : prologue.at);
     if (turns) {
         turn_loops(k->name, args, out);
     } else {
         pixel_loops(body.at, out);
     }
-    str_add(out, "}\n");
+    str_addf(out, "}\n%s", slices ? "#endif\n" : "");
 }
 
 void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)

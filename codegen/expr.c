@@ -604,19 +604,31 @@ static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
                                      : elem_cl_name(node->elem);
 }
 
-/* Gathers the window in registers and takes one of it by its rank. */
-static const char *rank_text(CgContext *cx, IrExpr e)
+CgWindow cg_window(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
-    const IrExprNode n = *ir_expr(k->g, e);
-    const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
-    IrExpr count = cg_fold_count(k->g, e);
+    IrExprNode inner = *ir_expr(k->g, e);
+    const Elem type = inner.type;
     const char *macro = cg_macro(k->arena, k->name);
+    while (inner.flat) {
+        inner = *ir_expr(k->g, inner.a);
+    }
+    IrExpr count = cg_fold_count(k->g, e);
+    IrExpr nth = ir_rewrite(k->g, inner.nth, bind_count, &count);
+    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
+    nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth,
+                                          ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1))));
     const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
     bool larger = k->window != NULL && strcmp(k->window, size) != 0;
     k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
-    const char *element = n.type == ELEM_U32 ? "uint" : "int";
-    cg_line(cx, "%s %s[%s];", element, list, size);
+    return (CgWindow){.size = size,
+                      .nth = cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", macro)),
+                      .key = rank_key_type(cx, type, inner.a),
+                      .body = inner.a};
+}
+
+void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText element)
+{
     cg_line(cx, "int %s_n = 0;", list);
     Scope scope = enter(cx);
     int depth;
@@ -625,26 +637,38 @@ static const char *rank_text(CgContext *cx, IrExpr e)
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    const char *key_type = rank_key_type(cx, n.type, inner.a);
-    bool as_read = key_type != NULL && strcmp(key_type, "float") != 0;
-    const char *v = as_read ? cg_read_element(cx, inner.a) : cg_expr(cx, inner.a);
-    v = key_type != NULL ? arena_printf(k->arena, "PX_KEY(%s, %s)", key_type, v) : v;
-    cg_line(cx, "%s[%s_n++] = %s;", list, list, v);
+    cg_line(cx, "%s[%s_n++] = %s;", list, list, element(cx, inner.a));
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");
     }
     close_loops(cx, depth);
     leave(cx, scope);
-    IrExpr nth = ir_rewrite(k->g, inner.nth, bind_count, &count);
-    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
-    nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth,
-                                          ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1))));
-    const char *take = cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", macro));
-    cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, size, take);
-    const char *value = arena_printf(k->arena, "%s[%s]", list, take);
-    value = key_type != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", key_type, value) : value;
-    return name_value(cx, n.type, value);
+}
+
+/* The key of a window's pixel. */
+static const char *key_text(CgContext *cx, IrExpr body)
+{
+    const char *type = rank_key_type(cx, ir_expr(cx->k->g, body)->type, body);
+    bool as_read = type != NULL && strcmp(type, "float") != 0;
+    const char *v = as_read ? cg_read_element(cx, body) : cg_expr(cx, body);
+    return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : v;
+}
+
+/* Gathers the window in registers and takes one of it by its rank. */
+static const char *rank_text(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    Elem type = ir_expr(k->g, e)->type;
+    const CgWindow w = cg_window(cx, e);
+    const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
+    const char *element = type == ELEM_U32 ? "uint" : "int";
+    cg_line(cx, "%s %s[%s];", element, list, w.size);
+    cg_window_loops(cx, e, list, key_text);
+    cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
+    const char *value = arena_printf(k->arena, "%s[%s]", list, w.nth);
+    value = w.key != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", w.key, value) : value;
+    return name_value(cx, type, value);
 }
 
 /* ---- calls, look-ups, everything ------------------------------------------------------- */

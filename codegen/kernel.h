@@ -131,6 +131,15 @@ const char *cg_fold_start(const IrExprNode *fold);
 /* How many bodies a fold has, those of the folds inside it of the same kind included: a host
  * expression. */
 IrExpr cg_fold_count(IrGraph *g, IrExpr fold);
+/* A window that is sorted: its size, which of it is taken, the type that its keys are of (NULL:
+ * whole numbers as they are), and what is sorted, over the indices of its loops. */
+typedef struct CgWindow {
+    const char *size, *nth, *key;
+    IrExpr body;
+} CgWindow;
+CgWindow cg_window(CgContext *cx, IrExpr fold);
+/* The loops that put a window's elements into a list. */
+void cg_window_loops(CgContext *cx, IrExpr fold, const char *list, CgReadText element);
 /* A line of text at the current indentation. */
 void cg_line(CgContext *cx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *cg_type(Elem type);
@@ -139,6 +148,15 @@ const char *cg_type(Elem type);
 const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro);
 /* The text that stores `value` of expression e into an element of type elem. */
 const char *cg_store_text(CgContext *cx, IrExpr e, Elem elem);
+
+/* What a direct kernel is on devices that rank its window bit by bit: under which condition, the
+ * function that gathers a window's words, and what stands in the kernel in place of its loops.
+ * False when it has no window of that kind. */
+typedef struct CgSliced {
+    const char *condition;
+    Str gather, body;
+} CgSliced;
+bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *sliced);
 
 /* Whole texts. */
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[],
-    kernel_text_by_products[], kernel_text_f64_math[];
+    kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -724,9 +724,9 @@ static const char *library(const Build *b)
     for (int i = 0; i < b->kernels.n; i++) {
         f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
     }
-    return arena_printf(b->arena, "%s%s%s%s%s", kernel_text_px_math,
+    return arena_printf(b->arena, "%s%s%s%s%s%s", kernel_text_px_math,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
-                        kernel_text_by_products);
+                        kernel_text_slices, kernel_text_by_products);
 }
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)

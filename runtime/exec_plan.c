@@ -57,9 +57,14 @@ ExecTarget exec_target(Device *dev)
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
     }
     target.compilers = dev ? count_compilers(dev_info(dev)) : 1;
-    target.px = target.cpu ? 16 : 4;
-    target.lx = COLUMNS / target.px;
+    exec_shape(&target, SHAPE_BY_DEVICE);
     return target;
+}
+
+void exec_shape(ExecTarget *target, int shape)
+{
+    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
+    target->lx = COLUMNS / target->px;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */

@@ -31,6 +31,8 @@ typedef struct ExecTarget {
 
 /* The target for a device, or for an H200 when dev is NULL. */
 ExecTarget exec_target(Device *dev);
+/* Generated kernels of a shape (prim.h). */
+void exec_shape(ExecTarget *target, int shape);
 
 typedef struct ExecGrid {
     int w, h, d, c, planes, pitch; /* pitch: elements from row to row */

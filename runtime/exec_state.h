@@ -45,6 +45,7 @@ struct Exec {
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
     uint64_t host; /* see exec_set_host_memory */
+    uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void);
     Staging *staging; /* NULL until rows go through it */
 };
@@ -61,6 +62,8 @@ void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err);
 /* Rows in the type of the input's buffer, close together; `to` has room for them. */
 bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
                   size_t pitch, void *to, Err *err);
+/* Makes exec->staging. */
+bool exec_stage(Exec *exec, Err *err);
 /* Writes the largest labels of inputs where the pipeline looks for them. */
 bool exec_write_counts(Exec *exec, Err *err);
 bool exec_stopped(const Exec *exec, Err *err);

@@ -180,7 +180,8 @@ static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
     TRY(m->cuts == NULL || measure_cuts_write(m));
-    return measuring_finish(m);
+    bool ok = measuring_finish(m);
+    return measuring_reuse_work(m, SIZE_MAX) && ok;
 }
 
 /* Does something for each chunk in turn, with its sums where they belong. */
@@ -272,7 +273,7 @@ bool measure_parts_run(PrimCall *call, bool vector)
         return true;
     }
     TRY(each_chunk(call, finish_phase, round));
-    measuring_close_result(&p->chunks[0].m);
+    TRY(measuring_close_result(&p->chunks[0].m));
     p->finished = call->done = true;
     return true;
 }

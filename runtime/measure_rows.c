@@ -35,9 +35,11 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
         next += (bytes + align - 1) / align * align;
     }
     if (m->at.weights) {
-        TRY(dev_slice(call->dev, m->work, next, MEASURE_WEIGHTS * rows * sizeof(double),
-                      &r->weights, call->err));
+        size_t bytes = MEASURE_WEIGHTS * rows * sizeof(double);
+        TRY(dev_slice(call->dev, m->work, next, bytes, &r->weights, call->err));
+        next += bytes;
     }
+    TRY(measuring_reuse_work(m, next));
     r->place = malloc(m->n * sizeof *r->place);
     r->heights = malloc(m->n * sizeof *r->heights);
     r->wide = malloc(m->n * sizeof *r->wide);
@@ -301,6 +303,7 @@ static bool hull_in_space(Measuring *m, MeasureRows *r, uint32_t k)
 static bool hulls_in_space(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
     size_t rows = m->at.rows * sizeof(int32_t), used = (size_t)share->size * sizeof(int32_t);
+    TRY(dev_read(m->call->dev, m->place, 0, r->place, m->n * sizeof *r->place, m->call->err));
     TRY(dev_read_rows(m->call->dev, r->ends, 0, rows, r->host_ends, rows, used, 2, m->call->err));
     for (uint32_t k = share->from; k < share->to; k++) {
         if (measuring_count_of(m, k) > 0) {

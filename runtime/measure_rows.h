@@ -21,7 +21,7 @@ typedef struct MeasureRows {
 bool measure_rows_open(Measuring *m, MeasureRows *r);
 void measure_rows_close(const Measuring *m, MeasureRows *r);
 
-/* Tells the device where a share's rows are, from `wide`. */
+/* Tells the device where the rows of a share of cut objects are, from `wide`. */
 bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share);
 /* Where rows begin and end, and their power sums, as far as they lie in the part. */
 bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share);

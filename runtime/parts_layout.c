@@ -64,6 +64,8 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
                             .channels = g->c,
                             .rows = segment->planes ? g->h : segment->rows,
                             .planes = segment->planes ? segment->rows : g->d,
+                            .number = from / segment->rows,
+                            .parts = segment->parts,
                             .pass = task->pass,
                             .first = from == 0 && c == 0,
                             .last = from + rows >= segment->extent && c + 1 == g->c};
@@ -81,10 +83,14 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
     }
 }
 
+/* As many as there are or are expected; NaN: the step is about no labels that are counted. */
 static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
 {
     int slot = plan->program->steps[s].of_value;
-    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+    if (slot < 0) {
+        return NAN;
+    }
+    return labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
 }
 
 /* Elements of a vector: as many as it was made with, else as its maker would make it. */

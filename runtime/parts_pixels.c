@@ -68,6 +68,22 @@ bool parts_read(PartsPixels *p, int buffer, PartsSpan span, void *to, Err *err)
     return parts_store_get(p->store[buffer], first * row, to, (uint64_t)span.rows * row, err);
 }
 
+bool parts_lent(const PartsPixels *p, int buffer, PartsSpan span, const void **at, size_t *pitch)
+{
+    const Exec *exec = p->exec;
+    int input = exec->plan->parts->input[buffer];
+    *at = NULL;
+    if (input < 0 || p->stream->lend == NULL ||
+        exec->bound[input].elem != exec->plan->inputs[input].elem) {
+        return false;
+    }
+    const ExecGrid *g = grid_of(exec, buffer);
+    int only = exec->plan->channel[input];
+    p->stream->lend(p->stream->context, input, only >= 0 ? only : span.plane / g->d,
+                    span.plane % g->d, span.row, at, pitch);
+    return *at != NULL;
+}
+
 /* ---- writing --------------------------------------------------------------------------- */
 
 bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, Err *err)

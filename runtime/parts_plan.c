@@ -348,6 +348,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             PrimCall call;
             Err ignored = {0};
             exec_plan_call(c->plan, c->target->dev, task->step, &call);
+            call.part = prim_part(&call);
             call.part.cut = true;
             call.part.pass = task->pass;
             call.err = &ignored;
@@ -369,22 +370,13 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
     return true;
 }
 
-/* Parts are all that a primitive makes, and all that it can be given as stored images. */
+/* Parts are all that a primitive makes. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     for (int t = 0; t < c->now.n_tasks; t++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[t].step];
-        if (step->kind != STEP_PRIMITIVE) {
-            continue;
-        }
-        for (int i = 0; i < step->n_writes; i++) {
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             if (lo[step->writes[i]] + hi[step->writes[i]] > 0) {
-                return false;
-            }
-        }
-        for (int i = 0; i < step->n_inputs; i++) {
-            int b = step->inputs[i];
-            if (b >= 0 && lo[b] + hi[b] > 0) {
                 return false;
             }
         }
@@ -410,6 +402,19 @@ static void live_at(PartsWindow *w, int task)
 {
     w->first = task < w->first ? task : w->first;
     w->last = task > w->last ? task : w->last;
+}
+
+/* A primitive takes the image as it is stored. */
+static bool is_given(const Cutter *c, const PartsSegment *seg, int buffer)
+{
+    bool given = false;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &c->program->steps[seg->tasks[t].step];
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_inputs; i++) {
+            given = given || step->inputs[i] == buffer;
+        }
+    }
+    return given;
 }
 
 static void find_windows(Cutter *c, const int *lo, const int *hi)
@@ -445,6 +450,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
     }
     for (int i = 0; i < seg->n_windows; i++) {
         PartsWindow *w = &seg->windows[i];
+        w->whole = w->whole || (w->boxed && is_given(c, seg, w->buffer));
         w->boxed = w->boxed && !w->whole;
         w->lo = w->whole || w->boxed ? 0 : lo[w->buffer];
         w->hi = w->whole || w->boxed ? 0 : hi[w->buffer];

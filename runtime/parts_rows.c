@@ -53,15 +53,6 @@ void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int 
     rows_around(seg, w, seg->at, seg->rows, from, to);
 }
 
-bool parts_follow(Run *run, DevLane lane, DevLane other)
-{
-    Device *dev = run->exec->dev;
-    DevMark *mark;
-    bool ok = dev_mark(dev, other, &mark, run->err) && dev_after(dev, lane, mark, run->err);
-    dev_mark_free(dev, mark);
-    return ok;
-}
-
 /* ---- stretches of rows ----------------------------------------------------------------- */
 
 static StagingRows rows_of(const Run *run, const Stretch *s)
@@ -155,20 +146,20 @@ bool parts_load_image(Run *run, int buffer, DevMem *mem)
 {
     Stretch s = {.buffer = buffer, .mem = mem};
     Staging *staging = run->exec->staging;
-    TRY(parts_follow(run, DEV_UPLOAD, DEV_COMPUTE));
+    TRY(dev_follow(run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, run->err));
     for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
         StagingRows to = rows_of(run, &s);
         char *rows;
         TRY(staging_room(staging, to.line * to.rows, &rows, run->err) &&
             parts_read_lines(run, buffer, s.line, s.lines, rows) && staging_send(staging, &to, run->err));
     }
-    return parts_follow(run, DEV_COMPUTE, DEV_UPLOAD);
+    return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
 }
 
 bool parts_save_image(Run *run, int buffer, DevMem *mem)
 {
     Stretch s = {.buffer = buffer, .mem = mem};
-    TRY(parts_follow(run, DEV_DOWNLOAD, DEV_COMPUTE));
+    TRY(dev_follow(run->exec->dev, DEV_DOWNLOAD, DEV_COMPUTE, run->err));
     for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
         TRY(fetch(run, &s));
     }
@@ -185,6 +176,7 @@ typedef struct Loading {
     int64_t first, rest, next; /* lines: of `from`; that are left of the part before; from where on the
                                   next part needs them again, counted from `first` */
     char *kept;                /* rests of this channel */
+    bool lent;                 /* rows went up without coming by here */
 } Loading;
 
 /* Fills a block with what the part before has left, and then from the file or store; leaves behind
@@ -207,11 +199,37 @@ static bool fill(const Loading *l, char *rows)
     return true;
 }
 
+/* Straight from where an input lies, as far as that is lent. */
+static bool send_lent(Loading *l, int64_t lines)
+{
+    Run *run = l->seg->run;
+    Device *dev = run->exec->dev;
+    PartsSpan span = span_of(run, l->s.buffer, l->s.line, lines);
+    const void *at;
+    size_t pitch;
+    for (; lines > 0 && parts_lent(&run->pixels, l->s.buffer, span, &at, &pitch);
+         span = span_of(run, l->s.buffer, l->s.line, lines)) {
+        DevMark *done;
+        l->s.lines = span.rows;
+        StagingRows to = rows_of(run, &l->s);
+        bool sent = dev_send_rows(dev, to.mem, to.offset, to.pitch, at, pitch, to.line, to.rows,
+                                  &done, run->err);
+        dev_mark_free(dev, done); /* the rows stay as they are */
+        TRY(sent && !exec_stopped(run->exec, run->err));
+        l->lent = true;
+        l->s.line += span.rows;
+        l->s.there += span.rows;
+        lines -= span.rows;
+    }
+    return true;
+}
+
 static bool load_channel(Loading *l)
 {
     Run *run = l->seg->run;
     Staging *staging = run->exec->staging;
     int64_t lines = (l->to - l->from) * parts_lines_of(l->seg, l->s.buffer);
+    TRY(send_lent(l, lines));
     for (; cut_block(run, &l->s, l->s.line - l->first, lines); l->s.line += l->s.lines) {
         StagingRows to = rows_of(run, &l->s);
         char *rows;
@@ -256,7 +274,7 @@ static bool load_window(Segment *seg, int i)
                         .line = l.first};
         TRY(load_channel(&l));
     }
-    *rest = (Rest){rest->rows, next, l.to};
+    *rest = (Rest){rest->rows, next, l.lent ? 0 : l.to};
     return true;
 }
 
@@ -272,7 +290,7 @@ bool parts_load_rows(Segment *seg)
             any = true;
         }
     }
-    return !any || parts_follow(run, DEV_COMPUTE, DEV_UPLOAD);
+    return !any || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
 }
 
 /* ---- down ------------------------------------------------------------------------------ */

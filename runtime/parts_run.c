@@ -199,7 +199,7 @@ static int window_number(const Segment *seg, int buffer)
 static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem **slice)
 {
     Run *run = seg->run;
-    int i = window_number(seg, buffer);
+    int i = window_number(seg, buffer), from, to;
     const PartsWindow *w = &seg->plan->windows[i];
     *slice = NULL;
     image->mem = seg->mem[i];
@@ -208,10 +208,20 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
         image->w = image->pitch = image->length < INT32_MAX ? (int)image->length : INT32_MAX;
         return true;
     }
-    if (seg->plan->kind == PARTS_WHOLE || c == 0) {
+    if (seg->plan->kind == PARTS_WHOLE) {
         return true;
     }
-    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) * parts_pitch_of(run, buffer);
+    if (w->whole) {
+        image->before = c * seg->plan->extent + seg->at;
+        return true;
+    }
+    parts_window_rows(seg, w, &from, &to);
+    image->before = seg->at - from;
+    if (c == 0) {
+        return true;
+    }
+    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) *
+                     parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;
     return true;
@@ -239,6 +249,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
+    call.budget = &run->pixels.budget;
     bool ok = true;
     int n = 0;
     for (int i = 0; ok && i < step->n_inputs; i++) {
@@ -429,7 +440,7 @@ static bool run_tiles(Segment *seg)
 static bool run_parts(Segment *seg)
 {
     const PartsSegment *plan = seg->plan;
-    TRY(parts_follow(seg->run, DEV_UPLOAD, DEV_COMPUTE));
+    TRY(dev_follow(seg->run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, seg->run->err));
     for (int at = 0; at < plan->extent; at += plan->rows) {
         seg->at = at;
         seg->rows = smaller(plan->rows, plan->extent - at);
@@ -659,9 +670,6 @@ static bool begin(Run *run)
     run->state = calloc(steps, sizeof *run->state);
     run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
-    if (!run->exec->staging) {
-        run->exec->staging = staging_new(run->exec->dev);
-    }
     run->resident = malloc(buffers * sizeof *run->resident);
     for (size_t i = 0; run->resident && i < buffers; i++) {
         run->resident[i] = NOWHERE;
@@ -669,7 +677,7 @@ static bool begin(Run *run)
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
     return (run->vectors && run->labels && run->state && run->done && run->scratch &&
-            run->resident && run->exec->staging &&
+            run->resident &&
             run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
@@ -706,7 +714,7 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                           .stream = stream,
                           .budget = {store_budget(exec), stream->crew}},
                .err = err};
-    bool ok = begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
+    bool ok = exec_stage(exec, err) && begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
               run_range(&run, 0, run.parts->n) &&
               read_labels(&run, &(PartsSegment){0}) &&
               parts_give_rest(&run.pixels, err);

@@ -70,8 +70,6 @@ int64_t parts_lines_of(const Segment *seg, int buffer);
 /* Bytes of a row on the device. */
 size_t parts_pitch_of(const Run *run, int buffer);
 
-/* What the lane is given from now on comes after what the other one has been given. */
-bool parts_follow(Run *run, DevLane lane, DevLane other);
 /* Rows [line, line + lines) of all planes of an input or kept buffer, close together. */
 bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to);
 /* A whole image from its input or store, or to its store and outputs. */

@@ -9,7 +9,8 @@
  * the hull is Andrew's monotone chain over half rows, and the right one is that of the mirrored
  * object; in space the hull is base/hull.h's.  All arithmetic is in integers, in half pixels.
  *
- * No scratch on the device; on the host a byte a pixel and 20 a run.
+ * No scratch on the device; on the host a byte a pixel and 20 a run.  In parts the first pass collects
+ * the runs and paints each channel when all of them are there; the second gives the mask back.
  */
 #include "prim_host.h"
 
@@ -31,6 +32,7 @@ typedef struct Edge {
 
 typedef struct Painter {
     const PrimCall *call;
+    size_t h, d; /* of the image, also where the call has a part of it */
     Run *runs;
     size_t n, cap;
     uint8_t *mask;
@@ -96,7 +98,7 @@ static void join_runs(Painter *p)
 
 static void paint(Painter *p, int y, int z, int64_t first, int64_t last)
 {
-    size_t w = (size_t)p->call->w, row = (size_t)z * (size_t)p->call->h + (size_t)y;
+    size_t w = (size_t)p->call->w, row = (size_t)z * p->h + (size_t)y;
     if (first <= last) {
         memset(p->mask + row * w + first, 1, (size_t)(last - first + 1));
     }
@@ -283,69 +285,162 @@ static bool paint_volume(Painter *p, const Run *runs, size_t n_runs)
 
 /* ---- channels -------------------------------------------------------------------------- */
 
-static bool collect(Painter *p, HostPlane *plane, size_t first)
+/* Adds the runs of a channel's pixels in the call, whose planes begin at `first`; its rows and planes
+ * begin at (y, z) of the image. */
+static bool collect(Painter *p, HostPlane *plane, size_t first, int y, int z)
 {
     const PrimCall *call = p->call;
-    p->n = 0;
-    for (int z = 0; z < call->d; z++) {
-        TRY(host_fetch(plane, &call->in[0], first + (size_t)z, ELEM_U32));
-        for (int y = 0; y < call->h; y++) {
-            const uint32_t *row = (const uint32_t *)plane->pixels + (size_t)y * (size_t)call->w;
-            TRY(collect_row(p, row, y, z));
+    for (int k = 0; k < call->d; k++) {
+        TRY(host_fetch(plane, &call->in[0], first + (size_t)k, ELEM_U32));
+        for (int i = 0; i < call->h; i++) {
+            const uint32_t *row = (const uint32_t *)plane->pixels + (size_t)i * (size_t)call->w;
+            TRY(collect_row(p, row, y + i, z + k));
         }
     }
+    return true;
+}
+
+/* Paints the hulls of all runs; none are left. */
+static bool paint_channel(Painter *p)
+{
+    size_t area = (size_t)p->call->w * p->h, end = 0;
     if (p->n > 1) {
         qsort(p->runs, p->n, sizeof *p->runs, compare_runs);
     }
     join_runs(p);
-    return true;
-}
-
-static bool paint_channel(Painter *p, HostPlane *plane, size_t first)
-{
-    const PrimCall *call = p->call;
-    size_t area = (size_t)call->w * (size_t)call->h, end = 0;
-    TRY(collect(p, plane, first));
-    memset(p->mask, 0, area * (size_t)call->d);
+    memset(p->mask, 0, area * p->d);
     for (size_t i = 0; i < p->n; i = end) {
         while (end < p->n && p->runs[end].label == p->runs[i].label) {
             end++;
         }
-        if (call->d > 1) {
+        if (p->d > 1) {
             TRY(paint_volume(p, p->runs + i, end - i));
         } else {
             paint_plane(p, p->runs + i, end - i);
         }
     }
-    for (int z = 0; z < call->d; z++) {
-        TRY(host_store(call, &call->out[0], first + (size_t)z, p->mask + (size_t)z * area,
-                       (size_t)call->w));
+    p->n = 0;
+    return true;
+}
+
+/* Gives back the mask of the pixels that `collect` takes. */
+static bool give(const Painter *p, size_t first, int y, int z)
+{
+    const PrimCall *call = p->call;
+    size_t w = (size_t)call->w;
+    for (int k = 0; k < call->d; k++) {
+        const uint8_t *from = p->mask + ((size_t)(z + k) * p->h + (size_t)y) * w;
+        TRY(host_store(call, &call->out[0], first + (size_t)k, from, w));
     }
     return true;
 }
 
+static bool run_whole(Painter *p, HostPlane *plane)
+{
+    const PrimCall *call = p->call;
+    p->mask = malloc((size_t)call->w * p->h * p->d);
+    bool ok = p->mask || host_no_memory(call);
+    for (int z = 0; ok && z < call->planes; z += call->d) {
+        size_t first = (size_t)z;
+        ok = collect(p, plane, first, 0, 0) && paint_channel(p) && give(p, first, 0, 0);
+    }
+    free(p->mask);
+    free(p->runs);
+    return ok;
+}
+
+/* ---- parts ----------------------------------------------------------------------------- */
+
+/* What a channel keeps between the calls of a run in parts. */
+typedef struct Sheet {
+    Run *runs;
+    size_t n, cap;
+    uint8_t *mask;
+} Sheet;
+
+typedef struct Sheets {
+    int channels;
+    Sheet at[];
+} Sheets;
+
+static void forget(void *state)
+{
+    Sheets *s = state;
+    for (int c = 0; s != NULL && c < s->channels; c++) {
+        free(s->at[c].runs);
+        free(s->at[c].mask);
+    }
+    free(s);
+}
+
+static bool open_sheets(const PrimCall *call)
+{
+    size_t channels = (size_t)call->part.channels;
+    forget(*call->state);
+    Sheets *s = *call->state = calloc(1, sizeof *s + channels * sizeof *s->at);
+    if (s == NULL) {
+        return host_no_memory(call);
+    }
+    s->channels = call->part.channels;
+    return true;
+}
+
+/* Takes the part's runs, and paints the channel when they are the last. */
+static bool collect_part(Painter *p, HostPlane *plane)
+{
+    const PrimPart *part = &p->call->part;
+    TRY(collect(p, plane, 0, part->y, part->z));
+    if (part->number + 1 < part->parts) {
+        return true;
+    }
+    p->mask = malloc((size_t)p->call->w * p->h * p->d);
+    TRY((p->mask || host_no_memory(p->call)) && paint_channel(p));
+    free(p->runs);
+    p->runs = NULL;
+    p->cap = 0;
+    return true;
+}
+
+static bool run_part(Painter *p, HostPlane *plane)
+{
+    const PrimPart *part = &p->call->part;
+    TRY(part->pass > 0 || !part->first || open_sheets(p->call));
+    Sheet *sheet = &((Sheets *)*p->call->state)->at[part->c];
+    p->runs = sheet->runs;
+    p->n = sheet->n;
+    p->cap = sheet->cap;
+    p->mask = sheet->mask;
+    bool ok = part->pass == 0 ? collect_part(p, plane) : give(p, 0, part->y, part->z);
+    *sheet = (Sheet){p->runs, p->n, p->cap, p->mask};
+    return ok;
+}
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
 static bool run(PrimCall *call)
 {
     assert(elem_size(call->out[0].elem) == 1);
-    size_t rows = (size_t)call->h;
-    Painter p = {.call = call};
+    const PrimPart part = prim_part(call);
+    size_t rows = (size_t)part.h;
+    Painter p = {.call = call, .h = rows, .d = (size_t)part.d};
     HostPlane plane = {0};
-    p.mask = malloc((size_t)call->w * rows * (size_t)call->d);
     p.chain = malloc(3 * rows * sizeof *p.chain);
     p.ends[0] = malloc(2 * rows * sizeof *p.ends[0]);
-    bool ok = (p.mask && p.chain && p.ends[0]) || host_no_memory(call);
+    bool ok = (p.chain && p.ends[0]) || host_no_memory(call);
     p.ends[1] = p.ends[0] + (ok ? rows : 0);
-    ok = ok && host_plane_open(&plane, call);
-    for (int z = 0; ok && z < call->planes; z += call->d) {
-        ok = paint_channel(&p, &plane, (size_t)z);
-    }
+    ok = ok && host_plane_open(&plane, call) &&
+         (call->part.cut ? run_part(&p, &plane) : run_whole(&p, &plane));
     host_plane_close(&plane);
-    free(p.runs);
-    free(p.mask);
     free(p.chain);
     free(p.ends[0]);
     free(p.points);
     return ok;
 }
 
-const Primitive prim_hull = {.name = "hull", .run = run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return 2;
+}
+
+const Primitive prim_hull = {.name = "hull", .run = run, .passes = passes, .forget = forget};

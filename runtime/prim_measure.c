@@ -24,10 +24,9 @@ static bool measure_chunk(Measuring *m)
     TRY(measuring_clear_sums(m));
     TRY(measuring_add_sums(m));
     TRY(measuring_add_outline(m));
-    if (measuring_has_stages(m)) {
-        TRY(measuring_read_boxes(m));
-        TRY(measuring_stages(m));
-    }
+    bool hulls_on_host = m->lanes.space && m->lanes.convex >= 0;
+    TRY(!hulls_on_host || measuring_read_boxes(m));
+    TRY(!measuring_has_stages(m) || measuring_stages(m));
     return measuring_finish(m);
 }
 
@@ -62,8 +61,7 @@ static bool run_measuring(Measuring *m)
         m->n = left < m->at.objects ? (uint32_t)left : m->at.objects;
         TRY(measure_chunk(m));
     }
-    measuring_close_result(m);
-    return true;
+    return measuring_close_result(m);
 }
 
 static bool measure(PrimCall *call, bool vector)
@@ -75,6 +73,7 @@ static bool measure(PrimCall *call, bool vector)
     TRY(measuring_open(call, &m));
     m.vector = vector;
     bool ok = run_measuring(&m);
+    ok = measuring_reuse_work(&m, SIZE_MAX) && ok;
     measuring_close_slices(&m);
     measuring_free(&m);
     return ok;
