@@ -27,7 +27,7 @@ enum {
     QUAD = 4,           /* COLOURS_QUAD */
     GPU_SCAN = 256,
     CLEAR_GROUPS = 1024,
-    HEADER = 64,        /* words; the first one tells of large ids */
+    HEADER = 1024,      /* words, of which the first one tells of large ids; slices begin at multiples */
     LABEL_BITS = 32
 };
 
