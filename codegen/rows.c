@@ -171,11 +171,6 @@ static bool marches_z(const Rows *r)
     return r->step->march == IR_AX_Z;
 }
 
-static bool has_channels(const Rows *r)
-{
-    return r->k->g->grids.at[r->k->domain].has[IR_AX_C];
-}
-
 static void body_line(Rows *r, const char *text)
 {
     str_addf(r->body, "%*s%s\n", 4 * r->cx.indent, "", text);
@@ -369,7 +364,8 @@ static const char *row_text(Rows *r, IrId node, const char *y, const char *plane
     if (r->warms_up && strcmp(marches_z(r) ? plane : y, march) == 0) {
         *(marches_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
     }
-    const char *c = channel[0] != '\0' ? channel : "c", *z = has_channels(r) ? "z" : plane;
+    const char *c = channel[0] != '\0' ? channel : "c";
+    const char *z = k->g->grids.at[k->domain].has[IR_AX_C] ? "z" : plane;
     if (channel[0] != '\0') {
         plane = grid->has[IR_AX_Z] ? z : channel;
     }
@@ -841,8 +837,8 @@ static void write_kernel(Rows *r, const char *stores, Str *out)
     str_init(&by_products, k->arena);
     cg_open_by_products(k, r->step, &by_products);
     if (!z) {
-        bool named = has_channels(r) && k->g->grids.at[k->domain].has[IR_AX_Z];
-        cg_plane_names(k, named ? "c z" : r->body->at, 4, &planes);
+        const bool *has = k->g->grids.at[k->domain].has;
+        cg_plane_names(k, has[IR_AX_C] && has[IR_AX_Z] ? "c z" : r->body->at, 4, &planes);
     }
     cg_functions(k, out);
     if (r->depth != NULL) {

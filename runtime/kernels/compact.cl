@@ -113,6 +113,7 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
     return *at != id && atomic_xchg(at, id) != id;
 }
 
+#ifdef READ_HAS_1 /* there is a keep: colours.cl has kernels of its own */
 /*
  * Most pixels continue their column's run of an id or belong to one that the group has met already;
  * few cost an access to the bitmap.
@@ -148,26 +149,33 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
     }
 }
 
-kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
-compact_count(global uint *scratch, uint words)
+#endif
+
+/* Counts a block of words; `sums` has an element for each work-item of the group, all of which come here. */
+COMPACT_INLINE void compact_count_block(local uint *sums, CompactBits bits)
 {
-    local uint sums[COMPACT_GROUP];
-    const CompactBits bits = compact_bits(scratch, words);
     const uint each = COMPACT_BLOCK / COMPACT_GROUP;
     const uint group = (uint)get_group_id(0), item = (uint)get_local_id(0);
     const uint first = group * COMPACT_BLOCK + item * each;
     uint own = 0, all;
-    for (uint i = first; i < first + each && i < words; i++) {
+    for (uint i = first; i < first + each && i < bits.words; i++) {
         own += (uint)popcount(bits.bitmap[i]);
     }
     uint before = scan_group(sums, own, &all);
-    for (uint i = first; i < first + each && i < words; i++) {
+    for (uint i = first; i < first + each && i < bits.words; i++) {
         bits.before[i] = (ushort)before;
         before += (uint)popcount(bits.bitmap[i]);
     }
     if (item == 0) {
         bits.sums[group] = all;
     }
+}
+
+kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
+compact_count(global uint *scratch, uint words)
+{
+    local uint sums[COMPACT_GROUP];
+    compact_count_block(sums, compact_bits(scratch, words));
 }
 
 /* How many keys before this one are marked. */
@@ -178,6 +186,7 @@ COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
            (uint)popcount(bits.bitmap[word] & (bit - 1));
 }
 
+#ifdef READ_HAS_1
 COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)
 {
     const uint key = id >> g.rest;
@@ -220,3 +229,4 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
         }
     }
 }
+#endif
