@@ -281,7 +281,17 @@ static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach
                 !same_places(g, ir_node(g, reach->node)->grid, k->domain);
 }
 
-void cg_reads(CgKernel *k, IrId id, CgHalo *halo)
+static bool is_stage(const IrStep *step, IrId id)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        if (step->stages.at[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo)
 {
     IrGraph *g = k->g;
     IrExpr zero = ir_const(g, 0);
@@ -304,7 +314,7 @@ void cg_reads(CgKernel *k, IrId id, CgHalo *halo)
             }
             lo = ir_op2(g, IR_X_ADD, own.lo, lo);
             hi = ir_op2(g, IR_X_ADD, own.hi, hi);
-            if (k->cg->buffer[reach->node] >= 0) {
+            if (k->cg->buffer[reach->node] >= 0 && !is_stage(step, reach->node)) {
                 read_stored(k, e, reach, &own, lo, hi);
             } else {
                 read_stage(g, k, reach, &halo[reach->node], &own, lo, hi);

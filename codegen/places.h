@@ -20,7 +20,7 @@ typedef struct CgHalo {
 } CgHalo;
 
 /* Declares what stage `id` reads; the kernel's stages are asked for from the last one back. */
-void cg_reads(CgKernel *k, IrId id, CgHalo *halo);
+void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo);
 
 /* By node: bit 1, bit 2: some read comes round from the other end of y, of z; also a read by a
  * stage that is computed where it is read, and read so itself. */

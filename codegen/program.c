@@ -384,7 +384,7 @@ static void kernel_step(Build *b, const IrStep *step)
     }
     CgHalo *halo = arena_array(b->arena, CgHalo, b->g->nodes.n);
     for (int i = step->stages.n - 1; !scalars && i >= 0; i--) {
-        cg_reads(&k, step->stages.at[i], halo);
+        cg_reads(&k, step, step->stages.at[i], halo);
         note_needs(b, &k, step->stages.at[i]);
     }
     const char *lines = lines_of(b, step);
@@ -410,7 +410,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_add(&body, "\n");
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
-    cg_reads(&k, id, arena_array(b->arena, CgHalo, b->g->nodes.n));
+    cg_reads(&k, step, id, arena_array(b->arena, CgHalo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);

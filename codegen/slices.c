@@ -58,7 +58,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
     }
     const IrNode *node = ir_node(k->g, read->node);
     bool small = node->elem == ELEM_U8 || node->elem == ELEM_U16 || node->elem == ELEM_FILE;
-    return small && node->grid == k->domain ? w.window : 0;
+    return small && !k->boxed && node->grid == k->domain ? w.window : 0;
 }
 
 /* ---- its text ---------------------------------------------------------------------------- */
@@ -144,12 +144,12 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
     str_addf(&s->gather, "SLICES_OF(%s, %s, %s);\n", w.key, up, down);
     write_gather(k, window, s);
     write_stages(k, step, window, &prologue, &body);
-    const char *image = cg_param_buffer(k, read.node, false), *map = MAP_NAMES[read.border];
-    const char *row = cg_row(k, read.node, image, "c", "z", "plane",
-                             arena_printf(k->arena, "%s(y, h)", map));
-    cg_plane_names(k, arena_printf(k->arena, "%s %s", row, body.at), 4, &planes);
+    const char *image = cg_param_buffer(k, read.node, false);
     cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 1);
+    const char *y = arena_printf(k->arena, "%s(y, %s)", MAP_NAMES[read.border],
+                                 cg_param_extent(k, 0, 1));
+    const char *row = cg_row(k, read.node, image, "c", "z", "plane", y);
+    cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), 4, &planes);
     str_addf(&s->body,
              "%s%s"
              "    SLICES(%s);\n"
@@ -170,7 +170,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "            }\n"
              "        }\n"
              "    }\n",
-             planes.at, prologue.at, w.key, w.key, map, up, down, image, row, w.key, k->name,
-             w.size, w.nth, w.key, body.at);
+             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row, w.key,
+             k->name, w.size, w.nth, w.key, body.at);
     return true;
 }

@@ -18,7 +18,7 @@ extern const char kernel_text_f64_math[], kernel_text_exact_digits[];
 extern const char kernel_text_measure_object[], kernel_text_measure_formulae[];
 extern const char kernel_text_scan[], kernel_text_measure_finish[];
 
-static bool finish_program(const Measuring *m, DevProgram **program)
+bool measuring_finish_program(const Measuring *m, DevProgram **program)
 {
     static const char *const texts[] = {kernel_text_f64_math,
                                         kernel_text_exact_digits,
@@ -103,8 +103,8 @@ static bool fetch_columns(Measuring *m, size_t from, size_t to, size_t pitch, si
                           rows * sizeof(double), to - from, &m->fetched, call->err);
 }
 
-/* Columns of `rows` rows from the end of the work area to the table, while the device goes on: a few at
- * a time, for a number that the host waits for cannot overtake a transfer. */
+/* Columns of `rows` rows from the end of the work area to the table, while the device goes on: a
+ * few at a time, for a number that the host waits for cannot overtake a transfer. */
 static bool fetch(Measuring *m, size_t pitch, size_t rows)
 {
     PrimCall *call = m->call;
@@ -116,6 +116,10 @@ static bool fetch(Measuring *m, size_t pitch, size_t rows)
     for (size_t from = 0; ok && from < columns; from += few) {
         size_t to = columns - from < few ? columns : from + few;
         ok = fetch_columns(m, from, to, pitch, rows);
+    }
+    if (!ok) { /* what is under way must not outlive the table */
+        Err ignored = {0};
+        (void)dev_finish(call->dev, &ignored);
     }
     return ok;
 }
@@ -187,9 +191,13 @@ static bool write_hulls(const Measuring *m)
 bool measuring_finish(Measuring *m)
 {
     DevProgram *program = NULL;
+    if (m->result == MEASURE_MASK) {
+        return true;
+    }
     TRY(write_hulls(m));
-    TRY(finish_program(m, &program));
-    return m->vector ? write_vector(m, program) : write_table(m, program, m->call->table);
+    TRY(measuring_finish_program(m, &program));
+    return m->result == MEASURE_VECTOR ? write_vector(m, program)
+                                       : write_table(m, program, m->call->table);
 }
 
 /* ---- where results go ---------------------------------------------------------------------- */
@@ -220,16 +228,20 @@ static bool begin_table(const Measuring *m, PrimTable *table)
 bool measuring_begin_result(const Measuring *m)
 {
     const PrimImage *vector = &m->call->out[0];
-    return m->vector ? dev_fill(m->call->dev, vector->mem, 0,
-                                (size_t)vector->length * sizeof(float), 0, m->call->err)
-                     : begin_table(m, m->call->table);
+    if (m->result == MEASURE_TABLE) {
+        return begin_table(m, m->call->table);
+    }
+    return m->result != MEASURE_VECTOR ||
+           dev_fill(m->call->dev, vector->mem, 0, (size_t)vector->length * sizeof(float), 0,
+                    m->call->err);
 }
 
 bool measuring_close_result(Measuring *m)
 {
     PrimTable *table = m->call->table;
     TRY(measuring_reuse_work(m, SIZE_MAX));
-    for (int c = 1; !m->vector && c <= table->columns && table->rows < m->count; c++) {
+    bool table_wanted = m->result == MEASURE_TABLE;
+    for (int c = 1; table_wanted && c <= table->columns && table->rows < m->count; c++) {
         memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,
                 (size_t)table->rows * sizeof *table->at);
     }

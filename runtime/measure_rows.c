@@ -9,7 +9,13 @@
 
 #include <stdlib.h>
 
-enum { GROUP = 256, LANES = 32, FERET_GROUP = 64 };
+enum {
+    GROUP = 256,
+    LANES = 32,
+    FERET_GROUP = 64,
+    FEW_OBJECTS = 4096, /* fewer may be large, and are painted by several groups each */
+    PAINTERS = 64
+};
 
 extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
 
@@ -310,7 +316,8 @@ static bool hulls_in_space(Measuring *m, MeasureRows *r, const MeasureShare *sha
             TRY(hull_in_space(m, r, k));
         }
     }
-    return true;
+    return m->result != MEASURE_MASK || dev_write_rows(m->call->dev, r->ends, 0, rows, r->host_ends,
+                                                       rows, used, 2, m->call->err);
 }
 
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share)
@@ -327,6 +334,23 @@ bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share
         TRY(at->feret < 0 || launch_feret(m, r, share));
     }
     return true;
+}
+
+bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share)
+{
+    const PrimImage *mask = &m->call->out[0];
+    size_t objects = share->to - share->from;
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->at.rows),
+                           dev_int(m->frame.dims), dev_mem(m->lows),    dev_mem(m->place),
+                           dev_mem(m->heights),  dev_mem(r->ends),      dev_int(m->call->arg[3]),
+                           dev_int(mask->h),     dev_int(mask->pitch),  dev_mem(mask->mem)};
+    return measuring_launch(
+        m, &(MeasuringLaunch){.program = r->hull,
+                              .kernel = "measure_paint",
+                              .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},
+                              .group = LANES,
+                              .args = args,
+                              .n_args = 12});
 }
 
 bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,

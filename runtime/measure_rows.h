@@ -30,6 +30,8 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 
 /* Moments and hulls from whole objects' rows; overwrites the ends. */
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share);
+/* Paints the hulls that were found into the mask. */
+bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* Weighted moments. */
 bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,
                                   int image);

@@ -36,6 +36,7 @@ static bool find_rows(Measuring *m, MeasureRows *r)
         TRY(measuring_place_rows(m, &share));
         TRY(measure_rows_find(m, r, &share));
         TRY(measure_rows_finish(m, r, &share));
+        TRY(m->result != MEASURE_MASK || measure_rows_paint(m, r, &share));
         TRY(!m->at.weights || weigh_rows(m, r, &share));
         TRY(measuring_take_share(m, m->at.rows, &share));
     }

@@ -270,7 +270,8 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
         bool windowed;
     } ahead[MEASURING_AHEAD] = {{kernel_text_measure_range, true},
                                 {kernel_text_measure, false},
-                                {kernel_text_measure_outline, false}};
+                                {kernel_text_measure_outline, false},
+                                {NULL, false}}; /* measure_finish.c's */
     static const MeasureSpread short_numbers = {16, 0, 0};
     MeasureSpread spread[MEASURE_MAX_IMAGES];
     PrimCall own = *call;
@@ -283,6 +284,9 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
         measure_lanes(&m.list, spread, call, &m.lanes);
     } else if (!measuring_is_windowed(&m)) {
         return true;
+    }
+    if (ahead[which].text == NULL) {
+        return measuring_finish_program(&m, program);
     }
     bool outline = ahead[which].text == kernel_text_measure_outline;
     return (outline && m.lanes.n_outline == 0) ||

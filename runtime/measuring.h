@@ -13,9 +13,13 @@
 /* How an object stands to a part: it may lie in it, or be cut by it, as the last of its parts. */
 enum { STANDING_INSIDE = 1, STANDING_CUT = 2, STANDING_LAST = 4 };
 
+/* What is wanted: a table; of its last column a vector by label; the hulls of objects, painted into
+ * a mask of zeros from plane arg[3] on. */
+typedef enum MeasureResult { MEASURE_TABLE, MEASURE_VECTOR, MEASURE_MASK } MeasureResult;
+
 typedef struct Measuring {
     PrimCall *call;
-    bool vector;          /* one by label is wanted, of the last column; else a table */
+    MeasureResult result;
     MeasureList list;
     MeasureFrame frame;
     MeasureLanes lanes;
@@ -44,7 +48,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                        DevProgram **program);
 
 /* The programs that are known before anything has run (Primitive.program); not all are needed. */
-enum { MEASURING_AHEAD = 3 };
+enum { MEASURING_AHEAD = 4 };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -89,7 +93,11 @@ bool measuring_reuse_work(Measuring *m, size_t bytes);
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call);
 int measure_parts_halo(const PrimCall *call);
-bool measure_parts_run(PrimCall *call, bool vector);
+bool measure_parts_run(PrimCall *call, MeasureResult result);
+
+/* The primitive itself (prim_measure.c); scratch for it. */
+bool measuring_run(PrimCall *call, MeasureResult result);
+size_t measuring_scratch(const PrimCall *call);
 void measure_parts_forget(void *state);
 
 /* Everything after the first kernel: rows, hulls, moments, medians, holes. */
@@ -131,6 +139,7 @@ bool measuring_write_places(Measuring *m, const uint64_t *place);
 /* The box of object k, both ends included, from minima that lie `stride` apart. */
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
                    int32_t hi[3]);
+bool measuring_finish_program(const Measuring *m, DevProgram **program);
 /* Appends the chunk's present objects to the table, or puts them into the vector. */
 bool measuring_finish(Measuring *m);
 

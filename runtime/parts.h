@@ -128,6 +128,8 @@ bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
 /* The grid that a step runs over; the rows or planes that it is cut along. */
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);
 int parts_extent(const ExecGrid *grid);
+/* How many of its step's reads the task looks at: all or none. */
+int parts_reads(const ExecPlan *plan, const PartsTask *task);
 bool parts_is_vector(const ExecPlan *plan, int buffer);
 
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */

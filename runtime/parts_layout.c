@@ -40,6 +40,14 @@ bool parts_is_vector(const ExecPlan *plan, int buffer)
     return plan->program->buffers[buffer].grid < 0;
 }
 
+int parts_reads(const ExecPlan *plan, const PartsTask *task)
+{
+    const ProgStep *step = &plan->program->steps[task->step];
+    const Primitive *p = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
+    bool blind = p && p->reading > 0 && task->pass >= p->reading;
+    return blind ? 0 : step->n_reads;
+}
+
 int parts_extent(const ExecGrid *grid)
 {
     return grid->has_z ? grid->d : grid->h;

@@ -306,8 +306,9 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || box) {
         return false;
     }
-    insert_task(&c->now, (PartsTask){.step = s, .pass = pass, .last_pass = last_pass});
-    for (int i = 0; i < step->n_reads; i++) {
+    const PartsTask task = {.step = s, .pass = pass, .last_pass = last_pass};
+    insert_task(&c->now, task);
+    for (int i = 0; i < parts_reads(c->plan, &task); i++) {
         int b = step->reads[i].buffer, maker = c->parts->maker[b];
         int here = maker >= 0 ? task_of(&c->now, maker) : -1;
         bool whole = reads_whole(&step->reads[i]) || parts_is_vector(c->plan, b);
@@ -355,7 +356,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             around = primitive->halo ? primitive->halo(&call) : 0;
         }
         task->around = around;
-        for (int i = 0; i < step->n_reads; i++) {
+        for (int i = 0; i < parts_reads(c->plan, task); i++) {
             int b = step->reads[i].buffer, below, above;
             if (reads_whole(&step->reads[i])) {
                 continue;
@@ -424,7 +425,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
     for (int t = 0; t < seg->n_tasks; t++) {
         const PartsTask *task = &seg->tasks[t];
         const ProgStep *step = &c->program->steps[task->step];
-        for (int i = 0; i < step->n_reads; i++) {
+        for (int i = 0; i < parts_reads(c->plan, task); i++) {
             int b = step->reads[i].buffer;
             PartsWindow *w = window_of(seg, b);
             int maker = c->parts->maker[b], here = maker >= 0 ? task_of(seg, maker) : -1;

@@ -250,9 +250,10 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
     call.budget = &run->pixels.budget;
-    bool ok = true;
+    call.stop = run->exec->stop;
+    bool ok = true, reads = parts_reads(run->plan, task) > 0;
     int n = 0;
-    for (int i = 0; ok && i < step->n_inputs; i++) {
+    for (int i = 0; ok && reads && i < step->n_inputs; i++) {
         ok = step->inputs[i] < 0 ||
              give_image(seg, step->inputs[i], c, &call.in[i], &slices[n++]);
     }

@@ -85,6 +85,7 @@ typedef struct PrimCall {
                                 scratch_bytes says the most that it could be */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
+    bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
@@ -127,6 +128,7 @@ typedef struct Primitive {
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
+    int reading; /* the passes, from the first one on, that read its inputs; 0: all */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

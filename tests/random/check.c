@@ -24,6 +24,7 @@ const Variant CHECK_VARIANTS[] = {
     {"pointwise", FUSE_POINTWISE, NULL, 0, false},
     {"none", FUSE_NONE, NULL, 0, false},
     {"all in parts of 16", FUSE_ALL, NULL, 16, false},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false},
     {"all under a limit", FUSE_ALL, NULL, 0, true},
 #define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false},
 #include "passes/passes.def"
