@@ -16,7 +16,8 @@
 
 /* Sign and magnitude: 32-bit words of the number; words has n + 1 elements.  True: it is below 0.
  */
-static inline bool exact_magnitude(const F64_WHOLE *digit, int n, F64_WORD *word) {
+static inline bool exact_magnitude(const F64_WHOLE *digit, int n, F64_WORD *word)
+{
     F64_WHOLE carry = 0;
     for (int i = 0; i < n; i++) {
         F64_WHOLE v = digit[i] + carry;
@@ -37,7 +38,8 @@ static inline bool exact_magnitude(const F64_WHOLE *digit, int n, F64_WORD *word
 }
 
 /* How many of the upper bits of v, which is not 0, are 0. */
-static inline int exact_zeros(F64_WORD v) {
+static inline int exact_zeros(F64_WORD v)
+{
     int n = 0;
     for (int step = 32; step > 0; step /= 2) {
         bool empty = v >> (64 - step) == 0;
@@ -51,8 +53,8 @@ static inline int exact_zeros(F64_WORD v) {
  * high * 2 ** 64 + low, with the top bit of high set, as the double nearest to it and the double
  * nearest to what is left, all times 2 ** exponent.
  */
-static inline void exact_split(F64_WORD high, F64_WORD low, int exponent, double sign,
-                               double *out) {
+static inline void exact_split(F64_WORD high, F64_WORD low, int exponent, double sign, double *out)
+{
     F64_WORD kept = high >> 11, rest = high & 0x7ffu;
     bool up = rest > 0x400u || (rest == 0x400u && (low != 0 || (kept & 1) != 0));
     double scale = sign * f64_power_of_two(exponent);
@@ -67,7 +69,8 @@ static inline void exact_split(F64_WORD high, F64_WORD low, int exponent, double
 
 /* The sum of digit[i] * 2 ** (32 i + exponent) as two doubles; digits are less than 2 ** 62.  Bits
  * more than 127 below the top one are cut off. */
-static inline void exact_from_digits(const F64_WHOLE *digit, int n, int exponent, double *out) {
+static inline void exact_from_digits(const F64_WHOLE *digit, int n, int exponent, double *out)
+{
     F64_WORD word[EXACT_MOST + 2];
     double sign = exact_magnitude(digit, n, word) ? -1.0 : 1.0;
     for (int i = n + 1; i < 4; i++) {

@@ -35,20 +35,23 @@
 #define F64_WORD uint64_t
 #define F64_WHOLE int64_t
 
-static inline uint64_t f64_bits(double x) {
+static inline uint64_t f64_bits(double x)
+{
     uint64_t b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
 
-static inline double f64_from_bits(uint64_t b) {
+static inline double f64_from_bits(uint64_t b)
+{
     double x;
     memcpy(&x, &b, sizeof x);
     return x;
 }
 
 /* The upper 64 of the product's 128 bits. */
-static inline uint64_t f64_product_high(uint64_t a, uint64_t b) {
+static inline uint64_t f64_product_high(uint64_t a, uint64_t b)
+{
     uint64_t al = a & 0xffffffff, ah = a >> 32, bl = b & 0xffffffff, bh = b >> 32;
     uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xffffffff);
     return ah * bh + (middle >> 32) + (other >> 32);
@@ -62,7 +65,8 @@ typedef struct F64Pair {
     double hi, lo; /* their sum is meant */
 } F64Pair;
 
-static inline F64Pair f64_pair(double hi, double lo) {
+static inline F64Pair f64_pair(double hi, double lo)
+{
     F64Pair p;
     p.hi = hi;
     p.lo = lo;
@@ -70,33 +74,39 @@ static inline F64Pair f64_pair(double hi, double lo) {
 }
 
 /* a + b exactly, where |a| >= |b| or a is 0. */
-static inline F64Pair f64_sum(double a, double b) {
+static inline F64Pair f64_sum(double a, double b)
+{
     double s = a + b;
     return f64_pair(s, b - (s - a));
 }
 
-static inline F64Pair f64_times(F64Pair a, F64Pair b) {
+static inline F64Pair f64_times(F64Pair a, F64Pair b)
+{
     double p = a.hi * b.hi;
     return f64_pair(p, fma(a.hi, b.hi, -p) + fma(a.hi, b.lo, a.lo * b.hi));
 }
 
 /* (n.hi + n.lo) / (d.hi + d.lo) */
-static inline F64Pair f64_quotient(F64Pair n, F64Pair d) {
+static inline F64Pair f64_quotient(F64Pair n, F64Pair d)
+{
     double q = n.hi / d.hi;
     return f64_pair(q, (fma(-q, d.hi, n.hi) + (n.lo - q * d.lo)) / d.hi);
 }
 
-static inline double f64_nan(void) {
+static inline double f64_nan(void)
+{
     return f64_from_bits(0x7ff8000000000000u);
 }
 
 /* 2 ** n for n in -1022 .. 1023 */
-static inline double f64_power_of_two(int n) {
+static inline double f64_power_of_two(int n)
+{
     return f64_from_bits((F64_WORD)(n + 1023) << 52);
 }
 
 /* v * 2 ** n for v near 1 and n in -2040 .. 2040, rounded once, also where it is denormal */
-static inline double f64_scale(double v, int n) {
+static inline double f64_scale(double v, int n)
+{
     int half_n = n / 2;
     return v * f64_power_of_two(half_n) * f64_power_of_two(n - half_n);
 }
@@ -104,7 +114,8 @@ static inline double f64_scale(double v, int n) {
 /* ---- exponentials ---------------------------------------------------------------------- */
 
 /* e ** (r.hi + r.lo) for |r| <= 0.3467 */
-static inline F64Pair f64_exp_near_zero(F64Pair r) {
+static inline F64Pair f64_exp_near_zero(F64Pair r)
+{
     double p = fma(r.hi, 0x1.61b2cab08aa6ap-33, 0x1.1f7315649f2d7p-29);
     p = fma(r.hi, p, 0x1.ae643440b654bp-26);
     p = fma(r.hi, p, 0x1.27e4db5bb725ap-22);
@@ -123,7 +134,8 @@ static inline F64Pair f64_exp_near_zero(F64Pair r) {
 }
 
 /* e ** (x.hi + x.lo) = result * 2 ** *k, for |x| <= 800 */
-static inline F64Pair f64_exp_parts(F64Pair x, int *k) {
+static inline F64Pair f64_exp_parts(F64Pair x, int *k)
+{
     double n = rint(x.hi * 0x1.71547652b82fep+0);
     *k = (int)n;
     /* ln 2 in two parts; n times the first is exact */
@@ -134,18 +146,21 @@ static inline F64Pair f64_exp_parts(F64Pair x, int *k) {
     return f64_exp_near_zero(near);
 }
 
-static inline double f64_exp_of(F64Pair x) {
+static inline double f64_exp_of(F64Pair x)
+{
     int k;
     F64Pair e = f64_exp_parts(x, &k);
     return f64_scale(e.hi, k);
 }
 
-static inline double f64_exp(double x) {
+static inline double f64_exp(double x)
+{
     double inside = x > -800.0 ? (x < 800.0 ? x : 800.0) : -800.0;
     return x != x ? f64_nan() : f64_exp_of(f64_pair(inside, 0.0));
 }
 
-static inline double f64_exp2(double x) {
+static inline double f64_exp2(double x)
+{
     double inside = x > -1200.0 ? (x < 1200.0 ? x : 1200.0) : -1200.0, n = rint(inside);
     F64Pair ln2 = f64_pair(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
     F64Pair e = f64_exp_near_zero(f64_times(f64_pair(inside - n, 0.0), ln2));
@@ -158,7 +173,8 @@ static inline double f64_exp2(double x) {
  * x = m * 2 ** *k with m between sqrt(1/2) and sqrt(2), for positive finite x; returns ln(m),
  * which is 2 atanh(t) for t = (m - 1) / (m + 1), good to some 70 bits.
  */
-static inline F64Pair f64_log_parts(double x, int *k) {
+static inline F64Pair f64_log_parts(double x, int *k)
+{
     int e = 0;
     if (x < 0x1p-1022) {
         x *= 0x1p54;
@@ -191,7 +207,8 @@ static inline F64Pair f64_log_parts(double x, int *k) {
  * The logarithm of positive finite x to the base whose 1 / ln(base) is `factor` and whose log of 2
  * is kh + kl, kh short enough for exact products.
  */
-static inline F64Pair f64_log_to_base(double x, F64Pair factor, double kh, double kl) {
+static inline F64Pair f64_log_to_base(double x, F64Pair factor, double kh, double kl)
+{
     int k;
     F64Pair m = f64_times(f64_log_parts(x, &k), factor);
     F64Pair sum = f64_sum((double)k * kh, m.hi);
@@ -199,28 +216,34 @@ static inline F64Pair f64_log_to_base(double x, F64Pair factor, double kh, doubl
 }
 
 /* log(x) at 0, infinity, NaN and below 0 */
-static inline double f64_log_special(double x) {
+static inline double f64_log_special(double x)
+{
     return x == 0.0 ? -(double)INFINITY : x > 0.0 ? x : f64_nan();
 }
 
-static inline bool f64_log_is_special(double x) {
+static inline bool f64_log_is_special(double x)
+{
     return !(x > 0.0 && x < (double)INFINITY);
 }
 
-static inline F64Pair f64_log_of(double x) {
+static inline F64Pair f64_log_of(double x)
+{
     return f64_log_to_base(x, f64_pair(1.0, 0.0), 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45);
 }
 
-static inline double f64_log(double x) {
+static inline double f64_log(double x)
+{
     return f64_log_is_special(x) ? f64_log_special(x) : f64_log_of(x).hi;
 }
 
-static inline double f64_log2(double x) {
+static inline double f64_log2(double x)
+{
     F64Pair factor = f64_pair(0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
     return f64_log_is_special(x) ? f64_log_special(x) : f64_log_to_base(x, factor, 1.0, 0.0).hi;
 }
 
-static inline double f64_log10(double x) {
+static inline double f64_log10(double x)
+{
     if (f64_log_is_special(x)) {
         return f64_log_special(x);
     }
@@ -229,7 +252,8 @@ static inline double f64_log10(double x) {
 }
 
 /* |x| ** y for finite x and y, x not 0 */
-static inline double f64_pow_of(double x, double y) {
+static inline double f64_pow_of(double x, double y)
+{
     F64Pair p = f64_times(f64_log_of(fabs(x)), f64_pair(y, 0.0));
     if (!(fabs(p.hi) < 800.0)) {
         p = f64_pair(p.hi > 0.0 ? 800.0 : -800.0, 0.0);
@@ -237,7 +261,8 @@ static inline double f64_pow_of(double x, double y) {
     return f64_exp_of(p);
 }
 
-static inline double f64_pow(double x, double y) {
+static inline double f64_pow(double x, double y)
+{
     double a = fabs(x), b = fabs(y);
     bool whole = rint(y) == y;
     bool odd = whole && b < 0x1p53 && ((F64_WHOLE)y & 1) != 0;
@@ -272,12 +297,14 @@ F64_TABLE F64_WORD F64_TWO_OVER_PI[21] = {
     0xf0cfbc209af4361du};
 
 /* 64 bits of 2 / pi from bit `shift` of a word on, shift in 0 .. 63 */
-static inline F64_WORD f64_two_over_pi(int word, int shift) {
+static inline F64_WORD f64_two_over_pi(int word, int shift)
+{
     return F64_TWO_OVER_PI[word] << shift | F64_TWO_OVER_PI[word + 1] >> 1 >> (63 - shift);
 }
 
 /* top * 2 ** 128 + middle * 2 ** 64 + low, times 2 ** -190 */
-static inline F64Pair f64_fraction(F64_WORD top, F64_WORD middle, F64_WORD low) {
+static inline F64Pair f64_fraction(F64_WORD top, F64_WORD middle, F64_WORD low)
+{
     F64Pair a = f64_sum((double)(top >> 32) * 0x1p-30, (double)(top & 0xffffffffu) * 0x1p-62);
     F64Pair b = f64_sum(a.hi, (double)(middle >> 32) * 0x1p-94);
     F64Pair c = f64_sum(b.hi, (double)(middle & 0xffffffffu) * 0x1p-126);
@@ -289,7 +316,8 @@ static inline F64Pair f64_fraction(F64_WORD top, F64_WORD middle, F64_WORD low) 
  * of x by those 192 bits of 2 / pi that matter (M. H. Payne and R. N. Hanek, 1983): the upper bits
  * of the product are 2 of quadrant and 190 of fraction.
  */
-static inline F64Pair f64_reduce_angle(double x, int *quadrant) {
+static inline F64Pair f64_reduce_angle(double x, int *quadrant)
+{
     *quadrant = 0;
     if (fabs(x) <= 0x1.921fb54442d18p-1) {
         return f64_pair(x, 0.0);
@@ -316,7 +344,8 @@ static inline F64Pair f64_reduce_angle(double x, int *quadrant) {
     return below != (x < 0.0) ? f64_pair(-r.hi, -r.lo) : r;
 }
 
-static inline F64Pair f64_sin_near_zero(F64Pair r) {
+static inline F64Pair f64_sin_near_zero(F64Pair r)
+{
     double z = r.hi * r.hi;
     double p = fma(z, -0x1.ab17bdcbd3414p-41, 0x1.61217ee5cca1bp-33);
     p = fma(z, p, -0x1.ae64541295cdfp-26);
@@ -327,7 +356,8 @@ static inline F64Pair f64_sin_near_zero(F64Pair r) {
     return f64_sum(r.hi, fma(r.hi * z, p, r.lo * fma(-0.5, z, 1.0)));
 }
 
-static inline F64Pair f64_cos_near_zero(F64Pair r) {
+static inline F64Pair f64_cos_near_zero(F64Pair r)
+{
     double z = r.hi * r.hi, zl = fma(r.hi, r.hi, -z);
     double p = fma(z, 0x1.ab78473be59d7p-45, -0x1.9394b9eb4d56dp-37);
     p = fma(z, p, 0x1.1eed8deb82809p-29);
@@ -341,7 +371,8 @@ static inline F64Pair f64_cos_near_zero(F64Pair r) {
 }
 
 /* The sine of x plus `turns` quarter turns. */
-static inline double f64_sin_turned(double x, int turns) {
+static inline double f64_sin_turned(double x, int turns)
+{
     if (!(fabs(x) < (double)INFINITY)) {
         return f64_nan();
     }
@@ -352,15 +383,18 @@ static inline double f64_sin_turned(double x, int turns) {
     return quadrant & 2 ? -v : v;
 }
 
-static inline double f64_sin(double x) {
+static inline double f64_sin(double x)
+{
     return fabs(x) < 0x1p-27 ? x : f64_sin_turned(x, 0);
 }
 
-static inline double f64_cos(double x) {
+static inline double f64_cos(double x)
+{
     return f64_sin_turned(x, 1);
 }
 
-static inline double f64_tan(double x) {
+static inline double f64_tan(double x)
+{
     if (!(fabs(x) < (double)INFINITY)) {
         return f64_nan();
     }
@@ -377,7 +411,8 @@ static inline double f64_tan(double x) {
 /* ---- their inverses -------------------------------------------------------------------- */
 
 /* asin(x) = x + x * result, for z = x * x <= 1/4 */
-static inline double f64_asin_rest(double z) {
+static inline double f64_asin_rest(double z)
+{
     double p = fma(z, 0x1.e529c6fce9bb4p-6, -0x1.3b416bb7d9257p-6);
     p = fma(z, p, 0x1.406192d124629p-6);
     p = fma(z, p, 0x1.8f193743418ffp-9);
@@ -395,7 +430,8 @@ static inline double f64_asin_rest(double z) {
 }
 
 /* acos(a) for a in 1/2 .. 1, which is 2 asin(sqrt((1 - a) / 2)) */
-static inline F64Pair f64_acos_near_one(double a) {
+static inline F64Pair f64_acos_near_one(double a)
+{
     double z = 0.5 * (1.0 - a);
     double s = sqrt(z);
     double sl = s > 0.0 ? 0.5 * fma(-s, s, z) / s : 0.0;
@@ -403,12 +439,14 @@ static inline F64Pair f64_acos_near_one(double a) {
 }
 
 /* pi / 2 times `quarters` (1 or 2) minus p */
-static inline F64Pair f64_minus_from_pi(double quarters, F64Pair p) {
+static inline F64Pair f64_minus_from_pi(double quarters, F64Pair p)
+{
     F64Pair d = f64_sum(quarters * 0x1.921fb54442d18p+0, -p.hi);
     return f64_pair(d.hi, d.lo + fma(quarters, 0x1.1a62633145c07p-54, -p.lo));
 }
 
-static inline double f64_asin(double x) {
+static inline double f64_asin(double x)
+{
     double a = fabs(x);
     if (!(a <= 1.0)) {
         return f64_nan();
@@ -420,7 +458,8 @@ static inline double f64_asin(double x) {
     return copysign(r.hi + r.lo, x);
 }
 
-static inline double f64_acos(double x) {
+static inline double f64_acos(double x)
+{
     double a = fabs(x);
     if (!(a <= 1.0)) {
         return f64_nan();
@@ -438,7 +477,8 @@ static inline double f64_acos(double x) {
 }
 
 /* atan(t.hi + t.lo) for |t| <= tan(pi / 8) */
-static inline F64Pair f64_atan_near_zero(F64Pair t) {
+static inline F64Pair f64_atan_near_zero(F64Pair t)
+{
     double z = t.hi * t.hi;
     double p = fma(z, 0x1.0ad10221730d6p-6, -0x1.1b32a3266af2ep-5);
     p = fma(z, p, 0x1.74dd67f0d3109p-5);
@@ -455,7 +495,8 @@ static inline F64Pair f64_atan_near_zero(F64Pair t) {
 }
 
 /* atan(n / d) for 0 <= n <= d; above tan(pi / 8) it is pi / 4 + atan((n - d) / (n + d)) */
-static inline F64Pair f64_atan_of_ratio(double n, double d) {
+static inline F64Pair f64_atan_of_ratio(double n, double d)
+{
     double scale = d > 0x1p500 ? 0x1p-600 : d < 0x1p-500 ? 0x1p600 : 1.0;
     double top = n * scale, bottom = d * scale;
     if (top > 0.41421356 * bottom) {
@@ -468,7 +509,8 @@ static inline F64Pair f64_atan_of_ratio(double n, double d) {
     return f64_atan_near_zero(f64_pair(t, rest));
 }
 
-static inline double f64_atan2(double y, double x) {
+static inline double f64_atan2(double y, double x)
+{
     if (x != x || y != y) {
         return f64_nan();
     }
@@ -489,14 +531,16 @@ static inline double f64_atan2(double y, double x) {
     return copysign(r.hi + r.lo, y);
 }
 
-static inline double f64_atan(double x) {
+static inline double f64_atan(double x)
+{
     return f64_atan2(x, 1.0);
 }
 
 /* ---- hyperbolic functions -------------------------------------------------------------- */
 
 /* (e ** a + sign * e ** -a) / 2 for a >= 1/4 */
-static inline double f64_half_exp_sum(double a, double sign) {
+static inline double f64_half_exp_sum(double a, double sign)
+{
     int k;
     F64Pair e = f64_exp_parts(f64_pair(a < 800.0 ? a : 800.0, 0.0), &k);
     double power = f64_power_of_two(-2 * (k < 60 ? k : 60));
@@ -505,7 +549,8 @@ static inline double f64_half_exp_sum(double a, double sign) {
     return f64_scale(sum.hi + (sum.lo + (e.lo + sign * other.lo)), k - 1);
 }
 
-static inline double f64_sinh(double x) {
+static inline double f64_sinh(double x)
+{
     double a = fabs(x);
     if (x != x) {
         return f64_nan();
@@ -521,11 +566,13 @@ static inline double f64_sinh(double x) {
     return copysign(f64_half_exp_sum(a, -1.0), x);
 }
 
-static inline double f64_cosh(double x) {
+static inline double f64_cosh(double x)
+{
     return x != x ? f64_nan() : f64_half_exp_sum(fabs(x), 1.0);
 }
 
-static inline double f64_tanh(double x) {
+static inline double f64_tanh(double x)
+{
     double a = fabs(x);
     if (x != x) {
         return f64_nan();
@@ -553,7 +600,8 @@ static inline double f64_tanh(double x) {
 
 /* ---- cube root ------------------------------------------------------------------------- */
 
-static inline double f64_cbrt(double x) {
+static inline double f64_cbrt(double x)
+{
     double a = fabs(x);
     if (x != x) {
         return f64_nan();

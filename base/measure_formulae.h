@@ -20,19 +20,22 @@
 /* ---- helpers --------------------------------------------------------------------------- */
 
 /* The sum of two pairs, neither of which need be the larger. */
-static inline F64Pair add_pairs(F64Pair a, F64Pair b) {
+static inline F64Pair add_pairs(F64Pair a, F64Pair b)
+{
     double s = a.hi + b.hi;
     double t = s - a.hi;
     return f64_sum(s, (a.hi - (s - t)) + (b.hi - t) + a.lo + b.lo);
 }
 
-static inline F64Pair multiply_pairs(F64Pair a, F64Pair b) {
+static inline F64Pair multiply_pairs(F64Pair a, F64Pair b)
+{
     F64Pair p = f64_times(a, b);
     return f64_sum(p.hi, p.lo);
 }
 
 /* n * a - b * c, rounded once or nearly so. */
-static inline double determinant(double n, F64Pair a, F64Pair b, F64Pair c) {
+static inline double determinant(double n, F64Pair a, F64Pair b, F64Pair c)
+{
     F64Pair bc = multiply_pairs(b, c);
     F64Pair product = multiply_pairs(f64_pair(n, 0), a);
     F64Pair d = add_pairs(product, f64_pair(-bc.hi, -bc.lo));
@@ -45,12 +48,14 @@ static inline double determinant(double n, F64Pair a, F64Pair b, F64Pair c) {
     static inline void value_##NAME(const MeasureFrame *f, const MeasureObject *o,                 \
                                     const MeasureIntensity *v, double *out)
 
-static inline double pixel_size(const MeasureFrame *f) {
+static inline double pixel_size(const MeasureFrame *f)
+{
     double size = f->spacing[1] * f->spacing[0];
     return f->dims == 3 ? f->spacing[2] * size : size;
 }
 
-static inline double box_pixels(const MeasureFrame *f, const MeasureObject *o) {
+static inline double box_pixels(const MeasureFrame *f, const MeasureObject *o)
+{
     double n = 1;
     for (int k = 0; k < f->dims; k++) {
         n *= o->hi[k] - o->lo[k] + 1;
@@ -58,22 +63,26 @@ static inline double box_pixels(const MeasureFrame *f, const MeasureObject *o) {
     return n;
 }
 
-VALUE(label) {
+VALUE(label)
+{
     (void)f, (void)v;
     *out = o->label;
 }
 
-VALUE(num_pixels) {
+VALUE(num_pixels)
+{
     (void)f, (void)v;
     *out = (double)o->count;
 }
 
-VALUE(area) {
+VALUE(area)
+{
     (void)v;
     *out = (double)o->count * pixel_size(f);
 }
 
-VALUE(bbox) {
+VALUE(bbox)
+{
     (void)v;
     for (int i = 0; i < f->dims; i++) {
         out[i] = o->lo[f->dims - 1 - i];
@@ -81,12 +90,14 @@ VALUE(bbox) {
     }
 }
 
-VALUE(area_bbox) {
+VALUE(area_bbox)
+{
     (void)v;
     *out = box_pixels(f, o) * pixel_size(f);
 }
 
-VALUE(centroid) {
+VALUE(centroid)
+{
     (void)v;
     for (int i = 0; i < f->dims; i++) {
         int axis = f->dims - 1 - i;
@@ -94,7 +105,8 @@ VALUE(centroid) {
     }
 }
 
-VALUE(centroid_local) {
+VALUE(centroid_local)
+{
     (void)v;
     for (int i = 0; i < f->dims; i++) {
         int axis = f->dims - 1 - i;
@@ -103,66 +115,78 @@ VALUE(centroid_local) {
     }
 }
 
-VALUE(extent) {
+VALUE(extent)
+{
     (void)v;
     *out = (double)o->count / box_pixels(f, o);
 }
 
-VALUE(equivalent_diameter) {
+VALUE(equivalent_diameter)
+{
     double size;
     value_area(f, o, v, &size);
     *out = f64_pow(2 * f->dims * size / MEASURE_PI, 1.0 / f->dims);
 }
 
-VALUE(area_convex) {
+VALUE(area_convex)
+{
     (void)v;
     *out = o->convex * pixel_size(f);
 }
 
-VALUE(solidity) {
+VALUE(solidity)
+{
     (void)f, (void)v;
     *out = (double)o->count / o->convex;
 }
 
-VALUE(feret) {
+VALUE(feret)
+{
     (void)f, (void)v;
     *out = sqrt(o->feret);
 }
 
-VALUE(area_filled) {
+VALUE(area_filled)
+{
     (void)v;
     *out = o->filled * pixel_size(f);
 }
 
 /* ---- intensity ------------------------------------------------------------------------- */
 
-VALUE(intensity_mean) {
+VALUE(intensity_mean)
+{
     (void)f;
     *out = v->sum[0] / (double)o->count;
 }
 
-VALUE(intensity_min) {
+VALUE(intensity_min)
+{
     (void)f, (void)o;
     *out = v->min;
 }
 
-VALUE(intensity_max) {
+VALUE(intensity_max)
+{
     (void)f, (void)o;
     *out = v->max;
 }
 
-VALUE(intensity_sum) {
+VALUE(intensity_sum)
+{
     (void)f, (void)o;
     *out = v->sum[0];
 }
 
-VALUE(intensity_median) {
+VALUE(intensity_median)
+{
     (void)f, (void)o;
     *out = v->median;
 }
 
 /* n * sum of squares - square of the sum: exact enough that nothing cancels. */
-VALUE(intensity_std) {
+VALUE(intensity_std)
+{
     (void)f;
     double n = (double)o->count;
     F64Pair sum = f64_pair(v->sum[0], v->sum[1]), square = f64_pair(v->square[0], v->square[1]);
@@ -171,14 +195,16 @@ VALUE(intensity_std) {
 }
 
 /* The weighted centroid in pixels from `lo`, along an axis. */
-static inline double weighted_center(const MeasureIntensity *v, int axis, double lo) {
+static inline double weighted_center(const MeasureIntensity *v, int axis, double lo)
+{
     F64Pair sum = f64_pair(v->sum[0], v->sum[1]), by = f64_pair(v->by[axis][0], v->by[axis][1]);
     F64Pair shift = multiply_pairs(sum, f64_pair(-lo, 0));
     F64Pair inside = add_pairs(by, shift);
     return (inside.hi + inside.lo) / v->sum[0];
 }
 
-VALUE(centroid_weighted) {
+VALUE(centroid_weighted)
+{
     (void)o;
     for (int i = 0; i < f->dims; i++) {
         int axis = f->dims - 1 - i;
@@ -186,7 +212,8 @@ VALUE(centroid_weighted) {
     }
 }
 
-VALUE(centroid_weighted_local) {
+VALUE(centroid_weighted_local)
+{
     for (int i = 0; i < f->dims; i++) {
         int axis = f->dims - 1 - i;
         out[i] = weighted_center(v, axis, o->lo[axis]) * f->spacing[axis];
@@ -196,7 +223,8 @@ VALUE(centroid_weighted_local) {
 /* ---- moments --------------------------------------------------------------------------- */
 
 /* Four moments along one axis, `stride` apart, moved to an origin that is `by` further on. */
-static inline void shift_line(double *m, int stride, double by) {
+static inline void shift_line(double *m, int stride, double by)
+{
     double m0 = m[0], m1 = m[stride], m2 = m[2 * stride], m3 = m[3 * stride];
     m[stride] = m1 - by * m0;
     m[2 * stride] = m2 - 2 * by * m1 + by * by * m0;
@@ -205,7 +233,8 @@ static inline void shift_line(double *m, int stride, double by) {
 
 /* Moments about the anchor moved by `by` along each axis and put into units of the spacing. */
 static inline void shift_moments(const MeasureFrame *f, const double *anchored, const double by[3],
-                                 double *out) {
+                                 double *out)
+{
     int n = f->dims == 3 ? 64 : 16;
     for (int i = 0; i < n; i++) {
         out[i] = anchored[i];
@@ -224,12 +253,14 @@ static inline void shift_moments(const MeasureFrame *f, const double *anchored, 
     }
 }
 
-static inline int64_t anchor_of(const MeasureObject *o, int axis) {
+static inline int64_t anchor_of(const MeasureObject *o, int axis)
+{
     return measure_anchor(o->sum[axis], o->count);
 }
 
 static inline void to_corner(const MeasureFrame *f, const MeasureObject *o, const double *m,
-                             double *out) {
+                             double *out)
+{
     double by[3];
     for (int axis = 0; axis < 3; axis++) {
         by[axis] = (double)(o->lo[axis] - anchor_of(o, axis));
@@ -238,24 +269,28 @@ static inline void to_corner(const MeasureFrame *f, const MeasureObject *o, cons
 }
 
 /* Index of the moment of powers p, q along axes a and b. */
-static inline int moment_at(int a, int p, int b, int q) {
+static inline int moment_at(int a, int p, int b, int q)
+{
     return (p << 2 * a) + (q << 2 * b);
 }
 
-static inline double first_moment(const MeasureObject *o, int axis) {
+static inline double first_moment(const MeasureObject *o, int axis)
+{
     return (double)(o->sum[axis] - anchor_of(o, axis) * (int64_t)o->count);
 }
 
 /* The second central moment along axes a and b, without cancellation, so that symmetric objects
  * are symmetric. */
-static inline double second_central(const MeasureFrame *f, const MeasureObject *o, int a, int b) {
+static inline double second_central(const MeasureFrame *f, const MeasureObject *o, int a, int b)
+{
     double n = (double)o->count;
     F64Pair both = f64_pair(o->moments[a == b ? moment_at(a, 2, b, 0) : moment_at(a, 1, b, 1)], 0);
     F64Pair first = f64_pair(first_moment(o, a), 0), second = f64_pair(first_moment(o, b), 0);
     return determinant(n, both, first, second) / n * (f->spacing[a] * f->spacing[b]);
 }
 
-static inline void central(const MeasureFrame *f, const MeasureObject *o, double *out) {
+static inline void central(const MeasureFrame *f, const MeasureObject *o, double *out)
+{
     double by[3];
     for (int axis = 0; axis < 3; axis++) {
         by[axis] = first_moment(o, axis) / (double)o->count;
@@ -271,7 +306,8 @@ static inline void central(const MeasureFrame *f, const MeasureObject *o, double
 }
 
 static inline void weighted_central(const MeasureFrame *f, const MeasureObject *o,
-                                    const MeasureIntensity *v, double *out) {
+                                    const MeasureIntensity *v, double *out)
+{
     double by[3];
     for (int axis = 0; axis < 3; axis++) {
         by[axis] = axis < f->dims ? v->moments[moment_at(axis, 1, axis, 0)] / v->moments[0] : 0;
@@ -282,7 +318,8 @@ static inline void weighted_central(const MeasureFrame *f, const MeasureObject *
 
 enum { HIGHEST_ORDER = 9 }; /* three times along each of three axes */
 
-static inline void normalised(const MeasureFrame *f, double *m) {
+static inline void normalised(const MeasureFrame *f, double *m)
+{
     double scale = f->spacing[0], mu0 = m[0];
     for (int axis = 1; axis < f->dims; axis++) {
         scale = f->spacing[axis] < scale ? f->spacing[axis] : scale;
@@ -298,7 +335,8 @@ static inline void normalised(const MeasureFrame *f, double *m) {
     }
 }
 
-static inline void hu(const double *nu, double *out) {
+static inline void hu(const double *nu, double *out)
+{
     double n11 = nu[5], n02 = nu[2], n20 = nu[8], n03 = nu[3], n30 = nu[12], n12 = nu[6];
     double n21 = nu[9];
     double t0 = n30 + n12, t1 = n21 + n03, q0 = t0 * t0, q1 = t1 * t1;
@@ -316,23 +354,27 @@ static inline void hu(const double *nu, double *out) {
     out[6] = q1 * t0 - q0 * t1;
 }
 
-VALUE(moments) {
+VALUE(moments)
+{
     (void)v;
     to_corner(f, o, o->moments, out);
 }
 
-VALUE(moments_central) {
+VALUE(moments_central)
+{
     (void)v;
     central(f, o, out);
 }
 
-VALUE(moments_normalized) {
+VALUE(moments_normalized)
+{
     (void)v;
     central(f, o, out);
     normalised(f, out);
 }
 
-VALUE(moments_hu) {
+VALUE(moments_hu)
+{
     (void)v;
     double nu[MEASURE_MAX_MOMENTS];
     central(f, o, nu);
@@ -340,20 +382,24 @@ VALUE(moments_hu) {
     hu(nu, out);
 }
 
-VALUE(moments_weighted) {
+VALUE(moments_weighted)
+{
     to_corner(f, o, v->moments, out);
 }
 
-VALUE(moments_weighted_central) {
+VALUE(moments_weighted_central)
+{
     weighted_central(f, o, v, out);
 }
 
-VALUE(moments_weighted_normalized) {
+VALUE(moments_weighted_normalized)
+{
     weighted_central(f, o, v, out);
     normalised(f, out);
 }
 
-VALUE(moments_weighted_hu) {
+VALUE(moments_weighted_hu)
+{
     double nu[MEASURE_MAX_MOMENTS];
     weighted_central(f, o, v, nu);
     normalised(f, nu);
@@ -363,7 +409,8 @@ VALUE(moments_weighted_hu) {
 /* ---- inertia --------------------------------------------------------------------------- */
 
 /* T[i][j] in the table's order of axes. */
-static inline void tensor(const MeasureFrame *f, const MeasureObject *o, double t[3][3]) {
+static inline void tensor(const MeasureFrame *f, const MeasureObject *o, double t[3][3])
+{
     double square[3], sum = 0, n = (double)o->count;
     int last = f->dims - 1;
     for (int i = 0; i < f->dims; i++) {
@@ -378,12 +425,14 @@ static inline void tensor(const MeasureFrame *f, const MeasureObject *o, double 
     }
 }
 
-static inline double not_negative(double v) {
+static inline double not_negative(double v)
+{
     return v < 0 ? 0 : v;
 }
 
 /* One Jacobi rotation that makes t[p][q] vanish. */
-static inline void rotate_axes(double t[3][3], int p, int q) {
+static inline void rotate_axes(double t[3][3], int p, int q)
+{
     if (t[p][q] == 0) {
         return;
     }
@@ -400,7 +449,8 @@ static inline void rotate_axes(double t[3][3], int p, int q) {
 }
 
 /* Largest first. */
-static inline void eigenvalues(const MeasureFrame *f, const MeasureObject *o, double out[3]) {
+static inline void eigenvalues(const MeasureFrame *f, const MeasureObject *o, double out[3])
+{
     double t[3][3];
     tensor(f, o, t);
     if (f->dims == 2) {
@@ -425,7 +475,8 @@ static inline void eigenvalues(const MeasureFrame *f, const MeasureObject *o, do
     }
 }
 
-VALUE(inertia) {
+VALUE(inertia)
+{
     (void)v;
     double t[3][3];
     tensor(f, o, t);
@@ -434,7 +485,8 @@ VALUE(inertia) {
     }
 }
 
-VALUE(inertia_eigvals) {
+VALUE(inertia_eigvals)
+{
     (void)v;
     double e[3];
     eigenvalues(f, o, e);
@@ -443,28 +495,32 @@ VALUE(inertia_eigvals) {
     }
 }
 
-VALUE(axis_major) {
+VALUE(axis_major)
+{
     (void)v;
     double e[3];
     eigenvalues(f, o, e);
     *out = f->dims == 2 ? 4 * sqrt(e[0]) : sqrt(10 * not_negative(e[0] + e[1] - e[2]));
 }
 
-VALUE(axis_minor) {
+VALUE(axis_minor)
+{
     (void)v;
     double e[3];
     eigenvalues(f, o, e);
     *out = f->dims == 2 ? 4 * sqrt(e[1]) : sqrt(10 * not_negative(-e[0] + e[1] + e[2]));
 }
 
-VALUE(eccentricity) {
+VALUE(eccentricity)
+{
     (void)v;
     double e[3];
     eigenvalues(f, o, e);
     *out = e[0] == 0 ? 0 : sqrt(1 - e[1] / e[0]);
 }
 
-VALUE(orientation) {
+VALUE(orientation)
+{
     (void)v;
     double t[3][3];
     tensor(f, o, t);
@@ -477,12 +533,14 @@ VALUE(orientation) {
 /* ---- outline --------------------------------------------------------------------------- */
 
 /* Perimeters are defined for square pixels only; elsewhere the field stays empty. */
-static inline double square_side(const MeasureFrame *f) {
+static inline double square_side(const MeasureFrame *f)
+{
     double ratio = f->spacing[0] / f->spacing[1];
     return fabs(ratio - 1) < 1e-6 ? f->spacing[0] : (double)NAN;
 }
 
-VALUE(perimeter) {
+VALUE(perimeter)
+{
     (void)v;
     double length = (double)o->perimeter[0] + (double)o->perimeter[1] * sqrt(2.0) +
                     (double)o->perimeter[2] * ((1 + sqrt(2.0)) / 2);
@@ -491,7 +549,8 @@ VALUE(perimeter) {
 
 /* The five weights of scikit-image's table for 2 x 2 neighbourhoods: codes 1, 5; 2, 7, 10, 11;
  * 3; 8, 12; 9, 13. */
-VALUE(perimeter_crofton) {
+VALUE(perimeter_crofton)
+{
     (void)v;
     double weight[5] = {MEASURE_PI / 4 * (1 + 1 / sqrt(2.0)), MEASURE_PI / (4 * sqrt(2.0)),
                         MEASURE_PI / (2 * sqrt(2.0)), MEASURE_PI / 4, MEASURE_PI / 2};
@@ -502,14 +561,16 @@ VALUE(perimeter_crofton) {
     *out = length * square_side(f);
 }
 
-VALUE(euler_number) {
+VALUE(euler_number)
+{
     (void)v;
     *out = (double)(f->dims == 3 ? o->euler / 8 : o->euler);
 }
 
 /* ---- not finite ------------------------------------------------------------------------ */
 
-static inline void close_intensity(MeasureIntensity *v) {
+static inline void close_intensity(MeasureIntensity *v)
+{
     if (v->min - v->min == 0 && v->max - v->max == 0) {
         return;
     }

@@ -26,6 +26,7 @@ const Measure MEASURES[MEASURE_IDS] = {
 #undef M
 };
 
-void measure_close(MeasureIntensity *v) {
+void measure_close(MeasureIntensity *v)
+{
     close_intensity(v);
 }

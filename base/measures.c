@@ -1,6 +1,6 @@
 /*
  * measures: names, columns and the text in which the compiler hands a table's columns to the
- * runtime.  The formulae are in measure_values.c.
+ * runtime.  The formulae are in measure_formulae.h.
  */
 #include "measures.h"
 

@@ -110,6 +110,11 @@ static const char *width_text(Rows *r, IrId node)
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
+static bool has_channels(const Rows *r)
+{
+    return r->k->g->grids.at[r->k->domain].has[IR_AX_C];
+}
+
 static void body_line(Rows *r, const char *text)
 {
     str_addf(r->body, "%*s%s\n", 4 * r->cx.indent, "", text);
@@ -318,12 +323,11 @@ static const char *row_text(Rows *r, IrId node, const char *y, const char *plane
     if (r->warms_up && strcmp(rows_march_z(r) ? plane : y, march) == 0) {
         *(rows_march_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
     }
-    if (channel[0] != '\0' && grid->has[IR_AX_Z]) {
-        plane = arena_printf(k->arena, "%s * %s + %s", channel, cg_param_extent(k, 0, 2), plane);
-    } else if (channel[0] != '\0') {
-        plane = channel;
+    const char *c = channel[0] != '\0' ? channel : "c", *z = has_channels(r) ? "z" : plane;
+    if (channel[0] != '\0') {
+        plane = grid->has[IR_AX_Z] ? z : channel;
     }
-    return arena_printf(k->arena, "%s + ROW(%s, %s, %s)", buffer, buffer, plane, y);
+    return arena_printf(k->arena, "%s + %s", buffer, cg_row(k, node, buffer, c, z, plane, y));
 }
 
 /* The columns of a row are fetched a turn ahead, on devices where that is faster. */
@@ -718,8 +722,9 @@ static void store_stage(Rows *r, IrId id, const char *array)
     const char *left = left_text(r, id);
     const char *from = strcmp(left, "0") == 0 ? array
                                               : arena_printf(k->arena, "(%s + %s)", array, left);
-    body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + ROW(%s, plane, y) + x, %s);",
-                              elem_cl_name(ir_node(k->g, id)->elem), to, to, from));
+    body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + %s + x, %s);",
+                              elem_cl_name(ir_node(k->g, id)->elem), to,
+                              cg_row(k, id, to, "c", "z", "plane", "y"), from));
     cg_add_by_products(k, id, from, r->cx.indent, r->body);
 }
 

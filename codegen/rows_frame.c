@@ -154,7 +154,9 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     str_init(&by_products, k->arena);
     cg_open_by_products(k, r->step, &by_products);
     if (!rows_march_z(r)) {
-        cg_plane_names(k, r->body->at, 4, &planes);
+        const IrGrid *grid = &k->g->grids.at[k->domain];
+        bool named = grid->has[IR_AX_C] && grid->has[IR_AX_Z];
+        cg_plane_names(k, named ? "c z" : r->body->at, 4, &planes);
     }
     if (inside != NULL) {
         str_add(out, "#define TURNS ROWS_CARRIED\n");

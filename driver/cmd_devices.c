@@ -2,15 +2,45 @@
 #include "driver.h"
 
 #include "../runtime/cl.h"
+#include "../runtime/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void print_device(const DeviceInfo *d)
+{
+    DeviceFigures figures;
+    printf("#%d  %s\n    %s, driver %s, %s; %d units, %.1f GiB, largest buffer %.1f GiB, local "
+           "memory %llu KiB%s\n",
+           d->number, d->name, d->platform, d->driver, d->cpu ? "CPU" : "GPU", d->units,
+           (double)d->memory / 1073741824.0, (double)d->max_alloc / 1073741824.0,
+           (unsigned long long)(d->local / 1024), d->fp64 ? "" : ", no double precision");
+    if (figures_measured(d->name, &figures)) {
+        printf("    measured: a copy moves %.4g GB/s, %.4g Gop/s\n", figures.copy_gb, figures.giga_ops);
+    }
+}
+
+/* Measures a device and keeps what it came to. */
+static bool measure(const DeviceInfo *d, Err *err)
+{
+    char number[16];
+    DeviceFigures figures;
+    Device *dev = NULL;
+    snprintf(number, sizeof number, "#%d", d->number);
+    snprintf(figures.name, sizeof figures.name, "%s", d->name);
+    const DevOptions options = {.choice = number, .profile = true};
+    TRY(dev_open(&options, &dev, err));
+    bool ok = probe_device(dev, &figures.copy_gb, &figures.giga_ops, err) && figures_store(&figures, err);
+    dev_close(dev);
+    return ok;
+}
 
 int cmd_devices(int argc, char **argv)
 {
-    (void)argv;
-    if (argc > 1) {
-        return usage_error("pipec devices takes no arguments");
+    bool probe = argc == 2 && strcmp(argv[1], "--probe") == 0;
+    if (argc > 1 && !probe) {
+        return usage_error("pipec devices takes --probe or nothing");
     }
     DeviceInfo *list = NULL;
     int n = 0;
@@ -23,14 +53,14 @@ int cmd_devices(int argc, char **argv)
         fprintf(stderr, "pipec: %s\n", why);
         return CODE_DEVICE;
     }
+    int code = CODE_OK;
     for (int i = 0; i < n; i++) {
-        const DeviceInfo *d = &list[i];
-        printf("#%d  %s\n    %s, driver %s, %s; %d units, %.1f GiB, largest buffer %.1f GiB, local "
-               "memory %llu KiB%s\n",
-               d->number, d->name, d->platform, d->driver, d->cpu ? "CPU" : "GPU", d->units,
-               (double)d->memory / 1073741824.0, (double)d->max_alloc / 1073741824.0,
-               (unsigned long long)(d->local / 1024), d->fp64 ? "" : ", no double precision");
+        if (probe && !measure(&list[i], &err)) {
+            code = complain(&err);
+            err_clear(&err);
+        }
+        print_device(&list[i]);
     }
     free(list);
-    return CODE_OK;
+    return code;
 }

@@ -110,6 +110,7 @@ static bool compile_stages(Compilation *c, Stage stage)
     PassContext cx = {.fuse = c->options.fuse,
                       .only = c->options.passes,
                       .verify = c->options.verify,
+                      .figures = &c->options.plan_for,
                       .after = print_after,
                       .user = c};
     c->schedule = pass_run_all(c->graph, &cx);
@@ -187,14 +188,29 @@ static bool known_passes(const char *list)
     return true;
 }
 
+/* What was measured goes before what the table says. */
+static bool set_figures(CompileOptions *options, const char *name)
+{
+    const DeviceFigures *known = figures_known(name);
+    options->measured = figures_measured(name, &options->plan_for);
+    if (!options->measured && known == NULL) {
+        usage_error("--plan-for=%s: nothing is known of such a device; `pipec devices --probe` measures "
+                    "those that are here", name);
+        return false;
+    }
+    options->plan_for = options->measured ? options->plan_for : *known;
+    return true;
+}
+
 bool take_compile_options(int *argc, char **argv, CompileOptions *options)
 {
-    *options = (CompileOptions){.fuse = FUSE_ALL};
+    *options = (CompileOptions){.fuse = FUSE_ALL, .plan_for = *figures_known(NULL)};
     int n = 0;
     bool ok = true;
     for (int i = 0; i < *argc; i++) {
         const char *fuse = value_of(argv[i], "--fuse"), *passes = value_of(argv[i], "--passes");
         const char *after = value_of(argv[i], "--print-after");
+        const char *plan_for = value_of(argv[i], "--plan-for");
         if (fuse != NULL) {
             ok = set_fuse(options, fuse) && ok;
         } else if (passes != NULL) {
@@ -202,6 +218,8 @@ bool take_compile_options(int *argc, char **argv, CompileOptions *options)
             options->passes = passes;
         } else if (after != NULL) {
             options->after = after;
+        } else if (plan_for != NULL) {
+            ok = set_figures(options, plan_for) && ok;
         } else if (strcmp(argv[i], "--verify") == 0) {
             options->verify = true;
         } else if (strcmp(argv[i], "--json") == 0) {

@@ -11,6 +11,7 @@
 #include "../frontend/ast.h"
 #include "../frontend/diag.h"
 #include "../ir/schedule.h"
+#include "../passes/figures.h"
 #include "../passes/pass.h"
 
 /* What the options before and after a command say about compiling. */
@@ -21,6 +22,8 @@ typedef struct CompileOptions {
     bool json;            /* --json */
     bool silent;          /* diagnostics have been printed already */
     const char *after;    /* --print-after=NAME or all */
+    DeviceFigures plan_for; /* --plan-for=NAME; of the table's first device without it */
+    bool measured;          /* they do not come from the table */
 } CompileOptions;
 
 /* One compilation; everything lives in the arena. */
@@ -49,6 +52,10 @@ bool is_pipeline(const char *path);
 /* Takes the options of CompileOptions out of argv[1..]; the rest stays, argc is reduced.  False
  * with a message on stderr when a value makes no sense. */
 bool take_compile_options(int *argc, char **argv, CompileOptions *options);
+/* The figures that `devices --probe` has measured of the device whose name contains `name`; false when there
+ * are none. */
+bool figures_measured(const char *name, DeviceFigures *out);
+bool figures_store(const DeviceFigures *figures, Err *err);
 /* An arena whose lack of memory ends the command with CODE_MEMORY. */
 void driver_arena(Arena *arena);
 /* Prints "pipec: text" and returns the code. */

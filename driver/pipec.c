@@ -20,7 +20,8 @@ static const struct Command {
     {"explain", "explain FILE.pipe", "say for each edge how it was fused, or why not", cmd_explain},
     {"plan", "plan FILE.pipe --shape 20000x30000:u16 [--memory 8GiB]",
      "kernels, buffers over time and peak memory, without a device", cmd_plan},
-    {"devices", "devices", "list the devices", cmd_devices},
+    {"devices", "devices [--probe]", "list the devices; --probe: measure them for --plan-for",
+     cmd_devices},
     {"ops", "ops [NAME] [--source]", "list the operators, or explain one", cmd_ops},
     {"help", "help [COMMAND | CODE]", "explain a command, or an error such as P0207", cmd_help},
 };
@@ -49,8 +50,8 @@ static void print_usage(void)
     for (int i = 0; i < N_COMMANDS; i++) {
         printf("  pipec %-58s %s\n", COMMANDS[i].usage, COMMANDS[i].what);
     }
-    puts("\ncompiling can be steered with --fuse=none|pointwise|all, --passes=a,b, --verify and\n"
-         "--print-after=PASS|all; no output changes by it");
+    puts("\ncompiling can be steered with --fuse=none|pointwise|all, --passes=a,b, --verify,\n"
+         "--print-after=PASS|all and --plan-for=DEVICE; no output changes by it");
 }
 
 static int list_passes(void)

@@ -220,17 +220,23 @@ typedef struct Rows {
     double *cell; /* z, y, x */
 } Rows;
 
+static bool holds_lists(Val list)
+{
+    return list.kind == VAL_LIST && list.n > 0 && list.items[0].val.kind == VAL_LIST;
+}
+
+static bool holds_planes(Val list)
+{
+    return holds_lists(list) && holds_lists(list.items[0].val);
+}
+
 /* The shape of nested lists; false when rows differ in length or are no lists. */
 static bool shape_of(Val list, Rows *rows)
 {
-    const Val *plane = &list;
-    rows->nz = 1;
-    if (list.n > 0 && list.items[0].val.kind == VAL_LIST && list.items[0].val.n > 0 &&
-        list.items[0].val.items[0].val.kind == VAL_LIST) {
-        rows->nz = list.n;
-        plane = &list.items[0].val;
-    }
-    bool nested = plane->n > 0 && plane->items[0].val.kind == VAL_LIST;
+    bool deep = holds_planes(list);
+    const Val *plane = deep ? &list.items[0].val : &list;
+    rows->nz = deep ? list.n : 1;
+    bool nested = holds_lists(*plane);
     rows->ny = nested ? plane->n : 1;
     rows->nx = nested ? plane->items[0].val.n : plane->n;
     return rows->nx > 0;
@@ -238,11 +244,8 @@ static bool shape_of(Val list, Rows *rows)
 
 static bool cell_at(const Elab *el, Val list, const Rows *rows, int z, int y, int x, double *value)
 {
-    Val plane = list;
-    if (rows->nz > 1) {
-        plane = list.items[z].val;
-    }
-    bool nested = plane.kind == VAL_LIST && plane.n > 0 && plane.items[0].val.kind == VAL_LIST;
+    Val plane = holds_planes(list) ? list.items[z].val : list;
+    bool nested = holds_lists(plane);
     if (plane.kind != VAL_LIST || (nested ? plane.n : 1) != rows->ny) {
         return false;
     }
@@ -271,12 +274,6 @@ static bool read_rows(Elab *el, Val list, Rows *rows, Span span)
                                 "[0, 1, 0]]");
         return false;
     }
-    if (rows->nx % 2 == 0 || rows->ny % 2 == 0 || rows->nz % 2 == 0) {
-        Diag *d = el_error(el, LIST_NOT_ODD, span, rows->nx, rows->ny);
-        diag_help(el->diags, d, "add a row or column of zeros: the middle one is the current "
-                                "pixel");
-        return false;
-    }
     return true;
 }
 
@@ -284,6 +281,12 @@ Val el_literal_footprint(Elab *el, Val list, Span span)
 {
     Rows rows;
     if (!read_rows(el, list, &rows, span)) {
+        return el_err();
+    }
+    if (rows.nx % 2 == 0 || rows.ny % 2 == 0 || rows.nz % 2 == 0) {
+        Diag *d = el_error(el, LIST_NOT_ODD, span, rows.nx, rows.ny);
+        diag_help(el->diags, d, "add a row or column of zeros: the middle one is the current "
+                                "pixel");
         return el_err();
     }
     bool full = true;
@@ -447,6 +450,12 @@ static IrExpr read_cell(Elab *el, IrId node, int dx, int dy, int dz, Val border)
     return ir_read_offset(el->g, node, offset, 0, border.border, border.expr);
 }
 
+/* How far cell i of n lies from the middle one, number n / 2 of the kernel as it is written. */
+static int from_middle(int i, int n, bool flip)
+{
+    return flip ? i - (n - 1) / 2 : i - n / 2;
+}
+
 /* A sum of products in the order of the rows, each fused: one fma a weight that is not 0. */
 Val el_literal_kernel(Elab *el, Call *call)
 {
@@ -469,8 +478,10 @@ Val el_literal_kernel(Elab *el, Call *call)
     for (int i = 0; i < n; i++) {
         double w = rows.cell[flip ? n - 1 - i : i];
         if (w != 0) {
-            int dx = i % rows.nx - rows.nx / 2, dy = i / rows.nx % rows.ny - rows.ny / 2;
-            IrExpr read = read_cell(el, node, dx, dy, i / (rows.nx * rows.ny) - rows.nz / 2, border);
+            int dx = from_middle(i % rows.nx, rows.nx, flip);
+            int dy = from_middle(i / rows.nx % rows.ny, rows.ny, flip);
+            int dz = from_middle(i / (rows.nx * rows.ny), rows.nz, flip);
+            IrExpr read = read_cell(el, node, dx, dy, dz, border);
             acc = ir_op3(g, IR_X_FMA, ir_const_typed(g, w, ELEM_F32), read, acc);
         }
     }
@@ -509,10 +520,18 @@ Val el_is_mask_op(Elab *el, Call *call)
     return el_host(ir_const_typed(el->g, el_is_mask(el, call->arg[0]), ELEM_BOOL));
 }
 
+static Val per_axis(Elab *el, IrExpr x, IrExpr y, IrExpr z)
+{
+    Val record = el_record(el, 3);
+    record.items[0] = (ValItem){"x", el_host(x)};
+    record.items[1] = (ValItem){"y", el_host(y)};
+    record.items[2] = (ValItem){"z", el_host(z)};
+    return record;
+}
+
 /* How far a kernel reaches: half the rows of a list; for a function what the user says. */
 Val el_kernel_radius(Elab *el, Call *call)
 {
-    static const char *const NAMES[] = {"x", "y", "z"};
     Rows rows;
     if (call->arg[0].kind == VAL_FUNCTION) {
         if (call->arg[1].kind != VAL_RECORD) {
@@ -525,12 +544,31 @@ Val el_kernel_radius(Elab *el, Call *call)
     if (!read_rows(el, call->arg[0], &rows, call->at[0])) {
         return el_err();
     }
-    const int radius[3] = {rows.nx / 2, rows.ny / 2, rows.nz / 2};
-    Val record = el_record(el, 3);
-    for (int ax = 0; ax < 3; ax++) {
-        record.items[ax] = (ValItem){NAMES[ax], el_number(el, radius[ax])};
+    IrGraph *g = el->g;
+    return per_axis(el, ir_const(g, rows.nx / 2), ir_const(g, rows.ny / 2),
+                    ir_const(g, rows.nz / 2));
+}
+
+/* How many cells a kernel has along each axis, which may be an even number where it is a list. */
+Val el_kernel_extent(Elab *el, Call *call)
+{
+    static const char *const NAMES[] = {"x", "y", "z"};
+    IrGraph *g = el->g;
+    Rows rows;
+    Val radius = el_kernel_radius(el, call);
+    if (el_is_bad(radius)) {
+        return radius;
     }
-    return record;
+    if (call->arg[0].kind == VAL_LIST) {
+        read_rows(el, call->arg[0], &rows, call->at[0]);
+        return per_axis(el, ir_const(g, rows.nx), ir_const(g, rows.ny), ir_const(g, rows.nz));
+    }
+    IrExpr extent[3];
+    for (int ax = 0; ax < 3; ax++) {
+        IrExpr r = el_member(radius, NAMES[ax])->expr;
+        extent[ax] = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, ir_const(g, 2), r), ir_const(g, 1));
+    }
+    return per_axis(el, extent[0], extent[1], extent[2]);
 }
 
 /* True when a number is 0 whatever the parameters are. */

@@ -504,6 +504,7 @@ Val el_hull(Elab *el, Call *call)
                    .kind = IR_K_MASK,
                    .elem = ELEM_BOOL,
                    .grid = call->arg[0].grid};
-    node.in[0] = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
+    node.of = el_store(el, el_relabel(el, call), "labels", call->span);
+    node.in[0] = ir_read(el->g, node.of);
     return primitive(el, node, NULL, call->span);
 }

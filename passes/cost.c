@@ -17,7 +17,7 @@ typedef struct Count {
     IrGraph *g;
     double *ops;  /* by expression, + 1; 0 not counted yet */
     int cap;
-    CostKernel *k;
+    CostStage *of;
 } Count;
 
 static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
@@ -38,7 +38,7 @@ static double rounds_of(Count *c, const IrExprNode *fold)
 {
     double lo, hi;
     if (!value_of(c->g, fold->b, &lo) || !value_of(c->g, fold->c, &hi)) {
-        c->k->known = false;
+        c->of->known = false;
         return UNKNOWN_ROUNDS;
     }
     return hi >= lo ? hi - lo + 1 : 0;
@@ -69,8 +69,8 @@ static double count_fold(Count *c, const IrExprNode *n)
     March march = {.index = n->num};
     ir_walk(c->g, n->a, look_for_march, &march);
     if (march.found) { /* kept transposed: a partial result for every open row */
-        c->k->registers += PIXELS * rounds + FOLD_REGISTERS;
-        c->k->halo = rounds - 1 > c->k->halo ? rounds - 1 : c->k->halo;
+        c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
+        c->of->halo = rounds - 1 > c->of->halo ? rounds - 1 : c->of->halo;
     }
     return rounds * (1 + count(c, n->a));
 }
@@ -98,32 +98,71 @@ static double bytes_of(const IrGraph *g, IrId node)
     return size > 0 ? (double)size : FILE_BYTES;
 }
 
-static bool is_among(const IrId *stages, int n, IrId id)
+Cost cost_new(IrGraph *g, const IrSchedule *s)
+{
+    return (Cost){g, s, arena_array(g->arena, CostStage, g->nodes.n)};
+}
+
+const CostStage *cost_stage(Cost *c, IrId id)
+{
+    CostStage *stage = &c->stages[id];
+    if (stage->counted) {
+        return stage;
+    }
+    IrGraph *g = c->g;
+    *stage = (CostStage){.counted = true, .known = true};
+    Count counter = {.g = g, .cap = g->exprs.n, .of = stage};
+    counter.ops = arena_array(g->arena, double, g->exprs.n);
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        IrExpr e = ir_node(g, id)->in[i];
+        stage->ops += count(&counter, e);
+        IrFootprint fp = ir_footprint(g, e);
+        for (int r = 0; r < fp.reach.n; r++) {
+            const IrReach *reach = &fp.reach.at[r];
+            vec_push(g->arena, &stage->reads, reach->node);
+            if (reach->offset || reach->whole) {
+                vec_push(g->arena, &stage->moved, reach->node);
+            }
+        }
+    }
+    return stage;
+}
+
+static bool is_among(const IrId *list, int n, IrId id)
 {
     for (int i = 0; i < n; i++) {
-        if (stages[i] == id) {
+        if (list[i] == id) {
             return true;
         }
     }
     return false;
 }
 
-CostKernel cost_kernel(IrGraph *g, const IrSchedule *s, const IrId *stages, int n)
+/* Whether a stage before number n reads it too, or it is computed in the kernel. */
+static bool is_there(Cost *c, const IrId *stages, int n, int i, IrId from)
+{
+    bool there = is_among(stages, n, from);
+    for (int k = 0; k < i && !there; k++) {
+        const CostStage *before = cost_stage(c, stages[k]);
+        there = is_among(before->reads.at, before->reads.n, from);
+    }
+    return there;
+}
+
+CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
 {
     CostKernel k = {.known = true};
-    bool *read = arena_array(g->arena, bool, g->nodes.n);
     for (int i = 0; i < n; i++) {
-        IrExpr e = ir_node(g, stages[i])->in[0];
-        Count c = {.g = g, .cap = g->exprs.n, .k = &k};
-        c.ops = arena_array(g->arena, double, g->exprs.n);
-        k.ops += count(&c, e);
-        k.bytes += s->stored[stages[i]] ? bytes_of(g, stages[i]) : 0;
-        IrFootprint fp = ir_footprint(g, e);
-        for (int r = 0; r < fp.reach.n; r++) {
-            IrId from = fp.reach.at[r].node;
-            bool new = ir_has_pixels(g, from) && !read[from] && !is_among(stages, n, from);
-            k.bytes += new ? bytes_of(g, from) : 0;
-            read[from] = true;
+        const CostStage *stage = cost_stage(c, stages[i]);
+        k.ops += stage->ops;
+        k.registers += stage->registers;
+        k.halo = stage->halo > k.halo ? stage->halo : k.halo;
+        k.known = k.known && stage->known;
+        k.bytes += c->s->stored[stages[i]] ? bytes_of(c->g, stages[i]) : 0;
+        for (int r = 0; r < stage->reads.n; r++) {
+            IrId from = stage->reads.at[r];
+            bool new = ir_has_pixels(c->g, from) && !is_there(c, stages, n, i, from);
+            k.bytes += new ? bytes_of(c->g, from) : 0;
         }
     }
     return k;

@@ -8,6 +8,21 @@
 
 #include "pass.h"
 
+/* What one stage reads and does. */
+typedef struct CostStage {
+    bool counted;
+    Vec(IrId) reads;     /* all nodes; images also in: */
+    Vec(IrId) moved;     /* those that are read at other pixels than the current one */
+    double ops, halo, registers;
+    bool known;
+} CostStage;
+
+typedef struct Cost {
+    IrGraph *g;
+    const IrSchedule *s;
+    CostStage *stages;   /* by node, counted when first asked for */
+} Cost;
+
 typedef struct CostKernel {
     double bytes, ops;   /* a pixel */
     double halo;         /* rows (planes) computed in front of a strip */
@@ -15,8 +30,10 @@ typedef struct CostKernel {
     bool known;          /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
 
+Cost cost_new(IrGraph *g, const IrSchedule *s);
+const CostStage *cost_stage(Cost *c, IrId id);
 /* Of stages that are computed in one kernel; those that the schedule stores are written. */
-CostKernel cost_kernel(IrGraph *g, const IrSchedule *s, const IrId *stages, int n);
+CostKernel cost_kernel(Cost *c, const IrId *stages, int n);
 double cost_time(const CostKernel *k);
 /* Of as many bytes a pixel alone. */
 double cost_bytes(double bytes);

@@ -42,11 +42,11 @@ static bool sums_are_exact(Elem elem, int wanted)
 }
 
 /* Strips of blocks waste rows of the halo; the image would be read once more without them. */
-static bool blocks_pay(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId image)
+static bool blocks_pay(Cost *c, const IrStep *step, IrId image)
 {
-    CostKernel k = cost_kernel(g, s, step->stages.at, step->stages.n);
+    CostKernel k = cost_kernel(c, step->stages.at, step->stages.n);
     double often = (k.halo + BLOCK_ROWS) / BLOCK_ROWS, seldom = cost_strip_factor(k.halo);
-    double size = (double)elem_size(ir_node(g, image)->elem);
+    double size = (double)elem_size(ir_node(c->g, image)->elem);
     return k.known && step->march == IR_AX_Y &&
            cost_time(&k) * (often - seldom) < cost_bytes(size);
 }
@@ -65,6 +65,7 @@ static void tell(IrGraph *g, IrSchedule *s, IrId image, IrId reduction)
 
 void pass_choose_epilogues(IrGraph *g, IrSchedule *s)
 {
+    Cost cost = cost_new(g, s);
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
         IrId image = node->dead ? 0 : image_of(g, node);
@@ -79,7 +80,7 @@ void pass_choose_epilogues(IrGraph *g, IrSchedule *s)
             continue;
         }
         bool any_order = sums_are_exact(ir_node(g, image)->elem, (int)wanted);
-        if (any_order || blocks_pay(g, s, step, image)) {
+        if (any_order || blocks_pay(&cost, step, image)) {
             step->strip = any_order ? step->strip : BLOCK_ROWS;
             s->taken_from[id] = image;
             tell(g, s, image, id);

@@ -11,6 +11,7 @@
  * primitive computes what it reads pixel by pixel, without the registers that a kernel of its own
  * keeps neighbours in: it takes stencils of a few reads only.
  */
+#include "figures.h"
 #include "pass.h"
 
 #include "../ir/edit.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 
 enum {
-    MAX_REPEATED_OPS = 24,
     MAX_PRIMITIVE_TAPS = 4, /* a primitive's reader takes each from memory, mapped at the borders */
     CHANNELS = 3 /* that a picture has: what none of them needs for itself is computed for each */
 };
@@ -328,7 +328,8 @@ static bool inline_stage(IrGraph *g, IrId p, PassContext *cx, bool here)
     }
     double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = consumers.n;
     double saved = own * (1 + readers) + from - from * readers;
-    if (blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > MAX_REPEATED_OPS)) {
+    const DeviceFigures *figures = cx->figures != NULL ? cx->figures : figures_known(NULL);
+    if (blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > figures_repeated_ops(figures))) {
         blocked = saved < 0 ? "reading its inputs again would move more bytes"
                             : "it would be computed too often";
     }

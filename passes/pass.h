@@ -19,6 +19,7 @@ typedef bool (*PassRun)(IrGraph *g, PassContext *cx); /* whether it changed anyt
 
 struct PassContext {
     PassFuse fuse;
+    const struct DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
     const char *only;   /* comma-separated names of the passes to run; NULL: all */
     bool verify;        /* run the verifier after every pass */
     /* Called after every pass that ran, with its name; may be NULL. */

@@ -429,6 +429,11 @@ const char *pass_rows_refusal(IrGraph *g, const IrId *stages, int n)
 static bool try_to_join(IrGraph *g, IrSchedule *s, IrId p, const int *users)
 {
     int from = s->step[p], to = only_consumer(g, s, p, users);
+    if (to == from) { /* they met as siblings */
+        remark(g, s, p, to, NULL);
+        s->stored[p] = false;
+        return true;
+    }
     if (to < 0 || s->steps.at[to].kind != IR_STEP_KERNEL ||
         s->steps.at[to].loop != s->steps.at[from].loop) {
         return false;

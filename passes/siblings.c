@@ -4,7 +4,8 @@
  * Two kernels over the same grid that march over rows are one with all their results when they read
  * the same image, or one reads at the same pixel what the other stores: each image is read once,
  * and what is read at the pixel comes from a register.  Time by the roofline (cost.h) must be less
- * for one kernel than for two, and the rows that it keeps open must fit into a work-item's registers.
+ * for one kernel than for two, or as long with one launch less, and the rows that it keeps open must
+ * fit into a work-item's registers.
  *
  * The joined kernel stands where the later one stood, if nobody between them needs what the earlier
  * one makes; or where the earlier one stood, if all is there that the later one needs.
@@ -14,82 +15,108 @@
 #include "cost.h"
 #include "rows.h"
 
-#include "../ir/footprint.h"
-
 #include <string.h>
 
 enum {
-    MAX_IMAGES = 16,    /* of a kernel: each has three arguments */
-    MAX_REGISTERS = 300 /* of a work-item, by cost.h */
+    MAX_SIBLINGS = 24,  /* stages of a joined kernel, */
+    MAX_IMAGES = 16,    /* and images, each with three arguments */
+    MAX_REGISTERS = 300 /* of a work-item, by cost.h: 300 still pays, 330 spills */
 };
 
-/* ---- what they read ------------------------------------------------------------------------ */
+typedef struct Siblings {
+    IrGraph *g;
+    IrSchedule *s;
+    Cost cost;
+    bool *rows; /* by step: it is a kernel that marches over rows */
+} Siblings;
 
-typedef struct Reads {
-    bool *image;  /* by node: its pixels are read */
-    bool *moved;  /* and not only at the current one */
-} Reads;
-
-static Reads reads_of(IrGraph *g, const IrStep *step)
+static bool is_in(const IrId *list, int n, IrId id)
 {
-    Reads r = {arena_array(g->arena, bool, g->nodes.n), arena_array(g->arena, bool, g->nodes.n)};
-    for (int i = 0; i < step->stages.n; i++) {
-        IrFootprint fp = ir_footprint(g, ir_node(g, step->stages.at[i])->in[0]);
-        for (int k = 0; k < fp.reach.n; k++) {
-            const IrReach *reach = &fp.reach.at[k];
-            r.image[reach->node] = ir_has_pixels(g, reach->node);
-            r.moved[reach->node] = r.moved[reach->node] || reach->offset || reach->whole;
+    for (int i = 0; i < n; i++) {
+        if (list[i] == id) {
+            return true;
         }
     }
-    return r;
+    return false;
 }
 
-/* The first image that both read, or the later one of the earlier one's stages; 0: none, or it is
- * read at other pixels than it is computed on. */
-static IrId shared_image(IrGraph *g, const IrSchedule *s, int a, int b)
+static bool step_reads(Siblings *b, const IrStep *step, IrId id)
 {
-    Reads one = reads_of(g, &s->steps.at[a]), two = reads_of(g, &s->steps.at[b]);
+    for (int i = 0; i < step->stages.n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, step->stages.at[i]);
+        if (is_in(stage->reads.at, stage->reads.n, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool step_moves(Siblings *b, const IrStep *step, IrId id)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, step->stages.at[i]);
+        if (is_in(stage->moved.at, stage->moved.n, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what they share ----------------------------------------------------------------------- */
+
+/* An image that two kernels both read, or that the earlier one makes for the later one; 0: none, or
+ * it is read at other pixels than it is computed on. */
+static IrId shared_image(Siblings *b, const IrStep *one, const IrStep *two)
+{
     IrId shared = 0;
-    int images = 0;
-    for (IrId id = (IrId)g->nodes.n - 1; id > 0; id--) {
-        bool made = s->step[id] == a && ir_node(g, id)->op == IR_MAP;
-        if (made && two.moved[id]) {
+    for (int i = 0; i < one->stages.n; i++) {
+        IrId made = one->stages.at[i];
+        if (step_moves(b, two, made)) {
             return 0;
         }
-        shared = two.image[id] && (one.image[id] || made) ? id : shared;
-        images += one.image[id] || two.image[id] || (s->stored[id] && (made || s->step[id] == b));
+        shared = shared == 0 && step_reads(b, two, made) ? made : shared;
     }
-    return images <= MAX_IMAGES ? shared : 0;
+    for (int i = 0; i < one->stages.n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, one->stages.at[i]);
+        for (int k = 0; k < stage->reads.n; k++) {
+            IrId from = stage->reads.at[k];
+            bool both = ir_has_pixels(b->g, from) && step_reads(b, two, from);
+            shared = both && (shared == 0 || from < shared) ? from : shared;
+        }
+    }
+    return shared;
+}
+
+/* Images that are arguments of a kernel of these stages, those read by several counted again. */
+static int count_images(Siblings *b, const IrId *stages, int n)
+{
+    int images = 0;
+    for (int i = 0; i < n; i++) {
+        const CostStage *stage = cost_stage(&b->cost, stages[i]);
+        images += b->s->stored[stages[i]];
+        for (int k = 0; k < stage->reads.n; k++) {
+            bool seen = is_in(stages, n, stage->reads.at[k]);
+            for (int j = 0; j < i && !seen; j++) {
+                const CostStage *before = cost_stage(&b->cost, stages[j]);
+                seen = is_in(before->reads.at, before->reads.n, stage->reads.at[k]);
+            }
+            images += !seen;
+        }
+    }
+    return images;
 }
 
 /* ---- where they stand ---------------------------------------------------------------------- */
 
-typedef struct Need {
-    IrId node;
-    bool found;
-} Need;
-
-static void look_for_node(const IrGraph *g, IrExpr e, void *ctx)
+static bool step_needs(Siblings *b, int reader, int maker)
 {
-    Need *need = ctx;
-    need->found = need->found || ir_expr(g, e)->node == need->node;
-}
-
-static bool node_needs(IrGraph *g, IrId reader, IrId node)
-{
-    Need need = {node, ir_node(g, reader)->of == node};
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        ir_walk(g, ir_node(g, reader)->in[i], look_for_node, &need);
-    }
-    return need.found;
-}
-
-static bool step_needs(IrGraph *g, const IrSchedule *s, int reader, int maker)
-{
-    const IrStep *from = &s->steps.at[maker], *to = &s->steps.at[reader];
-    for (int i = 0; i < to->stages.n; i++) {
-        for (int k = 0; k < from->stages.n; k++) {
-            if (node_needs(g, to->stages.at[i], from->stages.at[k])) {
+    const IrStep *from = &b->s->steps.at[maker], *to = &b->s->steps.at[reader];
+    for (int k = 0; k < from->stages.n; k++) {
+        if (step_reads(b, to, from->stages.at[k])) {
+            return true;
+        }
+        for (int i = 0; i < to->stages.n; i++) {
+            if (ir_node(b->g, to->stages.at[i])->of == from->stages.at[k]) {
                 return true;
             }
         }
@@ -97,71 +124,88 @@ static bool step_needs(IrGraph *g, const IrSchedule *s, int reader, int maker)
     return false;
 }
 
-/* Where the kernels a < b can stand as one: a, b, or -1. */
-static int place_of(IrGraph *g, const IrSchedule *s, int a, int b)
+/* Where the kernels a < z can stand as one: a, z, or -1. */
+static int place_of(Siblings *b, int a, int z)
 {
     bool early = true, late = true;
-    for (int i = a + 1; i < b; i++) {
-        early = early && !step_needs(g, s, b, i);
-        late = late && !step_needs(g, s, i, a);
+    for (int i = a + 1; i < z; i++) {
+        early = early && !step_needs(b, z, i);
+        late = late && !step_needs(b, i, a);
     }
-    return late ? b : early ? a : -1;
+    return late ? z : early ? a : -1;
 }
 
 /* ---- joining ------------------------------------------------------------------------------- */
 
-static bool is_candidate(const IrGraph *g, const IrStep *step)
+static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages,
+                 double *saved)
 {
-    return step->kind == IR_STEP_KERNEL && step->stages.n > 0 &&
-           ir_node(g, step->stages.at[0])->op == IR_MAP;
-}
-
-static bool pays(IrGraph *g, const IrSchedule *s, const IrStep *a, const IrStep *b,
-                 const IrId *stages, double *saved)
-{
-    CostKernel one = cost_kernel(g, s, a->stages.at, a->stages.n);
-    CostKernel two = cost_kernel(g, s, b->stages.at, b->stages.n);
-    CostKernel both = cost_kernel(g, s, stages, a->stages.n + b->stages.n);
-    *saved = one.bytes + two.bytes - both.bytes;
+    CostKernel first = cost_kernel(&b->cost, one->stages.at, one->stages.n);
+    CostKernel second = cost_kernel(&b->cost, two->stages.at, two->stages.n);
+    CostKernel both = cost_kernel(&b->cost, stages, one->stages.n + two->stages.n);
+    *saved = first.bytes + second.bytes - both.bytes;
     return both.known && both.registers <= MAX_REGISTERS &&
-           cost_time(&both) <= cost_time(&one) + cost_time(&two);
+           cost_time(&both) <= cost_time(&first) + cost_time(&second);
 }
 
-static bool try_to_join(IrGraph *g, IrSchedule *s, int a, int b)
+static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
 {
-    const IrStep *one = &s->steps.at[a], *two = &s->steps.at[b];
+    IrRemark remark = {.from = shared,
+                       .to = two->stages.at[two->stages.n - 1],
+                       .state = IR_EDGE_SHARED,
+                       .bytes = saved};
+    IrId other = one->stages.at[one->stages.n - 1];
+    remark.why = other == shared
+                     ? "it is in a register of the kernel that stores it"
+                     : arena_printf(b->g->arena, "one kernel with '%s', which reads it too",
+                                    ir_node(b->g, other)->name);
+    vec_push(b->g->arena, &b->s->remarks, remark);
+}
+
+static bool try_to_join(Siblings *b, int a, int z)
+{
+    const IrStep *one = &b->s->steps.at[a], *two = &b->s->steps.at[z];
     int n = one->stages.n + two->stages.n;
-    if (one->loop != two->loop || n > PASS_MAX_STAGES ||
-        ir_node(g, one->stages.at[0])->grid != ir_node(g, two->stages.at[0])->grid) {
+    if (one->loop != two->loop || n > MAX_SIBLINGS ||
+        ir_node(b->g, one->stages.at[0])->grid != ir_node(b->g, two->stages.at[0])->grid) {
         return false;
     }
-    IrId shared = shared_image(g, s, a, b), stages[PASS_MAX_STAGES];
-    if (shared == 0) {
+    IrId shared = shared_image(b, one, two), stages[MAX_SIBLINGS];
+    int place = shared != 0 ? place_of(b, a, z) : -1;
+    if (place < 0) {
         return false;
     }
     memcpy(stages, one->stages.at, (size_t)one->stages.n * sizeof *stages);
     memcpy(stages + one->stages.n, two->stages.at, (size_t)two->stages.n * sizeof *stages);
     double saved;
-    int place = place_of(g, s, a, b);
-    if (place < 0 || pass_rows_refusal(g, stages, n) != NULL ||
-        !pays(g, s, one, two, stages, &saved)) {
+    if (count_images(b, stages, n) > MAX_IMAGES || !pays(b, one, two, stages, &saved) ||
+        pass_rows_refusal(b->g, stages, n) != NULL) {
         return false;
     }
-    IrRemark remark = {.from = shared, .to = two->stages.at[two->stages.n - 1],
-                       .state = IR_EDGE_SHARED, .bytes = saved,
-                       .why = arena_printf(g->arena, "one kernel with '%s', which reads it too",
-                                           ir_node(g, one->stages.at[one->stages.n - 1])->name)};
-    vec_push(g->arena, &s->remarks, remark);
-    pass_merge_steps(g, s, place == a ? b : a, place);
+    tell(b, shared, one, two, saved);
+    pass_merge_steps(b->g, b->s, place == a ? z : a, place);
+    b->rows[a] = b->rows[z] = false;
+    b->rows[place] = true;
     return true;
+}
+
+static bool is_candidate(IrGraph *g, const IrStep *step)
+{
+    return step->kind == IR_STEP_KERNEL && step->stages.n > 0 &&
+           ir_node(g, step->stages.at[0])->op == IR_MAP &&
+           pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
 }
 
 bool pass_join_siblings(IrGraph *g, IrSchedule *s)
 {
+    Siblings b = {g, s, cost_new(g, s), arena_array(g->arena, bool, s->steps.n + 1)};
     bool any = false;
-    for (int b = 1; b < s->steps.n; b++) {
-        for (int a = 0; a < b && is_candidate(g, &s->steps.at[b]); a++) {
-            any = (is_candidate(g, &s->steps.at[a]) && try_to_join(g, s, a, b)) || any;
+    for (int i = 0; i < s->steps.n; i++) {
+        b.rows[i] = is_candidate(g, &s->steps.at[i]);
+    }
+    for (int z = 1; z < s->steps.n; z++) {
+        for (int a = 0; a < z && b.rows[z]; a++) {
+            any = (b.rows[a] && try_to_join(&b, a, z)) || any;
         }
     }
     return any;

@@ -1,7 +1,7 @@
 /*
  * cl: OpenCL 1.2, seen from above.
  *
- * Every call is checked once, by fail() or enqueued(), which turn the status into a sentence with
+ * Every call is checked once, by cl_fail() or enqueued(), which turn the status into a sentence with
  * the device, the kernel or transfer, and the call.  Memory is counted here, against the user's
  * limit and the device's, because drivers allocate lazily: what is counted and touched when it is
  * allocated cannot run out in the middle of an image.
@@ -9,94 +9,26 @@
  * On CPU devices buffers are CL_MEM_ALLOC_HOST_PTR: PoCL then allocates at once and reports a lack
  * of memory, where it otherwise ends the process at the first use.
  */
-#include "cl.h"
+#include "cl_state.h"
 
 #include "cl_cache.h"
 #include "cl_codes.h"
 #include "cl_fill.h"
 #include "cl_find.h"
 #include "cl_limits.h"
-#include "cl_source.h"
 
-#include <CL/cl.h>
-#include <pthread.h>
+#include "../base/pages.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 4096, MAX_FILL = 1 << 30 };
-
-struct DevMem {
-    cl_mem mem;
-    size_t bytes;
-    size_t counted;                /* bytes on the device's account; 0 for slices */
-    struct DevMem *root;           /* the allocation that a slice is part of */
-    size_t offset;                 /* from the root's start */
-    struct DevMem *newest, *older; /* a root and its slices, as a stack */
-    bool dropped;
-};
-
-struct DevKernel {
-    cl_kernel kernel;
-    DevProgram *program;
-    DevKernel *next;
-    cl_uint n_args;
-    cl_ulong local; /* bytes of local memory without arguments */
-    size_t max_group;
-    char name[];
-};
-
-struct DevProgram {
-    cl_program program;
-    Device *dev;
-    DevProgram *next;
-    DevKernel *kernels;
-    char *key;
-};
-
-typedef struct HostBlock {
-    struct HostBlock *next;
-    void *at;
-    cl_mem mem;
-} HostBlock;
-
-/* Something enqueued whose times nobody has asked for yet. */
-typedef struct Pending {
-    cl_event event;
-    char what[96];
-    const char *kind;
-    uint64_t bytes;
-} Pending;
-
-struct Device {
-    DeviceInfo info;
-    cl_device_id id;
-    cl_context context;
-    cl_command_queue queue;
-    cl_command_queue lanes[DEV_LANES]; /* made when they are first used; [DEV_COMPUTE]: queue */
-    bool profile, lost;
-    uint64_t limit, held, peak, launches, builds;
-    size_t alignment;
-    char options[160];
-    char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];
-    pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
-    DevProgram *programs;
-    HostBlock *host_blocks;
-    char last[128];              /* the latest kernel, for failures that only show when waiting */
-    Pending *pending, *reported; /* reported: what dev_events last gave out, for its names */
-    int n_pending, cap_pending;
-    DevEvent *events;
-};
-
-/* What belongs to a lost device is not released: NVIDIA's driver crashes when it is. */
-#define UNLESS_LOST(dev, call) ((void)((dev)->lost || (call) != CL_SUCCESS))
+enum { MAX_FILL = 1 << 30, LARGE_HOST = 4 << 20 };
 
 /* ---- failures -------------------------------------------------------------------------- */
 
-/* `where` completes the sentence: "in kernel 'blurred'"; may be empty. */
-__attribute__((format(printf, 5, 6))) static bool fail(Device *dev, cl_int status, const char *call,
-                                                       Err *err, const char *where, ...)
+bool cl_fail(Device *dev, cl_int status, const char *call, Err *err, const char *where, ...)
 {
     const ClCode *row = cl_code(status);
     char place[200], number[32];
@@ -109,7 +41,7 @@ __attribute__((format(printf, 5, 6))) static bool fail(Device *dev, cl_int statu
                    cl_code_name(status, number), place[0] ? " " : "", place, call);
 }
 
-static bool no_host_memory(Err *err, const char *what)
+bool cl_no_host_memory(Err *err, const char *what)
 {
     return err_set(err, CODE_MEMORY, "out of host memory for %s", what);
 }
@@ -124,7 +56,7 @@ static bool open_lane(Device *dev, DevLane lane, Err *err)
         return true;
     }
     dev->lanes[lane] = clCreateCommandQueue(dev->context, dev->id, how, &status);
-    return status == CL_SUCCESS || fail(dev, status, "clCreateCommandQueue", err, "%s", "");
+    return status == CL_SUCCESS || cl_fail(dev, status, "clCreateCommandQueue", err, "%s", "");
 }
 
 static bool open_context(Device *dev, cl_platform_id platform, Err *err)
@@ -133,7 +65,7 @@ static bool open_context(Device *dev, cl_platform_id platform, Err *err)
     cl_int status;
     dev->context = clCreateContext(on, 1, &dev->id, NULL, NULL, &status);
     if (status != CL_SUCCESS) {
-        return fail(dev, status, "clCreateContext", err, "when it was opened");
+        return cl_fail(dev, status, "clCreateContext", err, "when it was opened");
     }
     TRY(open_lane(dev, DEV_COMPUTE, err));
     dev->queue = dev->lanes[DEV_COMPUTE];
@@ -148,7 +80,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     Device *dev = calloc(1, sizeof *dev);
     if (!dev || pthread_mutex_init(&dev->lock, NULL) != 0) {
         free(dev);
-        return no_host_memory(err, "a device");
+        return cl_no_host_memory(err, "a device");
     }
     dev->info = found.info;
     dev->id = found.id;
@@ -173,20 +105,6 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     return true;
 }
 
-static void free_program(DevProgram *program)
-{
-    for (DevKernel *kernel = program->kernels, *next; kernel; kernel = next) {
-        next = kernel->next;
-        UNLESS_LOST(program->dev, clReleaseKernel(kernel->kernel));
-        free(kernel);
-    }
-    if (program->program) {
-        UNLESS_LOST(program->dev, clReleaseProgram(program->program));
-    }
-    free(program->key);
-    free(program);
-}
-
 void dev_close(Device *dev)
 {
     if (!dev) {
@@ -202,7 +120,7 @@ void dev_close(Device *dev)
     }
     for (DevProgram *program = dev->programs, *next; program; program = next) {
         next = program->next;
-        free_program(program);
+        cl_free_program(program);
     }
     for (int i = 0; i < dev->n_pending; i++) {
         UNLESS_LOST(dev, clReleaseEvent(dev->pending[i].event));
@@ -262,187 +180,6 @@ uint64_t dev_builds(const Device *dev)
     return dev->builds;
 }
 
-/* ---- programs -------------------------------------------------------------------------- */
-
-static bool build_failure(Device *dev, cl_program program, cl_int status, const char *name,
-                          const char *source, Err *err)
-{
-    size_t size = 0;
-    char *log = NULL;
-    if (clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
-            CL_SUCCESS &&
-        (log = calloc(1, size + 1))) {
-        (void)clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-    }
-    cl_source_failed(&dev->info, dev->dump, name, source, log ? log : "", cl_code(status)->name,
-                     err);
-    free(log);
-    return false;
-}
-
-static cl_program from_binary(Device *dev, const char *key, const char *options)
-{
-    void *binary = NULL;
-    size_t size = 0;
-    cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
-    if (!dev->cache[0] || !cl_cache_load(dev->cache, key, &binary, &size)) {
-        return NULL;
-    }
-    const unsigned char *at = binary;
-    cl_program program =
-        clCreateProgramWithBinary(dev->context, 1, &dev->id, &size, &at, &loaded, &status);
-    free(binary);
-    if (!program || status != CL_SUCCESS || loaded != CL_SUCCESS ||
-        clBuildProgram(program, 1, &dev->id, options, NULL, NULL) != CL_SUCCESS) {
-        if (program) {
-            (void)clReleaseProgram(program);
-        }
-        return NULL;
-    }
-    return program;
-}
-
-static void keep_binary(Device *dev, cl_program program, const char *key)
-{
-    size_t size = 0;
-    if (!dev->cache[0] ||
-        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
-            CL_SUCCESS ||
-        size == 0) {
-        return;
-    }
-    unsigned char *binary = malloc(size);
-    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) ==
-                      CL_SUCCESS) {
-        cl_cache_store(dev->cache, key, binary, size);
-    }
-    free(binary);
-}
-
-static bool from_source(Device *dev, const char *name, const char *source, const char *options,
-                        const char *key, cl_program *out, Err *err)
-{
-    cl_int status;
-    cl_program program = clCreateProgramWithSource(dev->context, 1, &source, NULL, &status);
-    if (status != CL_SUCCESS) {
-        return fail(dev, status, "clCreateProgramWithSource", err, "for kernel '%s'", name);
-    }
-    status = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
-    if (status != CL_SUCCESS) {
-        build_failure(dev, program, status, name, source, err);
-        (void)clReleaseProgram(program);
-        return false;
-    }
-    (void)pthread_mutex_lock(&dev->lock);
-    dev->builds++;
-    (void)pthread_mutex_unlock(&dev->lock);
-    keep_binary(dev, program, key);
-    *out = program;
-    return true;
-}
-
-static DevProgram *known(Device *dev, const char *key)
-{
-    (void)pthread_mutex_lock(&dev->lock);
-    DevProgram *program = dev->programs;
-    while (program && strcmp(program->key, key) != 0) {
-        program = program->next;
-    }
-    (void)pthread_mutex_unlock(&dev->lock);
-    return program;
-}
-
-/* Takes over `key`. */
-static bool build(Device *dev, const char *name, const char *source, const char *options, char *key,
-                  DevProgram **out, Err *err)
-{
-    DevProgram *program = calloc(1, sizeof *program);
-    if (!program) {
-        free(key);
-        return no_host_memory(err, "a program");
-    }
-    *program = (DevProgram){.dev = dev, .key = key};
-    program->program = from_binary(dev, key, options);
-    if (!program->program &&
-        !from_source(dev, name, source, options, key, &program->program, err)) {
-        free_program(program);
-        return false;
-    }
-    (void)pthread_mutex_lock(&dev->lock);
-    program->next = dev->programs;
-    dev->programs = program;
-    (void)pthread_mutex_unlock(&dev->lock);
-    *out = program;
-    return true;
-}
-
-bool dev_program(Device *dev, const char *name, const char *source, const char *options,
-                 DevProgram **out, Err *err)
-{
-    char all[1000], *text;
-    snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
-    *out = NULL;
-    TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
-    char *key = cl_source_key(&dev->info, text, all);
-    bool ok = key || no_host_memory(err, "a program's text");
-    if (key && (*out = known(dev, key))) {
-        free(key);
-    } else if (key) {
-        ok = build(dev, name, text, all, key, out, err);
-    }
-    free(text);
-    return ok;
-}
-
-static cl_int make_kernel(Device *dev, DevKernel *kernel)
-{
-    cl_int status;
-    kernel->kernel = clCreateKernel(kernel->program->program, kernel->name, &status);
-    if (status == CL_SUCCESS &&
-        (status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args,
-                                  &kernel->n_args, NULL)) == CL_SUCCESS &&
-        (status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE,
-                                           sizeof kernel->max_group, &kernel->max_group, NULL)) ==
-            CL_SUCCESS) {
-        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE,
-                                          sizeof kernel->local, &kernel->local, NULL);
-    }
-    if (status != CL_SUCCESS && kernel->kernel) {
-        (void)clReleaseKernel(kernel->kernel);
-    }
-    return status;
-}
-
-bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err)
-{
-    for (*out = program->kernels; *out; *out = (*out)->next) {
-        if (strcmp((*out)->name, name) == 0) {
-            return true;
-        }
-    }
-    size_t length = strlen(name) + 1;
-    DevKernel *kernel = calloc(1, sizeof *kernel + length);
-    if (!kernel) {
-        return no_host_memory(err, "a kernel");
-    }
-    memcpy(kernel->name, name, length);
-    kernel->program = program;
-    cl_int status = make_kernel(program->dev, kernel);
-    if (status != CL_SUCCESS) {
-        free(kernel);
-        return fail(program->dev, status, "clCreateKernel", err, "for kernel '%s'", name);
-    }
-    kernel->next = program->kernels;
-    program->kernels = kernel;
-    *out = kernel;
-    return true;
-}
-
-size_t dev_kernel_max_group(Device *dev, DevKernel *kernel)
-{
-    return kernel->max_group < dev->info.max_group ? kernel->max_group : dev->info.max_group;
-}
-
 /* ---- memory ---------------------------------------------------------------------------- */
 
 bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
@@ -454,14 +191,14 @@ bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
     TRY(cl_limits_memory(&dev->info, dev->limit, dev->held, counted, err));
     DevMem *mem = calloc(1, sizeof *mem);
     if (!mem) {
-        return no_host_memory(err, "a buffer's description");
+        return cl_no_host_memory(err, "a buffer's description");
     }
     cl_int status;
     cl_mem_flags flags = CL_MEM_READ_WRITE | (dev->info.cpu ? CL_MEM_ALLOC_HOST_PTR : 0u);
     mem->mem = clCreateBuffer(dev->context, flags, counted, NULL, &status);
     if (status != CL_SUCCESS) {
         free(mem);
-        return fail(dev, status, "clCreateBuffer", err, "when %s were allocated", need);
+        return cl_fail(dev, status, "clCreateBuffer", err, "when %s were allocated", need);
     }
     *mem = (DevMem){mem->mem, bytes, counted, mem, 0, mem, NULL, false};
     dev->held += counted;
@@ -484,7 +221,7 @@ bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **ou
     }
     DevMem *mem = calloc(1, sizeof *mem);
     if (!mem) {
-        return no_host_memory(err, "a buffer's description");
+        return cl_no_host_memory(err, "a buffer's description");
     }
     *mem = (DevMem){.bytes = bytes, .root = of->root, .offset = of->offset + offset};
     cl_buffer_region region = {mem->offset, bytes ? bytes : 1};
@@ -493,7 +230,7 @@ bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **ou
                                  &region, &status);
     if (status != CL_SUCCESS) {
         free(mem);
-        return fail(dev, status, "clCreateSubBuffer", err, "for a slice of %zu bytes at %zu", bytes,
+        return cl_fail(dev, status, "clCreateSubBuffer", err, "for a slice of %zu bytes at %zu", bytes,
                     offset);
     }
     mem->older = mem->root->newest;
@@ -524,20 +261,19 @@ size_t dev_bytes(const DevMem *mem)
     return mem->bytes;
 }
 
-/* A buffer that the driver keeps in host memory, mapped for good, is what OpenCL has for pinning.
- */
-bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
+/* A buffer in host memory, mapped for good, is what OpenCL has for pinning.  In our own large pages
+ * that takes a third of the time that it takes in pages of the driver's; at NULL: those all the same. */
+static bool pin(Device *dev, void *at, size_t bytes, HostBlock **out, Err *err)
 {
     HostBlock *block = calloc(1, sizeof *block);
-    *out = NULL;
     if (!block) {
-        return no_host_memory(err, "a buffer's description");
+        return cl_no_host_memory(err, "a buffer's description");
     }
     const char *call = "clCreateBuffer";
     cl_int status;
-    bytes = bytes ? bytes : 1;
-    block->mem = clCreateBuffer(dev->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes,
-                                NULL, &status);
+    block->mem = clCreateBuffer(
+        dev->context, CL_MEM_READ_WRITE | (at ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR), bytes,
+        at, &status);
     if (status == CL_SUCCESS) {
         call = "clEnqueueMapBuffer";
         block->at = clEnqueueMapBuffer(dev->queue, block->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
@@ -548,12 +284,39 @@ bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
             (void)clReleaseMemObject(block->mem);
         }
         free(block);
-        return fail(dev, status, call, err, "for pinned host memory");
+        return cl_fail(dev, status, call, err, "for pinned host memory");
     }
     block->next = dev->host_blocks;
     dev->host_blocks = block;
+    *out = block;
+    return true;
+}
+
+bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
+{
+    bool ours = !dev->info.cpu && bytes >= LARGE_HOST;
+    void *own = ours ? pages_alloc(bytes) : NULL;
+    HostBlock *block;
+    *out = NULL;
+    if (ours && !own) {
+        return cl_no_host_memory(err, "pinned memory");
+    }
+    if (ours) {
+        memset(own, 0, bytes); /* the driver's faults take longer than ours */
+    }
+    if (!pin(dev, own, bytes ? bytes : 1, &block, err)) {
+        free(own);
+        return false;
+    }
+    block->own = own;
     *out = block->at;
     return true;
+}
+
+bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err)
+{
+    HostBlock *block;
+    return pin(dev, at, bytes, &block, err);
 }
 
 void dev_host_free(Device *dev, void *at)
@@ -572,6 +335,7 @@ void dev_host_free(Device *dev, void *at)
         UNLESS_LOST(dev, dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS);
     }
     UNLESS_LOST(dev, clReleaseMemObject(block->mem));
+    free(block->own);
     free(block);
 }
 
@@ -585,7 +349,7 @@ static bool remember(Device *dev, cl_event event, const char *kind, const char *
         Pending *larger = realloc(dev->pending, sizeof *larger * (size_t)cap);
         if (!larger) {
             (void)clReleaseEvent(event);
-            return no_host_memory(err, "the profile");
+            return cl_no_host_memory(err, "the profile");
         }
         dev->pending = larger;
         dev->cap_pending = cap;
@@ -602,8 +366,8 @@ static bool enqueued(Device *dev, cl_int status, cl_event event, const char *kin
 {
     if (status != CL_SUCCESS) {
         bool kernel = strcmp(kind, "kernel") == 0;
-        return kernel ? fail(dev, status, call, err, "in kernel '%s'", what)
-                      : fail(dev, status, call, err, "in %s %s%s%s", kind[0] == 'u' ? "an" : "a",
+        return kernel ? cl_fail(dev, status, call, err, "in kernel '%s'", what)
+                      : cl_fail(dev, status, call, err, "in %s %s%s%s", kind[0] == 'u' ? "an" : "a",
                              kind, dev->last[0] ? " after kernel " : "", dev->last);
     }
     return !event || remember(dev, event, kind, what, bytes, err);
@@ -637,7 +401,7 @@ static bool set_args(Device *dev, DevKernel *kernel, const DevArg *args, int n_a
     for (int i = 0; i < n_args; i++) {
         cl_int status = set_arg(kernel, (cl_uint)i, &args[i]);
         if (status != CL_SUCCESS) {
-            return fail(dev, status, "clSetKernelArg", err, "for argument %d of kernel '%s'", i,
+            return cl_fail(dev, status, "clSetKernelArg", err, "for argument %d of kernel '%s'", i,
                         kernel->name);
         }
     }
@@ -764,7 +528,7 @@ bool dev_mark(Device *dev, DevLane lane, DevMark **out, Err *err)
         *out = (DevMark *)event;
         status = clFlush(dev->lanes[lane]); /* else what waits for it in another lane may wait for ever */
     }
-    return status == CL_SUCCESS || fail(dev, status, "clEnqueueMarkerWithWaitList", err, "%s", "");
+    return status == CL_SUCCESS || cl_fail(dev, status, "clEnqueueMarkerWithWaitList", err, "%s", "");
 }
 
 bool dev_after(Device *dev, DevLane lane, const DevMark *mark, Err *err)
@@ -775,14 +539,22 @@ bool dev_after(Device *dev, DevLane lane, const DevMark *mark, Err *err)
     }
     TRY(open_lane(dev, lane, err));
     cl_int status = clEnqueueBarrierWithWaitList(dev->lanes[lane], 1, &event, NULL);
-    return status == CL_SUCCESS || fail(dev, status, "clEnqueueBarrierWithWaitList", err, "%s", "");
+    return status == CL_SUCCESS || cl_fail(dev, status, "clEnqueueBarrierWithWaitList", err, "%s", "");
+}
+
+bool dev_follow(Device *dev, DevLane lane, DevLane other, Err *err)
+{
+    DevMark *mark;
+    bool ok = dev_mark(dev, other, &mark, err) && dev_after(dev, lane, mark, err);
+    dev_mark_free(dev, mark);
+    return ok;
 }
 
 bool dev_reach(Device *dev, const DevMark *mark, Err *err)
 {
     const cl_event event = (cl_event)mark;
     cl_int status = mark ? clWaitForEvents(1, &event) : CL_SUCCESS;
-    return status == CL_SUCCESS || fail(dev, status, "clWaitForEvents", err, "%s%s",
+    return status == CL_SUCCESS || cl_fail(dev, status, "clWaitForEvents", err, "%s%s",
                                         dev->last[0] ? "after kernel " : "", dev->last);
 }
 
@@ -825,7 +597,7 @@ bool dev_finish(Device *dev, Err *err)
     for (int lane = 0; lane < DEV_LANES && status == CL_SUCCESS; lane++) {
         status = dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS;
     }
-    return status == CL_SUCCESS || fail(dev, status, "clFinish", err, "%s%s",
+    return status == CL_SUCCESS || cl_fail(dev, status, "clFinish", err, "%s%s",
                                         dev->last[0] ? "after kernel " : "", dev->last);
 }
 
@@ -840,7 +612,7 @@ static bool times_of(Device *dev, Pending *pending, DevEvent *out, Err *err)
     }
     *out = (DevEvent){pending->what, pending->kind, begin, end, pending->bytes};
     return status == CL_SUCCESS ||
-           fail(dev, status, "clGetEventProfilingInfo", err, "for '%s'", pending->what);
+           cl_fail(dev, status, "clGetEventProfilingInfo", err, "for '%s'", pending->what);
 }
 
 bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err)
@@ -848,7 +620,7 @@ bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err)
     free(dev->events);
     dev->events = calloc((size_t)dev->n_pending + 1, sizeof *dev->events);
     if (!dev->events) {
-        return no_host_memory(err, "the profile");
+        return cl_no_host_memory(err, "the profile");
     }
     bool ok = dev_finish(dev, err);
     for (int i = 0; i < dev->n_pending; i++) {

@@ -80,6 +80,8 @@ size_t dev_bytes(const DevMem *mem);
 /* Host memory that the device's transfers are fast from and to (pinned on GPUs: six times as fast).
  * Freed with the device at the latest. */
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err);
+/* Makes memory such that is there, and begins with a page; dev_host_free leaves it to its owner. */
+bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err);
 void dev_host_free(Device *dev, void *at);
 
 typedef struct DevArg {
@@ -135,6 +137,8 @@ typedef struct DevMark DevMark; /* what was enqueued on a lane so far; owned by 
 bool dev_mark(Device *dev, DevLane lane, DevMark **out, Err *err);
 /* What is enqueued on the lane from now on begins when the mark is reached; NULL: at once. */
 bool dev_after(Device *dev, DevLane lane, const DevMark *mark, Err *err);
+/* The same with a mark of all that the other lane has been given by now. */
+bool dev_follow(Device *dev, DevLane lane, DevLane other, Err *err);
 bool dev_reach(Device *dev, const DevMark *mark, Err *err); /* waits; NULL: does not */
 void dev_mark_free(Device *dev, DevMark *mark);             /* NULL is allowed */
 /* As dev_write_rows and dev_read_rows, but on the lanes DEV_UPLOAD and DEV_DOWNLOAD, and without

@@ -47,10 +47,11 @@ static void *crew_thread(void *context)
     return NULL;
 }
 
-Crew *crew_new(void)
+Crew *crew_new(int threads)
 {
     long half = sysconf(_SC_NPROCESSORS_ONLN) / 2;
-    int wanted = half - 1 < MOST ? (int)half - 1 : MOST;
+    long wanted = threads > 0 ? threads : half - 1;
+    wanted = wanted < MOST ? wanted : MOST;
     Crew *crew = wanted > 0 ? calloc(1, sizeof *crew) : NULL;
     if (crew == NULL) {
         return NULL;

@@ -12,8 +12,9 @@
 
 typedef struct Crew Crew;
 
-/* As many threads as this machine has use for; NULL where that is none, or they are not to be had. */
-Crew *crew_new(void);
+/* So many threads beside the caller's, at most 7; 0: as many as this machine has use for.  NULL where
+ * that is none, or they are not to be had. */
+Crew *crew_new(int threads);
 void crew_free(Crew *crew); /* NULL is allowed */
 
 /* Calls work(context, 0 .. pieces - 1), in any order, several at a time; returns when all are done. */

@@ -47,6 +47,10 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
 typedef struct ExecStream {
     void *context;
     struct Crew *crew; /* copies rows on the host; NULL: the caller does */
+    /* Where rows of an input lie in pinned memory, *pitch bytes apart, until the run ends; *at NULL:
+     * they do not, and are read.  May be NULL. */
+    void (*lend)(void *context, int input, int64_t c, int64_t z, int64_t row, const void **at,
+                 size_t *pitch);
     /* Rows [row, row + rows) of plane z, channel c of an input, in the element type given to
      * exec_bind, `pitch` bytes apart.  An input is read several times, from the first row on. */
     bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,
@@ -56,6 +60,11 @@ typedef struct ExecStream {
     bool (*write)(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
                   int64_t rows, const void *from, size_t pitch, Err *err);
 } ExecStream;
+
+/* A run in one piece with rows from a stream and to it, instead of exec_upload and exec_download: all
+ * inputs before exec_run, all outputs that are images after it. */
+bool exec_load(Exec *exec, const ExecStream *stream, Err *err);
+bool exec_save(Exec *exec, const ExecStream *stream, Err *err);
 
 /* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
  * would fit; 0: as memory asks. */

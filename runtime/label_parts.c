@@ -97,6 +97,7 @@ static bool read_rows(const PrimCall *call, const PrimImage *image, size_t row, 
 {
     size_t size = elem_size(image->elem), bytes = (size_t)call->w * size;
     size_t pitch = (size_t)image->pitch * size;
+    row += prim_first_row(call, image);
     return dev_read_rows(call->dev, image->mem, row * pitch, pitch, to, bytes, bytes,
                          edge_rows(call), call->err);
 }

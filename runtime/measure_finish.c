@@ -2,9 +2,9 @@
  * measure_finish: the closing formulae on the device (kernels/measure_finish.cl), and the finished
  * columns on their way to the table.
  *
- * A table's rows are the objects that are there.  A scan finds where they go; then block after block
- * of objects becomes columns in the work area, which the host copies to their places.  A vector
- * stays on the device.
+ * A table's rows are the objects that are there.  A scan finds where they go; then block after
+ * block of objects becomes columns in the work area, which the host copies to their places.  A
+ * vector stays on the device.
  */
 #include "measuring.h"
 #include "prim_program.h"
@@ -12,17 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 256, DEFINES = 32000 };
+enum { GROUP = 256, DEFINES = 32000, FEW = 16 << 20 /* bytes */ };
 
 extern const char kernel_text_f64_math[], kernel_text_exact_digits[];
 extern const char kernel_text_measure_object[], kernel_text_measure_formulae[];
 extern const char kernel_text_scan[], kernel_text_measure_finish[];
 
-static bool finish_program(const Measuring *m, DevProgram **program)
+bool measuring_finish_program(const Measuring *m, DevProgram **program)
 {
-    static const char *const texts[] = {kernel_text_f64_math,        kernel_text_exact_digits,
-                                        kernel_text_measure_object,  kernel_text_measure_formulae,
-                                        kernel_text_scan,            kernel_text_measure_finish,
+    static const char *const texts[] = {kernel_text_f64_math,
+                                        kernel_text_exact_digits,
+                                        kernel_text_measure_object,
+                                        kernel_text_measure_formulae,
+                                        kernel_text_scan,
+                                        kernel_text_measure_finish,
                                         NULL};
     char *defines = malloc(DEFINES);
     if (defines == NULL) {
@@ -54,14 +57,15 @@ static bool write_vector(const Measuring *m, DevProgram *program)
 {
     const PrimImage *vector = &m->call->out[0];
     const double *s = m->frame.spacing;
-    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),     dev_double(s[0]),
-                           dev_double(s[1]),    dev_double(s[2]),   dev_mem(m->window),
-                           dev_mem(m->table),   dev_mem(m->lows),   dev_ulong(vector->length),
+    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),   dev_double(s[0]),
+                           dev_double(s[1]),    dev_double(s[2]), dev_mem(m->window),
+                           dev_mem(m->table),   dev_mem(m->lows), dev_ulong(vector->length),
                            dev_mem(vector->mem)};
     return launch(m, program, "measure_vector", count_groups(m), args, 10);
 }
 
-/* How many objects are there before each group, and behind these how many in all; to the host, too. */
+/* How many objects are there before each group, and behind these how many in all; to the host, too.
+ */
 static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before)
 {
     PrimCall *call = m->call;
@@ -74,26 +78,77 @@ static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before)
     return dev_read(call->dev, m->heights, 0, before, n * sizeof *before, call->err);
 }
 
+/* ---- columns on their way ------------------------------------------------------------------ */
+
+bool measuring_reuse_work(Measuring *m, size_t bytes)
+{
+    PrimCall *call = m->call;
+    if (m->fetched == NULL || bytes <= m->columns_at) {
+        return true;
+    }
+    bool ok = dev_reach(call->dev, m->fetched, call->err);
+    dev_mark_free(call->dev, m->fetched);
+    m->fetched = NULL;
+    return ok;
+}
+
+/* Columns from .. to. */
+static bool fetch_columns(Measuring *m, size_t from, size_t to, size_t pitch, size_t rows)
+{
+    PrimCall *call = m->call;
+    size_t width = pitch * sizeof(double), line = (size_t)m->count * sizeof(double);
+    double *at = call->table->at + from * (size_t)m->count + call->table->rows;
+    dev_mark_free(call->dev, m->fetched);
+    return dev_fetch_rows(call->dev, m->work, m->columns_at + from * width, width, at, line,
+                          rows * sizeof(double), to - from, &m->fetched, call->err);
+}
+
+/* Columns of `rows` rows from the end of the work area to the table, while the device goes on: a
+ * few at a time, for a number that the host waits for cannot overtake a transfer. */
+static bool fetch(Measuring *m, size_t pitch, size_t rows)
+{
+    PrimCall *call = m->call;
+    DevMark *computed = NULL;
+    size_t columns = (size_t)call->table->columns + 1, few = FEW / (rows * sizeof(double)) + 1;
+    bool ok = dev_mark(call->dev, DEV_COMPUTE, &computed, call->err) &&
+              dev_after(call->dev, DEV_DOWNLOAD, computed, call->err);
+    dev_mark_free(call->dev, computed);
+    for (size_t from = 0; ok && from < columns; from += few) {
+        size_t to = columns - from < few ? columns : from + few;
+        ok = fetch_columns(m, from, to, pitch, rows);
+    }
+    if (!ok) { /* what is under way must not outlive the table */
+        Err ignored = {0};
+        (void)dev_finish(call->dev, &ignored);
+    }
+    return ok;
+}
+
 /* Groups begin .. end of objects. */
-static bool write_rows(const Measuring *m, DevProgram *program, const uint32_t *before, size_t begin,
+static bool write_rows(Measuring *m, DevProgram *program, const uint32_t *before, size_t begin,
                        size_t end, PrimTable *table)
 {
     PrimCall *call = m->call;
     const double *s = m->frame.spacing;
-    size_t rows = before[end] - before[begin], columns = (size_t)table->columns + 1;
-    size_t pitch = (end - begin) * GROUP;
-    const DevArg args[] = {dev_uint(m->first),   dev_uint(m->n),      dev_uint(begin),
-                           dev_uint(pitch),      dev_double(s[0]),    dev_double(s[1]),
-                           dev_double(s[2]),     dev_mem(m->window),  dev_mem(m->table),
-                           dev_mem(m->lows),     dev_mem(m->heights), dev_mem(m->work)};
-    TRY(launch(m, program, "measure_table", end - begin, args, 12));
-    TRY(dev_read_rows(call->dev, m->work, 0, pitch * sizeof(double), table->at + table->rows,
-                      (size_t)m->count * sizeof(double), rows * sizeof(double), columns, call->err));
+    size_t rows = before[end] - before[begin], pitch = (end - begin) * GROUP;
+    size_t bytes = pitch * ((size_t)table->columns + 1) * sizeof(double);
+    DevMem *columns = NULL;
+    TRY(measuring_reuse_work(m, SIZE_MAX));
+    m->columns_at =
+        (dev_bytes(m->work) - bytes) / dev_alignment(call->dev) * dev_alignment(call->dev);
+    TRY(dev_slice(call->dev, m->work, m->columns_at, bytes, &columns, call->err));
+    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n),      dev_uint(begin),
+                           dev_uint(pitch),    dev_double(s[0]),    dev_double(s[1]),
+                           dev_double(s[2]),   dev_mem(m->window),  dev_mem(m->table),
+                           dev_mem(m->lows),   dev_mem(m->heights), dev_mem(columns)};
+    bool ok = launch(m, program, "measure_table", end - begin, args, 12) &&
+              (rows == 0 || fetch(m, pitch, rows));
+    dev_free(call->dev, columns);
     table->rows += (int64_t)rows;
-    return true;
+    return ok;
 }
 
-static bool write_table(const Measuring *m, DevProgram *program, PrimTable *table)
+static bool write_table(Measuring *m, DevProgram *program, PrimTable *table)
 {
     size_t groups = count_groups(m), row = ((size_t)table->columns + 1) * sizeof(double);
     size_t block = dev_bytes(m->work) / (GROUP * row);
@@ -133,13 +188,16 @@ static bool write_hulls(const Measuring *m)
                                            m->feret, bytes, call->err);
 }
 
-bool measuring_finish(const Measuring *m)
+bool measuring_finish(Measuring *m)
 {
     DevProgram *program = NULL;
+    if (m->result == MEASURE_MASK) {
+        return true;
+    }
     TRY(write_hulls(m));
-    TRY(finish_program(m, &program));
-    return m->vector ? write_vector(m, program)
-                                  : write_table(m, program, m->call->table);
+    TRY(measuring_finish_program(m, &program));
+    return m->result == MEASURE_VECTOR ? write_vector(m, program)
+                                       : write_table(m, program, m->call->table);
 }
 
 /* ---- where results go ---------------------------------------------------------------------- */
@@ -170,16 +228,22 @@ static bool begin_table(const Measuring *m, PrimTable *table)
 bool measuring_begin_result(const Measuring *m)
 {
     const PrimImage *vector = &m->call->out[0];
-    return m->vector ? dev_fill(m->call->dev, vector->mem, 0,
-                                             (size_t)vector->length * sizeof(float), 0, m->call->err)
-                                  : begin_table(m, m->call->table);
+    if (m->result == MEASURE_TABLE) {
+        return begin_table(m, m->call->table);
+    }
+    return m->result != MEASURE_VECTOR ||
+           dev_fill(m->call->dev, vector->mem, 0, (size_t)vector->length * sizeof(float), 0,
+                    m->call->err);
 }
 
-void measuring_close_result(const Measuring *m)
+bool measuring_close_result(Measuring *m)
 {
     PrimTable *table = m->call->table;
-    for (int c = 1; !m->vector && c <= table->columns && table->rows < m->count; c++) {
+    TRY(measuring_reuse_work(m, SIZE_MAX));
+    bool table_wanted = m->result == MEASURE_TABLE;
+    for (int c = 1; table_wanted && c <= table->columns && table->rows < m->count; c++) {
         memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,
                 (size_t)table->rows * sizeof *table->at);
     }
+    return true;
 }

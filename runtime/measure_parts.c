@@ -107,7 +107,7 @@ static bool open_chunks(Parts *p, const Measuring *base)
 }
 
 /* With the first call. */
-static bool begin(PrimCall *call, bool vector)
+static bool begin(PrimCall *call, MeasureResult result)
 {
     measure_parts_forget(*call->state);
     Parts *p = *call->state = calloc(1, sizeof *p);
@@ -117,7 +117,7 @@ static bool begin(PrimCall *call, bool vector)
     Measuring base;
     assert(!isnan(call->labels));
     TRY(measuring_open(call, &base));
-    base.vector = vector;
+    base.result = result;
     base.count = p->labels =
         call->labels > 0 && call->labels < UINT32_MAX ? (uint32_t)call->labels : 0;
     base.at.objects = base.at.objects < p->labels ? base.at.objects : p->labels;
@@ -180,7 +180,8 @@ static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
     TRY(m->cuts == NULL || measure_cuts_write(m));
-    return measuring_finish(m);
+    bool ok = measuring_finish(m);
+    return measuring_reuse_work(m, SIZE_MAX) && ok;
 }
 
 /* Does something for each chunk in turn, with its sums where they belong. */
@@ -250,10 +251,10 @@ static bool is_finished(const PrimCall *call, Phase phase, int round)
     return call->part.last && last;
 }
 
-bool measure_parts_run(PrimCall *call, bool vector)
+bool measure_parts_run(PrimCall *call, MeasureResult result)
 {
     if (call->part.pass == 0 && call->part.first) {
-        TRY(begin(call, vector));
+        TRY(begin(call, result));
     }
     Parts *p = *call->state;
     if (p->n == 0) {
@@ -272,7 +273,7 @@ bool measure_parts_run(PrimCall *call, bool vector)
         return true;
     }
     TRY(each_chunk(call, finish_phase, round));
-    measuring_close_result(&p->chunks[0].m);
+    TRY(measuring_close_result(&p->chunks[0].m));
     p->finished = call->done = true;
     return true;
 }

@@ -205,6 +205,8 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     s->lows = take_bytes(&s->all, (size_t)lanes->lows * 4 * objects);
     s->place = take_bytes(&s->all, objects * sizeof(uint64_t));
     s->heights = take_bytes(&s->all, objects * sizeof(uint32_t));
+    s->sizes = take_bytes(&s->all, (objects + 1) * sizeof(uint64_t));
+    s->stands = take_bytes(&s->all, part.cut ? objects : 0);
     s->work = take_bytes(&s->all, work_bytes(list, lanes, s, pixels));
 }
 

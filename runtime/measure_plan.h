@@ -70,7 +70,7 @@ typedef struct MeasureLarge {
 
 /* Bytes; offsets are aligned for any device. */
 typedef struct MeasureScratch {
-    size_t spread, window, table, lows, place, heights, work, all;
+    size_t spread, window, table, lows, place, heights, sizes, stands, work, all;
     uint32_t objects;  /* at a time */
     uint32_t rows;     /* of objects, at a time */
     uint64_t words;    /* of holes' bit masks, at a time */

@@ -9,7 +9,13 @@
 
 #include <stdlib.h>
 
-enum { GROUP = 256, LANES = 32, FERET_GROUP = 64 };
+enum {
+    GROUP = 256,
+    LANES = 32,
+    FERET_GROUP = 64,
+    FEW_OBJECTS = 4096, /* fewer may be large, and are painted by several groups each */
+    PAINTERS = 64
+};
 
 extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
 
@@ -35,9 +41,11 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
         next += (bytes + align - 1) / align * align;
     }
     if (m->at.weights) {
-        TRY(dev_slice(call->dev, m->work, next, MEASURE_WEIGHTS * rows * sizeof(double),
-                      &r->weights, call->err));
+        size_t bytes = MEASURE_WEIGHTS * rows * sizeof(double);
+        TRY(dev_slice(call->dev, m->work, next, bytes, &r->weights, call->err));
+        next += bytes;
     }
+    TRY(measuring_reuse_work(m, next));
     r->place = malloc(m->n * sizeof *r->place);
     r->heights = malloc(m->n * sizeof *r->heights);
     r->wide = malloc(m->n * sizeof *r->wide);
@@ -301,13 +309,15 @@ static bool hull_in_space(Measuring *m, MeasureRows *r, uint32_t k)
 static bool hulls_in_space(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
     size_t rows = m->at.rows * sizeof(int32_t), used = (size_t)share->size * sizeof(int32_t);
+    TRY(dev_read(m->call->dev, m->place, 0, r->place, m->n * sizeof *r->place, m->call->err));
     TRY(dev_read_rows(m->call->dev, r->ends, 0, rows, r->host_ends, rows, used, 2, m->call->err));
     for (uint32_t k = share->from; k < share->to; k++) {
         if (measuring_count_of(m, k) > 0) {
             TRY(hull_in_space(m, r, k));
         }
     }
-    return true;
+    return m->result != MEASURE_MASK || dev_write_rows(m->call->dev, r->ends, 0, rows, r->host_ends,
+                                                       rows, used, 2, m->call->err);
 }
 
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share)
@@ -324,6 +334,23 @@ bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share
         TRY(at->feret < 0 || launch_feret(m, r, share));
     }
     return true;
+}
+
+bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share)
+{
+    const PrimImage *mask = &m->call->out[0];
+    size_t objects = share->to - share->from;
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->at.rows),
+                           dev_int(m->frame.dims), dev_mem(m->lows),    dev_mem(m->place),
+                           dev_mem(m->heights),  dev_mem(r->ends),      dev_int(m->call->arg[3]),
+                           dev_int(mask->h),     dev_int(mask->pitch),  dev_mem(mask->mem)};
+    return measuring_launch(
+        m, &(MeasuringLaunch){.program = r->hull,
+                              .kernel = "measure_paint",
+                              .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},
+                              .group = LANES,
+                              .args = args,
+                              .n_args = 12});
 }
 
 bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,

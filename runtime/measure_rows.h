@@ -21,7 +21,7 @@ typedef struct MeasureRows {
 bool measure_rows_open(Measuring *m, MeasureRows *r);
 void measure_rows_close(const Measuring *m, MeasureRows *r);
 
-/* Tells the device where a share's rows are, from `wide`. */
+/* Tells the device where the rows of a share of cut objects are, from `wide`. */
 bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share);
 /* Where rows begin and end, and their power sums, as far as they lie in the part. */
 bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share);
@@ -30,6 +30,8 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 
 /* Moments and hulls from whole objects' rows; overwrites the ends. */
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share);
+/* Paints the hulls that were found into the mask. */
+bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* Weighted moments. */
 bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,
                                   int image);

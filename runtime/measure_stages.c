@@ -2,12 +2,10 @@
  * measure_stages: what needs an object's box first: its rows, and from them its hull and moments
  * (measure_rows.c); its values side by side, and of these the middle ones; its holes.
  *
- * Each stage gives every object a place in the work area.  The host adds up the sizes and takes as
- * many objects at a time as fit.
+ * Each stage gives every object a place in the work area (measure_places.c), as many objects at a
+ * time as fit.
  */
 #include "measure_rows.h"
-
-#include <stdlib.h>
 
 enum { GROUP = 256, LANES = 32, FILL_GROUP = 128, SELECT_GROUP = 256 };
 
@@ -32,11 +30,15 @@ static bool find_rows(Measuring *m, MeasureRows *r)
 {
     TRY(measure_rows_open(m, r));
     MeasureShare share = {0, 0, 0};
-    while (measuring_next_share(m, measuring_rows_of, m->at.rows, &share, r->wide)) {
-        TRY(measure_rows_place(m, r, &share));
+    TRY(measuring_find_sizes(m, MEASURE_ROWS));
+    TRY(measuring_take_share(m, m->at.rows, &share));
+    while (share.from < share.to) {
+        TRY(measuring_place_rows(m, &share));
         TRY(measure_rows_find(m, r, &share));
         TRY(measure_rows_finish(m, r, &share));
+        TRY(m->result != MEASURE_MASK || measure_rows_paint(m, r, &share));
         TRY(!m->at.weights || weigh_rows(m, r, &share));
+        TRY(measuring_take_share(m, m->at.rows, &share));
     }
     return true;
 }
@@ -56,85 +58,73 @@ bool measuring_write_places(Measuring *m, const uint64_t *place)
     return dev_write(m->call->dev, m->place, 0, place, m->n * sizeof *place, m->call->err);
 }
 
+static bool launch_medians(Measuring *m, DevProgram *program, const char *kernel,
+                           const size_t groups[2], size_t group, const DevArg *args, int n_args)
+{
+    return measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                                  .kernel = kernel,
+                                                  .groups = {groups[0], groups[1], 1},
+                                                  .group = group,
+                                                  .args = args,
+                                                  .n_args = n_args});
+}
+
+/* How many objects are of middling size, how many are large, and segments of the largest. */
+typedef struct Found {
+    uint32_t middling, large, segments;
+} Found;
+
 /* One kernel for all segments of all large objects, or one work-item for each of them. */
-static bool launch_large(Measuring *m, DevProgram *program, const char *kernel, size_t segments,
-                         size_t larges, const DevArg *args, int n_args)
+static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *larges,
+                         const Found *found)
 {
-    size_t group = segments > 0 ? SELECT_GROUP : 1;
-    return measuring_launch(
-        m, &(MeasuringLaunch){.program = program,
-                              .kernel = kernel,
-                              .groups = {segments > 0 ? segments : larges,
-                                         segments > 0 ? larges : 1, 1},
-                              .group = group,
-                              .args = args,
-                              .n_args = n_args});
-}
-
-/* Records of the objects that have more than MEASURE_LARGE values; *segments: of the largest. */
-static MeasureLarge *list_large(const Measuring *m, size_t *n, size_t *segments)
-{
-    *n = *segments = 0;
-    for (uint32_t k = 0; k < m->n; k++) {
-        *n += measuring_count_of(m, k) > MEASURE_LARGE;
-    }
-    MeasureLarge *list = calloc(*n + 1, sizeof *list), *to = list;
-    for (uint32_t k = 0; k < m->n && list != NULL; k++) {
-        uint64_t count = measuring_count_of(m, k);
-        if (count > MEASURE_LARGE) {
-            *to++ = (MeasureLarge){
-                .object = k, .rest = (uint32_t)((count - 1) / 2), .next = UINT32_MAX};
-            size_t parts = (size_t)((count + MEASURE_SEGMENT - 1) / MEASURE_SEGMENT);
-            *segments = parts > *segments ? parts : *segments;
-        }
-    }
-    return list;
-}
-
-static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *larges, size_t n,
-                         size_t segments)
-{
+    const size_t all[2] = {found->segments, found->large}, each[2] = {found->large, 1};
     for (int shift = 24; shift >= 0; shift -= 8) {
-        const DevArg count[] = {dev_uint(MEASURE_SEGMENT), dev_int(shift), dev_mem(m->table),
-                                dev_mem(m->place), dev_mem(m->work), dev_mem(larges)};
-        const DevArg choose[] = {dev_uint(n), dev_mem(larges)};
-        TRY(launch_large(m, program, "measure_large_count", segments, n, count, 6));
-        TRY(launch_large(m, program, "measure_large_choose", 0, n, choose, 2));
+        const DevArg count[] = {dev_uint(MEASURE_SEGMENT), dev_int(shift),   dev_mem(m->table),
+                                dev_mem(m->place),         dev_mem(m->work), dev_mem(larges)};
+        const DevArg choose[] = {dev_uint(found->large), dev_mem(larges)};
+        TRY(launch_medians(m, program, "measure_large_count", all, SELECT_GROUP, count, 6));
+        TRY(launch_medians(m, program, "measure_large_choose", each, 1, choose, 2));
     }
     const DevArg above[] = {dev_uint(MEASURE_SEGMENT), dev_mem(m->table), dev_mem(m->place),
                             dev_mem(m->work), dev_mem(larges)};
-    const DevArg write[] = {dev_uint(m->n), dev_uint(lane), dev_uint(n), dev_mem(m->table),
-                            dev_mem(larges)};
-    TRY(launch_large(m, program, "measure_large_above", segments, n, above, 5));
-    return launch_large(m, program, "measure_large_write", 0, n, write, 5);
+    const DevArg write[] = {dev_uint(m->n), dev_uint(lane), dev_uint(found->large),
+                            dev_mem(m->table), dev_mem(larges)};
+    TRY(launch_medians(m, program, "measure_large_above", all, SELECT_GROUP, above, 5));
+    return launch_medians(m, program, "measure_large_write", each, 1, write, 5);
 }
 
-static bool large_medians(Measuring *m, DevProgram *program, int lane)
+/* Objects by the number of their values: a few work-items, a group, or many groups each. */
+static bool select_medians(Measuring *m, DevProgram *program, int lane, DevMem *larges)
 {
     PrimCall *call = m->call;
-    size_t n = 0, segments = 0;
-    DevMem *larges = NULL;
-    MeasureLarge *list = list_large(m, &n, &segments);
-    if (list == NULL) {
-        return measuring_no_memory(m);
-    }
-    size_t bytes = n * sizeof *list;
-    bool ok = n == 0 || (dev_slice(call->dev, m->work, m->at.keys, bytes, &larges, call->err) &&
-                         dev_write(call->dev, larges, 0, list, bytes, call->err) &&
-                         select_large(m, program, lane, larges, n, segments));
-    dev_free(call->dev, larges);
-    free(list);
-    return ok;
+    Found found;
+    const size_t objects[2] = {m->n, 1},
+                 groups[2] = {((size_t)m->n + SELECT_GROUP - 1) / SELECT_GROUP, 1};
+    const DevArg sort[] = {dev_uint(m->n),     dev_uint(MEASURE_LARGE), dev_uint(MEASURE_SEGMENT),
+                           dev_mem(m->table),  dev_mem(m->place),       dev_mem(m->heights),
+                           dev_mem(m->spread), dev_mem(larges)};
+    const DevArg small[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->table), dev_mem(m->place),
+                            dev_mem(m->work)};
+    TRY(dev_fill(call->dev, m->spread, 0, sizeof found, 0, call->err));
+    TRY(launch_medians(m, program, "measure_sort_out", groups, SELECT_GROUP, sort, 8));
+    TRY(launch_medians(m, program, "measure_select_small", objects, LANES, small, 5));
+    TRY(dev_read(call->dev, m->spread, 0, &found, sizeof found, call->err));
+    const size_t middling[2] = {found.middling, 1};
+    const DevArg select[] = {dev_uint(m->n),    dev_uint(lane),      dev_mem(m->table),
+                             dev_mem(m->place), dev_mem(m->heights), dev_mem(m->work)};
+    TRY(found.middling == 0 ||
+        launch_medians(m, program, "measure_select", middling, SELECT_GROUP, select, 6));
+    return found.large == 0 || select_large(m, program, lane, larges, &found);
 }
 
-bool measuring_find_median(Measuring *m, int image, const uint64_t *place)
+static bool find_median(Measuring *m, int image)
 {
     PrimCall *call = m->call;
     DevProgram *reads = NULL, *selects = NULL;
-    int lane = m->lanes.image[image].median;
+    DevMem *larges = NULL;
     TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
     TRY(measuring_program(m, kernel_text_measure_median, false, 0, &selects));
-    TRY(measuring_write_places(m, place));
     const DevArg args[] = {dev_int(call->w),   dev_int(call->h), dev_int(m->strip),
                            dev_uint(m->first), dev_uint(m->n),   dev_mem(m->place),
                            dev_mem(m->work)};
@@ -144,15 +134,11 @@ bool measuring_find_median(Measuring *m, int image, const uint64_t *place)
                                                .group = GROUP,
                                                .args = args,
                                                .n_args = 7}));
-    const DevArg select_args[] = {dev_uint(m->n), dev_uint(lane), dev_uint(MEASURE_LARGE),
-                                  dev_mem(m->table), dev_mem(m->place), dev_mem(m->work)};
-    TRY(measuring_launch(m, &(MeasuringLaunch){.program = selects,
-                                               .kernel = "measure_select",
-                                               .groups = {m->n, 1, 1},
-                                               .group = SELECT_GROUP,
-                                               .args = select_args,
-                                               .n_args = 6}));
-    return large_medians(m, selects, lane);
+    TRY(dev_slice(call->dev, m->work, m->at.keys, dev_bytes(m->work) - m->at.keys, &larges,
+                  call->err));
+    bool ok = select_medians(m, selects, m->lanes.image[image].median, larges);
+    dev_free(call->dev, larges);
+    return ok;
 }
 
 static bool weigh(Measuring *m, int image)
@@ -160,8 +146,9 @@ static bool weigh(Measuring *m, int image)
     DevProgram *reads = NULL;
     TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
     const ImageLanes *lanes = &m->lanes.image[image];
-    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n), dev_uint(lanes->weighted),
-                           dev_ulong(lanes->weighted_mask), dev_mem(m->table), dev_mem(m->lows)};
+    const DevArg args[] = {dev_uint(m->first),        dev_uint(m->n),
+                           dev_uint(lanes->weighted), dev_ulong(lanes->weighted_mask),
+                           dev_mem(m->table),         dev_mem(m->lows)};
     size_t powers = (size_t)measure_z_powers(lanes->weighted_mask);
     return measuring_launch(m, &(MeasuringLaunch){.program = reads,
                                                   .kernel = "measure_weigh",
@@ -172,19 +159,20 @@ static bool weigh(Measuring *m, int image)
                                                   .n_args = 6});
 }
 
-bool measuring_fill_holes(Measuring *m, uint64_t *place)
+static bool fill_holes(Measuring *m)
 {
     DevProgram *reads = NULL;
     MeasureShare share = {0, 0, 0};
     TRY(measuring_program(m, kernel_text_measure_fill, true, 0, &reads));
-    while (measuring_next_share(m, measuring_words_of, m->at.words, &share, place)) {
-        TRY(measuring_write_places(m, place));
-        const DevArg args[] = {dev_int(m->call->part.y), dev_int(m->call->part.z),
-                               dev_uint(m->first),       dev_uint(m->n),
-                               dev_uint(share.from),     dev_uint(m->lanes.filled),
-                               dev_ulong(m->at.words),   dev_mem(m->table),
-                               dev_mem(m->lows),         dev_mem(m->place),
-                               dev_mem(m->work)};
+    TRY(measuring_find_sizes(m, MEASURE_WORDS));
+    TRY(measuring_take_share(m, m->at.words, &share));
+    while (share.from < share.to) {
+        TRY(measuring_place(m, &share));
+        const DevArg args[] = {
+            dev_int(m->call->part.y), dev_int(m->call->part.z), dev_uint(m->first),
+            dev_uint(m->n),           dev_uint(share.from),     dev_uint(m->lanes.filled),
+            dev_ulong(m->at.words),   dev_mem(m->table),        dev_mem(m->lows),
+            dev_mem(m->place),        dev_mem(m->work)};
         TRY(measuring_launch(m, &(MeasuringLaunch){.program = reads,
                                                    .kernel = "measure_fill",
                                                    .reads = true,
@@ -192,23 +180,27 @@ bool measuring_fill_holes(Measuring *m, uint64_t *place)
                                                    .group = FILL_GROUP,
                                                    .args = args,
                                                    .n_args = 11}));
+        TRY(measuring_take_share(m, m->at.words, &share));
     }
     return true;
 }
 
-static bool pixel_stages(Measuring *m, uint64_t *place)
+static bool pixel_stages(Measuring *m)
 {
-    MeasureShare share = {0, 0, 0};
-    (void)measuring_next_share(m, measuring_count_of, UINT64_MAX, &share, place);
+    const MeasureShare all = {0, m->n, 0};
+    bool sized = false;
     for (int k = 0; k < m->list.images; k++) {
         if (m->lanes.image[k].median >= 0) {
-            TRY(measuring_find_median(m, k, place));
+            TRY(sized || measuring_find_sizes(m, MEASURE_PIXELS));
+            TRY(measuring_place(m, &all));
+            TRY(find_median(m, k));
+            sized = true;
         }
         if (m->lanes.image[k].weighted >= 0 && !m->at.weights) {
             TRY(weigh(m, k));
         }
     }
-    return m->lanes.filled < 0 || measuring_fill_holes(m, place);
+    return m->lanes.filled < 0 || fill_holes(m);
 }
 
 static bool needs_pixels(const Measuring *m)
@@ -222,8 +214,7 @@ static bool needs_pixels(const Measuring *m)
 
 bool measuring_has_stages(const Measuring *m)
 {
-    return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->lanes.filled >= 0 ||
-           needs_pixels(m);
+    return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->lanes.filled >= 0 || needs_pixels(m);
 }
 
 bool measuring_stages(Measuring *m)
@@ -231,14 +222,5 @@ bool measuring_stages(Measuring *m)
     if (m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->at.weights) {
         TRY(rows_stage(m));
     }
-    if (m->lanes.filled < 0 && !needs_pixels(m)) {
-        return true;
-    }
-    uint64_t *place = malloc(m->n * sizeof *place);
-    if (place == NULL) {
-        return measuring_no_memory(m);
-    }
-    bool ok = pixel_stages(m, place);
-    free(place);
-    return ok;
+    return pixel_stages(m);
 }

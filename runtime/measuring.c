@@ -25,8 +25,8 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
     static const char pragma[] = "#pragma OPENCL FP_CONTRACT OFF\n";
     char list[6000], defines[sizeof list + 100];
     measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
-    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", pragma, list,
-                   value);
+    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", pragma,
+                   list, value);
     const char *const with_reader[] = {call->reader, kernel_text_measure_tally, text, NULL};
     const char *const bare[] = {text, NULL};
     return reads ? prim_program(call, defines, with_reader, program)
@@ -93,8 +93,8 @@ bool measuring_clear_spread(Measuring *m)
 {
     MeasureSpread spread[MEASURE_MAX_IMAGES];
     no_spread(spread);
-    return dev_write(m->call->dev, m->spread, 0, spread,
-                     (size_t)m->list.images * sizeof *spread, m->call->err);
+    return dev_write(m->call->dev, m->spread, 0, spread, (size_t)m->list.images * sizeof *spread,
+                     m->call->err);
 }
 
 bool measuring_find_spread(Measuring *m)
@@ -120,8 +120,7 @@ bool measuring_fix_lanes(Measuring *m)
     bool windowed = measuring_is_windowed(m);
     size_t images = (size_t)m->list.images;
     no_spread(spread);
-    TRY(!windowed ||
-        dev_read(call->dev, m->spread, 0, spread, images * sizeof *spread, call->err));
+    TRY(!windowed || dev_read(call->dev, m->spread, 0, spread, images * sizeof *spread, call->err));
     measure_lanes(&m->list, spread, call, &m->lanes);
     for (size_t k = 0; k < images; k++) {
         window[2 * k] = m->lanes.image[k].base;
@@ -166,18 +165,10 @@ bool measuring_add_outline(Measuring *m)
     }
     TRY(measuring_program(m, kernel_text_measure_outline, true, 0, &program));
     PrimPart part = prim_part(call);
-    const DevArg args[] = {dev_int(call->w),
-                           dev_int(call->h),
-                           dev_int(call->d),
-                           dev_int(-part.y),
-                           dev_int(part.h - part.y),
-                           dev_int(-part.z),
-                           dev_int(part.d - part.z),
-                           dev_int(m->strip),
-                           dev_uint(m->first),
-                           dev_uint(m->n),
-                           dev_uint(m->lanes.outline),
-                           dev_mem(m->table)};
+    const DevArg args[] = {dev_int(call->w),         dev_int(call->h),           dev_int(call->d),
+                           dev_int(-part.y),         dev_int(part.h - part.y),   dev_int(-part.z),
+                           dev_int(part.d - part.z), dev_int(m->strip),          dev_uint(m->first),
+                           dev_uint(m->n),           dev_uint(m->lanes.outline), dev_mem(m->table)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_outline",
                                                   .reads = true,
@@ -205,7 +196,8 @@ bool measuring_open_slices(Measuring *m)
         size_t begin, end;
     } slices[] = {{&m->spread, s->spread, s->window}, {&m->window, s->window, s->table},
                   {&m->table, s->table, s->lows},     {&m->lows, s->lows, s->place},
-                  {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->work},
+                  {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->sizes},
+                  {&m->sizes, s->sizes, s->stands},   {&m->stands, s->stands, s->work},
                   {&m->work, s->work, s->all}};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         size_t begin = slices[i].begin, bytes = slices[i].end - begin;
@@ -218,8 +210,8 @@ bool measuring_open_slices(Measuring *m)
 
 void measuring_close_slices(Measuring *m)
 {
-    DevMem **slices[] = {&m->spread, &m->window,  &m->table, &m->lows,
-                         &m->place,  &m->heights, &m->work};
+    DevMem **slices[] = {&m->spread,  &m->window, &m->table,  &m->lows, &m->place,
+                         &m->heights, &m->sizes,  &m->stands, &m->work};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(m->call->dev, *slices[i]);
         *slices[i] = NULL;
@@ -269,8 +261,8 @@ bool measuring_open(PrimCall *call, Measuring *m)
     return true;
 }
 
-/* Values of a whole number's image are taken to be of 16 bits; where they are not, the kernel is compiled
- * again when they are known. */
+/* Values of a whole number's image are taken to be of 16 bits; where they are not, the kernel is
+ * compiled again when they are known. */
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
 {
     static const struct {
@@ -278,7 +270,8 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
         bool windowed;
     } ahead[MEASURING_AHEAD] = {{kernel_text_measure_range, true},
                                 {kernel_text_measure, false},
-                                {kernel_text_measure_outline, false}};
+                                {kernel_text_measure_outline, false},
+                                {NULL, false}}; /* measure_finish.c's */
     static const MeasureSpread short_numbers = {16, 0, 0};
     MeasureSpread spread[MEASURE_MAX_IMAGES];
     PrimCall own = *call;
@@ -291,6 +284,9 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
         measure_lanes(&m.list, spread, call, &m.lanes);
     } else if (!measuring_is_windowed(&m)) {
         return true;
+    }
+    if (ahead[which].text == NULL) {
+        return measuring_finish_program(&m, program);
     }
     bool outline = ahead[which].text == kernel_text_measure_outline;
     return (outline && m.lanes.n_outline == 0) ||

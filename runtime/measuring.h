@@ -13,9 +13,13 @@
 /* How an object stands to a part: it may lie in it, or be cut by it, as the last of its parts. */
 enum { STANDING_INSIDE = 1, STANDING_CUT = 2, STANDING_LAST = 4 };
 
+/* What is wanted: a table; of its last column a vector by label; the hulls of objects, painted into
+ * a mask of zeros from plane arg[3] on. */
+typedef enum MeasureResult { MEASURE_TABLE, MEASURE_VECTOR, MEASURE_MASK } MeasureResult;
+
 typedef struct Measuring {
     PrimCall *call;
-    bool vector;          /* one by label is wanted, of the last column; else a table */
+    MeasureResult result;
     MeasureList list;
     MeasureFrame frame;
     MeasureLanes lanes;
@@ -23,12 +27,15 @@ typedef struct Measuring {
     uint32_t count;       /* labels in all */
     uint32_t first, n;    /* the chunk: labels first .. first + n - 1 */
     int strip;            /* rows that a work-item goes down */
-    DevMem *spread, *window, *table, *lows, *place, *heights, *work; /* slices of scratch */
+    /* Slices of scratch. */
+    DevMem *spread, *window, *table, *lows, *place, *heights, *sizes, *stands, *work;
     const uint8_t *standing; /* in parts: [n], how objects stand to the part; NULL: they are in it */
     uint8_t wanted;       /* bits of standing that a stage is about */
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
+    DevMark *fetched;     /* columns on their way to the table; NULL: none */
+    size_t columns_at;    /* where in the work area they are */
     uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
     double *feret;  /* and their diameters */
 } Measuring;
@@ -41,7 +48,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                        DevProgram **program);
 
 /* The programs that are known before anything has run (Primitive.program); not all are needed. */
-enum { MEASURING_AHEAD = 3 };
+enum { MEASURING_AHEAD = 4 };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -78,38 +85,52 @@ bool measuring_read_boxes(Measuring *m);
 
 /* Room for a table of a row for each label, with one column more: the labels; or a vector of zeros. */
 bool measuring_begin_result(const Measuring *m);
-/* Brings a table's columns together, which were `count` apart. */
-void measuring_close_result(const Measuring *m);
+/* Waits for the last columns, and brings a table's columns together, which were `count` apart. */
+bool measuring_close_result(Measuring *m);
+/* Before the first `bytes` of the work area are written: waits for columns that are still there. */
+bool measuring_reuse_work(Measuring *m, size_t bytes);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call);
 int measure_parts_halo(const PrimCall *call);
-bool measure_parts_run(PrimCall *call, bool vector);
+bool measure_parts_run(PrimCall *call, MeasureResult result);
+
+/* The primitive itself (prim_measure.c); scratch for it. */
+bool measuring_run(PrimCall *call, MeasureResult result);
+size_t measuring_scratch(const PrimCall *call);
 void measure_parts_forget(void *state);
 
 /* Everything after the first kernel: rows, hulls, moments, medians, holes. */
 bool measuring_stages(Measuring *m);
-/* True when the stages need the counts and boxes on the host. */
+/* True when there are any. */
 bool measuring_has_stages(const Measuring *m);
 /* The middle values of an image; `place`: by count.  Holes; `place` is overwritten. */
-bool measuring_find_median(Measuring *m, int image, const uint64_t *place);
-bool measuring_fill_holes(Measuring *m, uint64_t *place);
 /* Says that the host has no memory; returns false. */
 bool measuring_no_memory(const Measuring *m);
-
-/* Sizes of object k (measure_shares.c): pixels, rows of its box, words of its bits; 0 when the stage
- * is not about it.  Of an object that is cut the rows and words that lie in the part. */
-typedef uint64_t MeasuringSize(const Measuring *m, uint32_t k);
-MeasuringSize measuring_count_of, measuring_rows_of, measuring_words_of;
-void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3]);
 
 /* Objects from .. to of the chunk have their places; `size` is what they take together. */
 typedef struct MeasureShare {
     uint32_t from, to;
     uint64_t size;
 } MeasureShare;
-/* The next share of objects whose sizes fit into `capacity`; place[k] is where object k begins, or
- * MEASURE_NOWHERE when it has no size. */
+
+/* What objects are given places for (measure_places.c): the rows of their boxes, their pixels, the words
+ * of their bits. */
+typedef enum MeasureSizes { MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS } MeasureSizes;
+/* The sizes of the objects that a stage is about. */
+bool measuring_find_sizes(Measuring *m, MeasureSizes of);
+/* The next share of objects whose sizes fit into `capacity`; from == to behind the last one. */
+bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share);
+/* The places of a share's objects: as uint, with their sizes as heights; as ulong. */
+bool measuring_place_rows(Measuring *m, const MeasureShare *share);
+bool measuring_place(Measuring *m, const MeasureShare *share);
+
+/* The same on the host, for objects that parts cut (measure_shares.c).  Sizes of object k; 0 when the
+ * stage is not about it.  Of an object that is cut the rows and words that lie in the part. */
+typedef uint64_t MeasuringSize(const Measuring *m, uint32_t k);
+MeasuringSize measuring_count_of, measuring_rows_of, measuring_words_of;
+void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3]);
+/* place[k] is where object k begins, or MEASURE_NOWHERE when it has no size. */
 #define MEASURE_NOWHERE (UINT64_C(1) << 63)
 bool measuring_next_share(const Measuring *m, MeasuringSize *size_of, uint64_t capacity,
                           MeasureShare *share, uint64_t *place);
@@ -118,7 +139,8 @@ bool measuring_write_places(Measuring *m, const uint64_t *place);
 /* The box of object k, both ends included, from minima that lie `stride` apart. */
 void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
                    int32_t hi[3]);
+bool measuring_finish_program(const Measuring *m, DevProgram **program);
 /* Appends the chunk's present objects to the table, or puts them into the vector. */
-bool measuring_finish(const Measuring *m);
+bool measuring_finish(Measuring *m);
 
 #endif

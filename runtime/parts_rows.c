@@ -6,7 +6,7 @@
  * the marks say when a slot may be written again.  From one part to the next the rows that both
  * need stay on the host, so that inputs are read once a segment, in order.
  */
-#include "parts_state.h"
+#include "parts_boxes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +53,6 @@ void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int 
     rows_around(seg, w, seg->at, seg->rows, from, to);
 }
 
-bool parts_follow(Run *run, DevLane lane, DevLane other)
-{
-    Device *dev = run->exec->dev;
-    DevMark *mark;
-    bool ok = dev_mark(dev, other, &mark, run->err) && dev_after(dev, lane, mark, run->err);
-    dev_mark_free(dev, mark);
-    return ok;
-}
-
 /* ---- stretches of rows ----------------------------------------------------------------- */
 
 static StagingRows rows_of(const Run *run, const Stretch *s)
@@ -81,7 +72,7 @@ static PartsSpan span_of(const Run *run, int buffer, int64_t line, int64_t lines
     return (PartsSpan){line / h, row, least(lines, h - row)};
 }
 
-static bool read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to)
+bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to)
 {
     size_t bytes = parts_row_bytes(run->exec, buffer);
     for (int64_t done = 0; done < lines;) {
@@ -155,20 +146,20 @@ bool parts_load_image(Run *run, int buffer, DevMem *mem)
 {
     Stretch s = {.buffer = buffer, .mem = mem};
     Staging *staging = run->exec->staging;
-    TRY(parts_follow(run, DEV_UPLOAD, DEV_COMPUTE));
+    TRY(dev_follow(run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, run->err));
     for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
         StagingRows to = rows_of(run, &s);
         char *rows;
         TRY(staging_room(staging, to.line * to.rows, &rows, run->err) &&
-            read_lines(run, buffer, s.line, s.lines, rows) && staging_send(staging, &to, run->err));
+            parts_read_lines(run, buffer, s.line, s.lines, rows) && staging_send(staging, &to, run->err));
     }
-    return parts_follow(run, DEV_COMPUTE, DEV_UPLOAD);
+    return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
 }
 
 bool parts_save_image(Run *run, int buffer, DevMem *mem)
 {
     Stretch s = {.buffer = buffer, .mem = mem};
-    TRY(parts_follow(run, DEV_DOWNLOAD, DEV_COMPUTE));
+    TRY(dev_follow(run->exec->dev, DEV_DOWNLOAD, DEV_COMPUTE, run->err));
     for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
         TRY(fetch(run, &s));
     }
@@ -185,6 +176,7 @@ typedef struct Loading {
     int64_t first, rest, next; /* lines: of `from`; that are left of the part before; from where on the
                                   next part needs them again, counted from `first` */
     char *kept;                /* rests of this channel */
+    bool lent;                 /* rows went up without coming by here */
 } Loading;
 
 /* Fills a block with what the part before has left, and then from the file or store; leaves behind
@@ -198,10 +190,36 @@ static bool fill(const Loading *l, char *rows)
     if (old > 0) {
         memcpy(rows, l->kept + (size_t)k * bytes, (size_t)old * bytes);
     }
-    TRY(read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old, rows + (size_t)old * bytes));
+    TRY(parts_read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old,
+                         rows + (size_t)old * bytes));
     if (again < end) { /* never over rests that are still to be read: they move down */
         memcpy(l->kept + (size_t)(again - l->next) * bytes, rows + (size_t)(again - k) * bytes,
                (size_t)(end - again) * bytes);
+    }
+    return true;
+}
+
+/* Straight from where an input lies, as far as that is lent. */
+static bool send_lent(Loading *l, int64_t lines)
+{
+    Run *run = l->seg->run;
+    Device *dev = run->exec->dev;
+    PartsSpan span = span_of(run, l->s.buffer, l->s.line, lines);
+    const void *at;
+    size_t pitch;
+    for (; lines > 0 && parts_lent(&run->pixels, l->s.buffer, span, &at, &pitch);
+         span = span_of(run, l->s.buffer, l->s.line, lines)) {
+        DevMark *done;
+        l->s.lines = span.rows;
+        StagingRows to = rows_of(run, &l->s);
+        bool sent = dev_send_rows(dev, to.mem, to.offset, to.pitch, at, pitch, to.line, to.rows,
+                                  &done, run->err);
+        dev_mark_free(dev, done); /* the rows stay as they are */
+        TRY(sent && !exec_stopped(run->exec, run->err));
+        l->lent = true;
+        l->s.line += span.rows;
+        l->s.there += span.rows;
+        lines -= span.rows;
     }
     return true;
 }
@@ -211,6 +229,7 @@ static bool load_channel(Loading *l)
     Run *run = l->seg->run;
     Staging *staging = run->exec->staging;
     int64_t lines = (l->to - l->from) * parts_lines_of(l->seg, l->s.buffer);
+    TRY(send_lent(l, lines));
     for (; cut_block(run, &l->s, l->s.line - l->first, lines); l->s.line += l->s.lines) {
         StagingRows to = rows_of(run, &l->s);
         char *rows;
@@ -248,14 +267,14 @@ static bool load_window(Segment *seg, int i)
     l.next = (end < seg->plan->extent ? next - l.from : l.to - l.from) * lines;
     for (int c = 0; c < g->c; c++) {
         l.kept = rest->rows + (size_t)c * kept;
-        l.first = (int64_t)c * g->h + l.from * lines;
+        l.first = (int64_t)c * g->d * g->h + l.from * lines;
         l.s = (Stretch){.buffer = w->buffer,
                         .mem = seg->places[seg->slot][i],
                         .there = (int64_t)c * w->rows * lines,
                         .line = l.first};
         TRY(load_channel(&l));
     }
-    *rest = (Rest){rest->rows, next, l.to};
+    *rest = (Rest){rest->rows, next, l.lent ? 0 : l.to};
     return true;
 }
 
@@ -267,11 +286,11 @@ bool parts_load_rows(Segment *seg)
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->load && !w->whole && run->resident[w->buffer] == NOWHERE) {
-            TRY(load_window(seg, i));
+            TRY((w->boxed ? parts_load_box : load_window)(seg, i));
             any = true;
         }
     }
-    return !any || parts_follow(run, DEV_COMPUTE, DEV_UPLOAD);
+    return !any || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
 }
 
 /* ---- down ------------------------------------------------------------------------------ */
@@ -282,7 +301,7 @@ static bool next_stretch(Segment *seg, Stretch *s)
 {
     Run *run = seg->run;
     Saving *at = &seg->saving;
-    for (; at->rows > 0 && at->window < seg->plan->n_windows; at->window++, at->c = 0) {
+    for (; at->rows > 0 && seg->plan->cols == 0 && at->window < seg->plan->n_windows; at->window++, at->c = 0) {
         const PartsWindow *w = &seg->plan->windows[at->window];
         const ExecGrid *g = w->keep && !w->whole ? parts_grid_of(run, w->buffer) : NULL;
         for (; g != NULL && at->c < g->c; at->c++, at->line = 0) {
@@ -293,7 +312,7 @@ static bool next_stretch(Segment *seg, Stretch *s)
                 .buffer = w->buffer,
                 .mem = seg->places[at->slot][at->window],
                 .there = ((int64_t)at->c * w->rows + at->at - from) * lines + at->line,
-                .line = (int64_t)at->c * g->h + at->at * lines + at->line,
+                .line = (int64_t)at->c * g->d * g->h + at->at * lines + at->line,
             };
             if (cut_block(run, s, at->line, at->rows * lines)) {
                 at->line += s->lines;

@@ -55,8 +55,14 @@ PrimPart prim_part(const PrimCall *call)
                       .channels = call->planes / call->d,
                       .rows = call->h,
                       .planes = call->planes,
+                      .parts = 1,
                       .first = true,
                       .last = true};
+}
+
+size_t prim_first_row(const PrimCall *call, const PrimImage *image)
+{
+    return (size_t)image->before * (call->part.d > 1 ? (size_t)call->h : 1);
 }
 
 PrimCall prim_longest(const PrimCall *call)

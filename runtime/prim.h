@@ -45,6 +45,7 @@ typedef struct PrimImage {
     int w, h, d, planes;  /* planes = d * channels */
     int pitch;            /* elements from row to row */
     int64_t length;       /* vectors: elements; images: planes * h * pitch */
+    int before;           /* inputs in parts: rows (planes) that `mem` has before the part's first */
 } PrimImage;
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
@@ -56,6 +57,7 @@ typedef struct PrimPart {
     int y, z, c;        /* its first row and plane, and its channel */
     int h, d, channels; /* rows, planes and channels of the image */
     int rows, planes;   /* rows and planes of the longest part: scratch is for that one */
+    int number, parts;  /* which one of how many parts of its channel */
     int pass;           /* from 0 */
     bool first, last;   /* part of the pass */
 } PrimPart;
@@ -82,6 +84,8 @@ typedef struct PrimCall {
     double labels;           /* in parts: the value at of_value.  NaN before it is known, when
                                 scratch_bytes says the most that it could be */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
+    struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
+    bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
@@ -95,6 +99,8 @@ typedef struct PrimCall {
 } PrimCall;
 /* The part that a call is about; where the image is not cut, all of it as one part. */
 PrimPart prim_part(const PrimCall *call);
+/* The row of a stored input's memory in which the part begins. */
+size_t prim_first_row(const PrimCall *call, const PrimImage *image);
 /* The same call about the longest part, which scratch is for. */
 PrimCall prim_longest(const PrimCall *call);
 
@@ -122,9 +128,10 @@ typedef struct Primitive {
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
+    int reading; /* the passes, from the first one on, that read its inputs; 0: all */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
-    int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks the reader for;
-                                          NULL: none */
+    int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
+                                          and of stored inputs, where the image has them; NULL: none */
     void (*forget)(void *state);       /* frees what it kept; NULL: nothing */
     int programs; /* how many of those that run asks for are known before it; the rest is compiled when
                      it is asked for */

@@ -1,351 +1,67 @@
 /*
  * prim_hull: paints the convex hull of each label, as skimage.morphology.convex_hull_image does of
- * each object: the hull of all pixels, each a diamond that reaches half a pixel far along every axis,
- * and in it all pixels whose centres lie inside or on its border.  Hulls may overlap.  Flat and
- * straight objects of a volume, for which scikit-image gives nothing, have their hull as well.
+ * each object: the hull of all pixels, each a diamond that reaches half a pixel far along every
+ * axis, and in it all pixels whose centres lie inside or on its border.  Hulls may overlap.  Flat
+ * and straight objects of a volume, for which scikit-image gives nothing, have their hull as well.
  *
- * It runs on the host: labels are downloaded and the mask is uploaded.  Only the ends of a label's rows
- * matter, so runs of equal pixels are collected and sorted by label.  In the plane the left border of
- * the hull is Andrew's monotone chain over half rows, and the right one is that of the mirrored
- * object; in space the hull is base/hull.h's.  All arithmetic is in integers, in half pixels.
- *
- * No scratch on the device; on the host a byte a pixel and 20 a run.
+ * It is the measuring of convex areas, which finds the hulls' rows, with these rows painted instead
+ * of counted.  Channels have hulls of their own.
  */
-#include "prim_host.h"
-
-#include "../base/hull.h"
+#include "hull_parts.h"
+#include "measuring.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* A row's pixels of one label, from the first to the last. */
-typedef struct Run {
-    uint32_t label;
-    int32_t z, y, first, last;
-} Run;
+/* Labels as they are stored. */
+#define READER(TYPE)                                                                               \
+    "#define READ_PARAMS global const " TYPE " *labels, const int label_rows, "                    \
+    "const int label_pitch, const int label_plane\n"                                               \
+    "#define READ_ARGS labels, label_rows, label_pitch, label_plane\n"                             \
+    "static inline uint read_0(READ_PARAMS, int x, int y, int plane)\n{\n"                         \
+    "    return labels[((size_t)(label_plane + plane) * label_rows + y) * label_pitch + x];\n}\n"
+static const char *const READERS[ELEM_COUNT] = {
+    [ELEM_U8] = READER("uchar"), [ELEM_U16] = READER("ushort"), [ELEM_U32] = READER("uint")};
 
-typedef struct Edge {
-    int64_t x, y; /* in half pixels */
-} Edge;
-
-typedef struct Painter {
-    const PrimCall *call;
-    Run *runs;
-    size_t n, cap;
-    uint8_t *mask;
-    Edge *chain;       /* planes: three corners a row */
-    int32_t *ends[2];  /* planes: the hull's first and last pixel of each row */
-    HullPoint *points; /* volumes */
-    size_t room;       /* points */
-} Painter;
-
-/* ---- runs ------------------------------------------------------------------------------ */
-
-static bool add_run(Painter *p, Run run)
+/* The same call about one channel, as a measurement; arg[3] is its first plane. */
+static PrimCall measurement(const PrimCall *call, int plane)
 {
-    if (p->n == p->cap) {
-        size_t cap = 2 * p->cap + 4096;
-        Run *runs = realloc(p->runs, cap * sizeof *runs);
-        if (runs == NULL) {
-            return host_no_memory(p->call);
-        }
-        p->runs = runs;
-        p->cap = cap;
-    }
-    p->runs[p->n++] = run;
-    return true;
+    PrimCall one = *call;
+    one.planes = call->d;
+    one.text = call->d > 1 ? "3d,label,area_convex" : "2d,label,area_convex";
+    one.arg[0] = one.arg[1] = one.arg[2] = 1;
+    one.arg[3] = plane;
+    one.reader = READERS[call->in[0].elem];
+    return one;
 }
 
-static bool collect_row(Painter *p, const uint32_t *row, int y, int z)
+static size_t scratch_bytes(const PrimCall *call)
 {
-    for (int x = 0, end = 0; x < p->call->w; x = end) {
-        end = x + 1;
-        while (end < p->call->w && row[end] == row[x]) {
-            end++;
-        }
-        TRY(row[x] == 0 || add_run(p, (Run){row[x], z, y, x, end - 1}));
-    }
-    return true;
-}
-
-static int compare_runs(const void *a, const void *b)
-{
-    const Run *p = a, *q = b;
-    if (p->label != q->label) {
-        return p->label < q->label ? -1 : 1;
-    }
-    int back = (p->z > q->z) - (p->z < q->z), down = (p->y > q->y) - (p->y < q->y);
-    return back != 0 ? back : down != 0 ? down : (p->first > q->first) - (p->first < q->first);
-}
-
-/* Makes one run of those of a label in the same row. */
-static void join_runs(Painter *p)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        Run *to = n > 0 ? &p->runs[n - 1] : NULL, run = p->runs[i];
-        if (to != NULL && to->label == run.label && to->y == run.y && to->z == run.z) {
-            to->last = run.last;
-        } else {
-            p->runs[n++] = run;
-        }
-    }
-    p->n = n;
-}
-
-static void paint(Painter *p, int y, int z, int64_t first, int64_t last)
-{
-    size_t w = (size_t)p->call->w, row = (size_t)z * (size_t)p->call->h + (size_t)y;
-    if (first <= last) {
-        memset(p->mask + row * w + first, 1, (size_t)(last - first + 1));
-    }
-}
-
-/* ---- planes ---------------------------------------------------------------------------- */
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-/* The end of a run that is the border on one side; the right side is mirrored (sign -1). */
-static int64_t border(const Run *run, int sign)
-{
-    return sign > 0 ? 2 * (int64_t)run->first : -2 * (int64_t)run->last;
-}
-
-/* Adds a point below all others to a chain that is convex to the left. */
-static size_t add_corner(Edge *chain, size_t n, Edge corner)
-{
-    while (n > 1) {
-        Edge a = chain[n - 2], b = chain[n - 1];
-        if ((b.x - a.x) * (corner.y - a.y) < (corner.x - a.x) * (b.y - a.y)) {
-            break;
-        }
-        n--;
-    }
-    chain[n] = corner;
-    return n + 1;
-}
-
-/* The corners of a label's hull on one side: in each row the diamond's tip, between rows and at the ends
- * the farther one of the diamonds' other corners. */
-static void find_chain(Edge *chain, const Run *runs, size_t n_runs, int sign)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < n_runs; i++) {
-        int64_t x = border(&runs[i], sign), y = 2 * (int64_t)runs[i].y;
-        bool joined = i > 0 && runs[i - 1].y + 1 == runs[i].y;
-        if (!joined || border(&runs[i - 1], sign) > x) {
-            /* Two points at the same height: the farther one, which comes last, stays. */
-            n -= n > 0 && chain[n - 1].y == y - 1;
-            n = add_corner(chain, n, (Edge){x, y - 1});
-        }
-        n = add_corner(chain, n, (Edge){x - 1, y});
-        n = add_corner(chain, n, (Edge){x, y + 1});
-    }
-}
-
-/* The first pixel of row y at or behind the edge from a to b. */
-static int64_t first_behind(Edge a, Edge b, int64_t y)
-{
-    int64_t dy = b.y - a.y;
-    return -floor_div(-(a.x * dy + (b.x - a.x) * (2 * y - a.y)), 2 * dy);
-}
-
-/* The hull's ends on one side, for each row from a label's first to its last. */
-static void find_ends(const Painter *p, const Run *runs, size_t n_runs, int sign, int32_t *ends)
-{
-    find_chain(p->chain, runs, n_runs, sign);
-    const Edge *at = p->chain;
-    for (int32_t y = runs[0].y; y <= runs[n_runs - 1].y; y++) {
-        while (at[1].y < 2 * (int64_t)y) {
-            at++;
-        }
-        ends[y - runs[0].y] = (int32_t)(sign * first_behind(at[0], at[1], y));
-    }
-}
-
-static void paint_plane(Painter *p, const Run *runs, size_t n_runs)
-{
-    find_ends(p, runs, n_runs, 1, p->ends[0]);
-    find_ends(p, runs, n_runs, -1, p->ends[1]);
-    for (int32_t y = runs[0].y; y <= runs[n_runs - 1].y; y++) {
-        paint(p, y, 0, p->ends[0][y - runs[0].y], p->ends[1][y - runs[0].y]);
-    }
-}
-
-/* ---- volumes --------------------------------------------------------------------------- */
-
-typedef struct Box {
-    int32_t lo[3], hi[3]; /* x, y, z; both included */
-} Box;
-
-static Box box_of(const Run *runs, size_t n_runs)
-{
-    Box b = {{INT32_MAX, INT32_MAX, INT32_MAX}, {-1, -1, -1}};
-    for (size_t i = 0; i < n_runs; i++) {
-        const int32_t first[3] = {runs[i].first, runs[i].y, runs[i].z};
-        const int32_t last[3] = {runs[i].last, runs[i].y, runs[i].z};
-        for (int k = 0; k < 3; k++) {
-            b.lo[k] = first[k] < b.lo[k] ? first[k] : b.lo[k];
-            b.hi[k] = last[k] > b.hi[k] ? last[k] : b.hi[k];
-        }
-    }
-    return b;
-}
-
-/* Adds the corners of a pixel's diamond. */
-static bool add_diamond(Painter *p, size_t *n, int64_t x, int64_t y, int64_t z)
-{
-    if (*n + 6 > p->room) {
-        size_t room = 2 * p->room + 6000;
-        HullPoint *points = realloc(p->points, room * sizeof *points);
-        if (points == NULL) {
-            return host_no_memory(p->call);
-        }
-        p->points = points;
-        p->room = room;
-    }
-    for (int k = 0; k < 6; k++) {
-        HullPoint point = {{2 * x, 2 * y, 2 * z}};
-        point.at[k / 2] += k % 2 == 0 ? -1 : 1;
-        p->points[(*n)++] = point;
-    }
-    return true;
-}
-
-/*
- * The corners of the hull of all pixels are among the corners of the hull of those in each plane, so
- * only these pixels' diamonds are listed, as seen from the box's first pixel.
- */
-static bool list_points(Painter *p, const Run *runs, size_t n_runs, const int32_t lo[3], size_t *n)
-{
-    *n = 0;
-    for (size_t i = 0, end = 0; i < n_runs; i = end) {
-        for (end = i; end < n_runs && runs[end].z == runs[i].z;) {
-            end++;
-        }
-        for (int sign = -1; sign <= 1; sign += 2) {
-            size_t corners = 0;
-            for (size_t k = i; k < end; k++) {
-                corners = add_corner(p->chain, corners, (Edge){border(&runs[k], sign), runs[k].y});
-            }
-            for (size_t k = 0; k < corners; k++) {
-                Edge c = p->chain[k];
-                TRY(add_diamond(p, n, sign * c.x / 2 - lo[0], c.y - lo[1], runs[i].z - lo[2]));
-            }
-        }
-    }
-    return true;
-}
-
-/* The pixels of row (y, z) inside all planes: *first > *last when there are none. */
-static void cut_row(const HullPlane *planes, int n, int64_t y, int64_t z, int64_t *first,
-                    int64_t *last)
-{
-    for (int i = 0; i < n; i++) {
-        const int64_t *v = planes[i].normal;
-        int64_t rest = planes[i].offset - 2 * (v[1] * y + v[2] * z);
-        if (v[0] > 0) {
-            int64_t most = floor_div(rest, 2 * v[0]);
-            *last = most < *last ? most : *last;
-        } else if (v[0] < 0) {
-            int64_t least = -floor_div(rest, -2 * v[0]);
-            *first = least > *first ? least : *first;
-        } else if (rest < 0) {
-            *last = -1;
-        }
-    }
-}
-
-static bool paint_volume(Painter *p, const Run *runs, size_t n_runs)
-{
-    Box b = box_of(runs, n_runs);
-    HullPlane *planes = NULL;
-    size_t n_points = 0;
-    int n = 0;
-    TRY(list_points(p, runs, n_runs, b.lo, &n_points));
-    if (!hull_planes(p->points, n_points, &planes, &n)) {
-        return host_no_memory(p->call);
-    }
-    for (int z = b.lo[2]; z <= b.hi[2]; z++) {
-        for (int y = b.lo[1]; y <= b.hi[1]; y++) {
-            int64_t first = 0, last = b.hi[0] - b.lo[0];
-            cut_row(planes, n, y - b.lo[1], z - b.lo[2], &first, &last);
-            paint(p, y, z, first + b.lo[0], last + b.lo[0]);
-        }
-    }
-    free(planes);
-    return true;
-}
-
-/* ---- channels -------------------------------------------------------------------------- */
-
-static bool collect(Painter *p, HostPlane *plane, size_t first)
-{
-    const PrimCall *call = p->call;
-    p->n = 0;
-    for (int z = 0; z < call->d; z++) {
-        TRY(host_fetch(plane, &call->in[0], first + (size_t)z, ELEM_U32));
-        for (int y = 0; y < call->h; y++) {
-            const uint32_t *row = (const uint32_t *)plane->pixels + (size_t)y * (size_t)call->w;
-            TRY(collect_row(p, row, y, z));
-        }
-    }
-    if (p->n > 1) {
-        qsort(p->runs, p->n, sizeof *p->runs, compare_runs);
-    }
-    join_runs(p);
-    return true;
-}
-
-static bool paint_channel(Painter *p, HostPlane *plane, size_t first)
-{
-    const PrimCall *call = p->call;
-    size_t area = (size_t)call->w * (size_t)call->h, end = 0;
-    TRY(collect(p, plane, first));
-    memset(p->mask, 0, area * (size_t)call->d);
-    for (size_t i = 0; i < p->n; i = end) {
-        while (end < p->n && p->runs[end].label == p->runs[i].label) {
-            end++;
-        }
-        if (call->d > 1) {
-            TRY(paint_volume(p, p->runs + i, end - i));
-        } else {
-            paint_plane(p, p->runs + i, end - i);
-        }
-    }
-    for (int z = 0; z < call->d; z++) {
-        TRY(host_store(call, &call->out[0], first + (size_t)z, p->mask + (size_t)z * area,
-                       (size_t)call->w));
-    }
-    return true;
+    PrimCall one = measurement(call, 0);
+    return call->part.cut ? 0 : measuring_scratch(&one);
 }
 
 static bool run(PrimCall *call)
 {
-    assert(elem_size(call->out[0].elem) == 1);
-    size_t rows = (size_t)call->h;
-    Painter p = {.call = call};
-    HostPlane plane = {0};
-    p.mask = malloc((size_t)call->w * rows * (size_t)call->d);
-    p.chain = malloc(3 * rows * sizeof *p.chain);
-    p.ends[0] = malloc(2 * rows * sizeof *p.ends[0]);
-    bool ok = (p.mask && p.chain && p.ends[0]) || host_no_memory(call);
-    p.ends[1] = p.ends[0] + (ok ? rows : 0);
-    ok = ok && host_plane_open(&plane, call);
-    for (int z = 0; ok && z < call->planes; z += call->d) {
-        ok = paint_channel(&p, &plane, (size_t)z);
+    const PrimImage *labels = &call->in[0], *mask = &call->out[0];
+    if (call->part.cut) {
+        return hull_parts_run(call);
     }
-    host_plane_close(&plane);
-    free(p.runs);
-    free(p.mask);
-    free(p.chain);
-    free(p.ends[0]);
-    free(p.points);
-    return ok;
+    assert(READERS[labels->elem] != NULL && elem_size(mask->elem) == 1);
+    TRY(dev_fill(call->dev, mask->mem, 0, (size_t)mask->length, 0, call->err));
+    for (int plane = 0; plane < call->planes; plane += call->d) {
+        const DevArg args[] = {dev_mem(labels->mem), dev_int(labels->h), dev_int(labels->pitch),
+                               dev_int(plane)};
+        PrimCall one = measurement(call, plane);
+        one.reader_args = args;
+        one.n_reader_args = 4;
+        TRY(measuring_run(&one, MEASURE_MASK));
+    }
+    return true;
 }
 
-const Primitive prim_hull = {.name = "hull", .run = run};
+const Primitive prim_hull = {.name = "hull",
+                             .scratch_bytes = scratch_bytes,
+                             .run = run,
+                             .passes = hull_parts_passes,
+                             .reading = 1,
+                             .forget = hull_parts_forget};

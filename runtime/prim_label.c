@@ -289,12 +289,14 @@ static bool equal_unite(const Equal *e)
     size_t across = divided_up((size_t)pitch, (size_t)1 << lanes);
     size_t rows = (size_t)call->planes * (size_t)call->h;
     size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
+    size_t first = prim_first_row(call, &call->in[0]) * (size_t)call->in[0].pitch;
     const DevArg args[] = {
-        dev_int(call->w),      dev_int(call->h),         dev_int(call->d),
-        dev_int(call->planes), dev_int(pitch),           dev_int(call->in[0].pitch),
-        dev_int(lanes),        dev_mem(call->in[0].mem), e->parents};
-    TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 9));
-    TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 9));
+        dev_int(call->w),      dev_int(call->h),  dev_int(call->d),
+        dev_int(call->planes), dev_int(pitch),    dev_int(call->in[0].pitch),
+        dev_int(lanes),        dev_ulong(first),  dev_mem(call->in[0].mem),
+        e->parents};
+    TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 10));
+    TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 10));
     const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};
     return equal_launch(e, "equal_flatten", e->pixel_groups, ITEMS, flatten, 2);
 }

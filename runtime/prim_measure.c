@@ -4,13 +4,12 @@
  *
  * One kernel goes over the image and sums what can be summed in integers (kernels/measure.cl),
  * others count outlines, find rows, hulls, moments and medians, and one puts the sums into the closing
- * formulae.  Labels are measured in chunks, so that memory does not
- * grow with their number.  The number of labels and the spread of the pixel values are the two
- * things that the host must know before it can enqueue; it reads them at the same time.
+ * formulae.  Labels are measured in chunks, so that memory does not grow with their number.  The number of
+ * labels and the spread of the pixel values are what the host must know before it can enqueue.
  */
 #include "measuring.h"
 
-static size_t scratch_bytes(const PrimCall *call)
+size_t measuring_scratch(const PrimCall *call)
 {
     Err ignored = {0};
     PrimCall copy = *call;
@@ -24,10 +23,9 @@ static bool measure_chunk(Measuring *m)
     TRY(measuring_clear_sums(m));
     TRY(measuring_add_sums(m));
     TRY(measuring_add_outline(m));
-    if (measuring_has_stages(m)) {
-        TRY(measuring_read_boxes(m));
-        TRY(measuring_stages(m));
-    }
+    bool hulls_on_host = m->lanes.space && m->lanes.convex >= 0;
+    TRY(!hulls_on_host || measuring_read_boxes(m));
+    TRY(!measuring_has_stages(m) || measuring_stages(m));
     return measuring_finish(m);
 }
 
@@ -62,19 +60,19 @@ static bool run_measuring(Measuring *m)
         m->n = left < m->at.objects ? (uint32_t)left : m->at.objects;
         TRY(measure_chunk(m));
     }
-    measuring_close_result(m);
-    return true;
+    return measuring_close_result(m);
 }
 
-static bool measure(PrimCall *call, bool vector)
+bool measuring_run(PrimCall *call, MeasureResult result)
 {
     Measuring m;
     if (call->part.cut) {
-        return measure_parts_run(call, vector);
+        return measure_parts_run(call, result);
     }
     TRY(measuring_open(call, &m));
-    m.vector = vector;
+    m.result = result;
     bool ok = run_measuring(&m);
+    ok = measuring_reuse_work(&m, SIZE_MAX) && ok;
     measuring_close_slices(&m);
     measuring_free(&m);
     return ok;
@@ -82,17 +80,17 @@ static bool measure(PrimCall *call, bool vector)
 
 static bool run_table(PrimCall *call)
 {
-    return measure(call, false);
+    return measuring_run(call, MEASURE_TABLE);
 }
 
 static bool run_vector(PrimCall *call)
 {
-    return measure(call, true);
+    return measuring_run(call, MEASURE_VECTOR);
 }
 
 #define MEASURING(NAME, RUN)                                                                       \
     {.name = NAME,                                                                                 \
-     .scratch_bytes = scratch_bytes,                                                               \
+     .scratch_bytes = measuring_scratch,                                                               \
      .run = RUN,                                                                                   \
      .passes = measure_parts_passes,                                                               \
      .halo = measure_parts_halo,                                                                   \

@@ -6,8 +6,10 @@
  * The result does not depend on the way there, so tiles take whatever their neighbours have reached
  * (kernels/propagate.cl).  It is made in the output; scratch is 4 bytes a tile of 1024 pixels.  A
  * round reads the mask and reads and writes the output in tiles where something changed.
+ *
+ * In parts (propagate_parts.h) scratch has room for a part of seed and mask, too.
  */
-#include "prim_propagate.h"
+#include "propagate_parts.h"
 
 #include <stdio.h>
 
@@ -15,34 +17,88 @@ extern const char kernel_text_reconstruct[];
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return propagate_words(call) * sizeof(uint32_t);
+    return call->part.cut ? propagate_parts_bytes(call, &call->in[1])
+                          : propagate_words(call) * sizeof(uint32_t);
+}
+
+typedef struct Reconstruction {
+    const PrimCall *call;
+    DevProgram *program;
+    PropagateRules rules;
+    char defines[120];
+} Reconstruction;
+
+static size_t first_pixel(const PrimCall *call, const PrimImage *image)
+{
+    return prim_first_row(call, image) * (size_t)image->pitch;
+}
+
+/* Seeds become integers in the output, and those numbers again. */
+static bool launch(const Reconstruction *r, const char *kernel, bool start)
+{
+    const PrimCall *call = r->call;
+    const PrimImage *seed = &call->in[0], *mask = &call->in[1], *out = &call->out[0];
+    size_t rows = (size_t)call->planes * (size_t)call->h;
+    const DevArg args[] = {dev_int(call->w),        dev_uint(rows),
+                           dev_int(out->pitch),     dev_int(r->rules.how),
+                           dev_mem(out->mem),       dev_int(seed->pitch),
+                           dev_int(mask->pitch),    dev_ulong(first_pixel(call, seed)),
+                           dev_ulong(first_pixel(call, mask)),
+                           dev_mem(seed->mem),      dev_mem(mask->mem)};
+    return lanes_launch(call, &(LanesLaunch){.program = r->program,
+                                             .kernel = kernel,
+                                             .columns = (size_t)call->w,
+                                             .rows = rows,
+                                             .args = args,
+                                             .n_args = start ? 11 : 5});
+}
+
+static bool first_pass(const Reconstruction *r)
+{
+    const PrimCall *call = r->call;
+    TRY(launch(r, "reconstruct_start", true));
+    TRY(propagate_parts_keep(call, call->out[0].mem, 0, &call->in[1]));
+    return !call->part.last || propagate_parts_settle(call, &r->rules, &call->in[1], 0);
+}
+
+static bool run_whole(const Reconstruction *r)
+{
+    const PrimCall *call = r->call;
+    TRY(launch(r, "reconstruct_start", true));
+    TRY(propagate_flag_all(call, 0, true));
+    TRY(propagate_run(call, r->program, &call->in[1], r->rules.how, 0));
+    return launch(r, "reconstruct_end", false);
 }
 
 static bool run(PrimCall *call)
 {
-    const PrimImage *seed = &call->in[0], *mask = &call->in[1], *out = &call->out[0];
-    size_t rows = (size_t)call->planes * (size_t)call->h;
-    int erosion = call->arg[1] != 0;
-    DevProgram *program = NULL;
-    char defines[120];
-    snprintf(defines, sizeof defines,
+    Reconstruction r = {.call = call,
+                        .rules = {.text = kernel_text_reconstruct,
+                                  .connectivity = (int)call->arg[0],
+                                  .how = call->arg[1] != 0}};
+    snprintf(r.defines, sizeof r.defines,
              "#define RECONSTRUCT_SEED %s\n#define PROPAGATE_IMAGE %s\n",
-             elem_cl_name(seed->elem), elem_cl_name(mask->elem));
+             elem_cl_name(call->in[0].elem), elem_cl_name(call->in[1].elem));
+    r.rules.defines = r.defines;
     TRY(visit_check_count(call));
-    TRY(propagate_program(call, defines, kernel_text_reconstruct, (int)call->arg[0], &program));
-
-    const DevArg start[] = {dev_int(call->w),     dev_uint(rows),       dev_int(out->pitch),
-                            dev_int(erosion),     dev_int(seed->pitch), dev_int(mask->pitch),
-                            dev_mem(seed->mem),   dev_mem(mask->mem),   dev_mem(out->mem)};
-    LanesLaunch launch = {program, "reconstruct_start", false, (size_t)call->w, rows, start, 9};
-    TRY(lanes_launch(call, &launch));
-    TRY(propagate_flag_all(call, 0, true));
-    TRY(propagate_run(call, program, mask, erosion, 0));
-    const DevArg end[] = {start[0], start[1], start[2], start[3], start[8]};
-    launch.kernel = "reconstruct_end";
-    launch.args = end;
-    launch.n_args = 5;
-    return lanes_launch(call, &launch);
+    TRY(propagate_program(call, r.defines, r.rules.text, r.rules.connectivity, &r.program));
+    if (!call->part.cut) {
+        return run_whole(&r);
+    }
+    return call->part.pass == 0
+               ? first_pass(&r)
+               : propagate_parts_give(call) && launch(&r, "reconstruct_end", false);
 }
 
-const Primitive prim_reconstruct = {.name = "reconstruct", .scratch_bytes = scratch_bytes, .run = run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return PROPAGATE_PARTS_PASSES;
+}
+
+const Primitive prim_reconstruct = {.name = "reconstruct",
+                                    .scratch_bytes = scratch_bytes,
+                                    .run = run,
+                                    .passes = passes,
+                                    .reading = 1,
+                                    .forget = propagate_parts_forget};

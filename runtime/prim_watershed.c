@@ -14,6 +14,9 @@
  *
  * What takes time is waiting for memory, for turns jump about in the image and in the heap: a pixel
  * is one word, and what is needed soon is asked for early.
+ *
+ * In parts the first pass collects the pixels on the host and floods each channel when it is there;
+ * the second gives the labels back.
  */
 #include "prim_host.h"
 
@@ -87,9 +90,8 @@ static Drop pop(Flood *f)
 
 /* ---- flood ----------------------------------------------------------------------------- */
 
-static void list_offsets(Flood *f, int connectivity)
+static void list_offsets(Flood *f, int connectivity, bool space)
 {
-    bool space = f->call->d > 1;
     for (int far = 1; far <= connectivity; far++) {
         for (int k = 0; k < 27; k++) {
             int x = k % 3 - 1, y = k / 3 % 3 - 1, z = k / 9 - 1;
@@ -177,39 +179,39 @@ static Cell *cell_row(const Flood *f, size_t y, size_t z)
     return f->at + ((z + (f->deep > 1)) * f->tall + y + 1) * f->wide + 1;
 }
 
-/* Plane z of the volume that begins at plane `first`. */
-static bool load_plane(Flood *f, HostPlane *plane, size_t first, size_t z)
+/* Plane z of the call into plane `to` of the volume, whose rows begin at `top`. */
+static bool load_plane(Flood *f, HostPlane *plane, size_t z, size_t top, size_t to)
 {
     const PrimCall *call = f->call;
     size_t w = (size_t)call->w, n = w * (size_t)call->h;
     bool masked = call->in[2].mem != NULL;
-    TRY(host_fetch(plane, &call->in[0], first + z, ELEM_F32));
+    TRY(host_fetch(plane, &call->in[0], z, ELEM_F32));
     for (size_t p = 0; p < n; p++) {
-        cell_row(f, p / w, z)[p % w].rank = rank_of(((const float *)plane->pixels)[p]);
+        cell_row(f, top + p / w, to)[p % w].rank = rank_of(((const float *)plane->pixels)[p]);
     }
-    TRY(host_fetch(plane, &call->in[1], first + z, ELEM_U32));
+    TRY(host_fetch(plane, &call->in[1], z, ELEM_U32));
     for (size_t p = 0; p < n; p++) {
-        cell_row(f, p / w, z)[p % w].label = ((const uint32_t *)plane->pixels)[p];
+        cell_row(f, top + p / w, to)[p % w].label = ((const uint32_t *)plane->pixels)[p];
     }
-    TRY(!masked || host_fetch(plane, &call->in[2], first + z, ELEM_BOOL));
+    TRY(!masked || host_fetch(plane, &call->in[2], z, ELEM_BOOL));
     for (size_t p = 0; p < n && masked; p++) {
         if (((const uint8_t *)plane->pixels)[p] == 0) {
-            cell_row(f, p / w, z)[p % w] = (Cell){CLOSED, 0};
+            cell_row(f, top + p / w, to)[p % w] = (Cell){CLOSED, 0};
         }
     }
     return true;
 }
 
-static bool store_plane(Flood *f, HostPlane *plane, size_t first, size_t z)
+static bool store_plane(Flood *f, HostPlane *plane, size_t z, size_t top, size_t from)
 {
     const PrimCall *call = f->call;
     size_t w = (size_t)call->w, n = w * (size_t)call->h;
     uint32_t *labels = plane->pixels;
     for (size_t p = 0; p < n; p++) {
-        labels[p] = cell_row(f, p / w, z)[p % w].label;
+        labels[p] = cell_row(f, top + p / w, from)[p % w].label;
         f->largest = labels[p] > f->largest ? labels[p] : f->largest;
     }
-    return host_store(call, &call->out[0], first + z, labels, w);
+    return host_store(call, &call->out[0], z, labels, w);
 }
 
 static bool flood_volumes(Flood *f, HostPlane *plane)
@@ -217,25 +219,114 @@ static bool flood_volumes(Flood *f, HostPlane *plane)
     size_t depth = (size_t)f->call->d, planes = (size_t)f->call->planes;
     for (size_t first = 0; first < planes; first += depth) {
         for (size_t z = 0; z < depth; z++) {
-            TRY(load_plane(f, plane, first, z));
+            TRY(load_plane(f, plane, first + z, 0, z));
         }
         TRY(flood(f));
         for (size_t z = 0; z < depth; z++) {
-            TRY(store_plane(f, plane, first, z));
+            TRY(store_plane(f, plane, first + z, 0, z));
         }
     }
     return host_value(f->call, f->largest);
 }
 
+/* ---- parts ----------------------------------------------------------------------------- */
+
+/* What is kept between the calls of a run in parts. */
+typedef struct Basins {
+    Cell **at; /* by channel */
+    int channels;
+    uint32_t largest;
+} Basins;
+
+static void forget(void *state)
+{
+    Basins *b = state;
+    for (int c = 0; b != NULL && b->at != NULL && c < b->channels; c++) {
+        free(b->at[c]);
+    }
+    if (b != NULL) {
+        free(b->at);
+        free(b);
+    }
+}
+
+static Cell *new_cells(const Flood *f)
+{
+    return calloc(f->cells, sizeof *f->at); /* closed: the frame stays so */
+}
+
+/* Cells for all channels. */
+static bool open_basins(const Flood *f)
+{
+    const PrimCall *call = f->call;
+    forget(*call->state);
+    Basins *b = *call->state = calloc(1, sizeof *b);
+    if (b == NULL) {
+        return host_no_memory(call);
+    }
+    b->channels = call->part.channels;
+    b->at = calloc((size_t)b->channels, sizeof *b->at);
+    for (int c = 0; b->at != NULL && c < b->channels; c++) {
+        b->at[c] = new_cells(f);
+        if (b->at[c] == NULL) {
+            return host_no_memory(call);
+        }
+    }
+    return b->at != NULL || host_no_memory(call);
+}
+
+/* Takes the part, floods its channel when that is all there. */
+static bool collect(Flood *f, HostPlane *plane)
+{
+    const PrimPart *part = &f->call->part;
+    Basins *b = *f->call->state;
+    for (int z = 0; z < f->call->d; z++) {
+        TRY(load_plane(f, plane, (size_t)z, (size_t)part->y, (size_t)(part->z + z)));
+    }
+    if (part->number + 1 == part->parts) {
+        TRY(flood(f));
+        for (size_t at = 0; at < f->cells; at++) {
+            b->largest = f->at[at].label > b->largest ? f->at[at].label : b->largest;
+        }
+    }
+    return !part->last || host_value(f->call, b->largest);
+}
+
+static bool run_part(Flood *f, HostPlane *plane)
+{
+    const PrimPart *part = &f->call->part;
+    if (part->pass == 0 && part->first) {
+        TRY(open_basins(f));
+    }
+    f->at = ((Basins *)*f->call->state)->at[part->c];
+    if (part->pass == 0) {
+        return collect(f, plane);
+    }
+    for (int z = 0; z < f->call->d; z++) {
+        TRY(store_plane(f, plane, (size_t)z, (size_t)part->y, (size_t)(part->z + z)));
+    }
+    return true;
+}
+
+static bool run_whole(Flood *f, HostPlane *plane)
+{
+    f->at = new_cells(f);
+    bool ok = (f->at != NULL || host_no_memory(f->call)) && flood_volumes(f, plane);
+    free(f->at);
+    return ok;
+}
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
 /* Places and ages are counted in 32 bits. */
-static bool check_size(const Flood *f)
+static bool check_size(const Flood *f, const PrimPart *part)
 {
     double pushes = (double)f->cells * (f->line ? f->n_offsets : 1);
     if (pushes >= UINT32_MAX) {
         return err_set(f->call->err, CODE_MEMORY,
                        "%s: %d x %d x %d pixels are more than it can count; cut the image into "
-                       "parts",
-                       f->call->name, f->call->w, f->call->h, f->call->d);
+                       "smaller ones",
+                       f->call->name, f->call->w, part->h, part->d);
     }
     return true;
 }
@@ -243,21 +334,27 @@ static bool check_size(const Flood *f)
 static bool run(PrimCall *call)
 {
     assert(call->out[0].elem == ELEM_U32);
+    const PrimPart part = prim_part(call);
     Flood f = {.call = call, .line = call->arg[1] != 0};
     f.wide = (size_t)call->w + 2;
-    f.tall = (size_t)call->h + 2;
-    f.deep = call->d > 1 ? (size_t)call->d + 2 : 1;
+    f.tall = (size_t)part.h + 2;
+    f.deep = part.d > 1 ? (size_t)part.d + 2 : 1;
     f.cells = f.wide * f.tall * f.deep;
-    list_offsets(&f, (int)call->arg[0]);
-    TRY(check_size(&f));
+    list_offsets(&f, (int)call->arg[0], part.d > 1);
+    TRY(check_size(&f, &part));
     HostPlane plane = {0};
-    f.at = calloc(f.cells, sizeof *f.at); /* closed: the frame stays so */
-    bool ok = f.at != NULL || host_no_memory(call);
-    ok = ok && host_plane_open(&plane, call) && flood_volumes(&f, &plane);
+    bool ok = host_plane_open(&plane, call) &&
+              (call->part.cut ? run_part(&f, &plane) : run_whole(&f, &plane));
     host_plane_close(&plane);
-    free(f.at);
     free(f.heap);
     return ok;
 }
 
-const Primitive prim_watershed = {.name = "watershed", .run = run};
+static int passes(const PrimCall *call)
+{
+    (void)call;
+    return 2;
+}
+
+const Primitive prim_watershed = {
+    .name = "watershed", .run = run, .passes = passes, .reading = 1, .forget = forget};

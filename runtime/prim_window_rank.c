@@ -3,7 +3,8 @@
  * every type (kernels/window_rank.cl).
  *
  * A pixel costs a pass over its window for every two bits in which the window's pixels differ, and
- * one more.  Scratch holds the window as runs of offsets, 16 bytes each.
+ * one more.  Scratch holds the window as runs of offsets, 16 bytes each.  Parts have the rows (planes)
+ * around them that windows reach; where these go on at the other end of the image, it is not cut.
  */
 #include "prim_lanes.h"
 
@@ -15,6 +16,8 @@
 #include <string.h>
 
 enum { ARG_SHAPE, ARG_X, ARG_Y, ARG_Z, ARG_PERCENT, ARG_BORDER, ARG_OUTSIDE };
+
+enum { BORDER_WRAP = 3 }; /* as IrBorder */
 
 extern const char kernel_text_window_rank[];
 
@@ -76,8 +79,17 @@ static bool write_runs(const PrimCall *call, int *n_runs, int *pixels)
     return ok;
 }
 
+/* Where the image would begin in the memory of a part, in pixels. */
+static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
+{
+    const PrimImage *in = &call->in[0];
+    int64_t row = (int64_t)part->z * part->h + part->y;
+    return ((int64_t)prim_first_row(call, in) - row) * in->pitch;
+}
+
 static bool run(PrimCall *call)
 {
+    const PrimPart part = prim_part(call);
     const PrimImage *in = &call->in[0], *out = &call->out[0];
     size_t rows = (size_t)call->planes * (size_t)call->h;
     int n_runs, pixels;
@@ -95,6 +107,8 @@ static bool run(PrimCall *call)
     const DevArg args[] = {
         dev_int(call->w),    dev_int(call->h),    dev_int(call->d),
         dev_uint(rows),      dev_int(in->pitch),  dev_int(out->pitch),
+        dev_int(part.h),     dev_int(part.d),     dev_int(part.y),
+        dev_int(part.z),     dev_long(first_pixel(call, &part)),
         dev_mem(in->mem),    dev_mem(call->scratch), dev_int(n_runs),
         dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
         dev_uint(key_outside(in->elem, call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
@@ -103,8 +117,22 @@ static bool run(PrimCall *call)
                                              .columns = (size_t)call->w,
                                              .rows = rows,
                                              .args = args,
-                                             .n_args = 12});
+                                             .n_args = 17});
 }
 
-const Primitive prim_window_rank = {
-    .name = "window_rank", .scratch_bytes = scratch_bytes, .run = run};
+static int halo(const PrimCall *call)
+{
+    double radius = floor(call->arg[call->part.d > 1 ? ARG_Z : ARG_Y]);
+    return (int)fmax(radius, 0);
+}
+
+static int passes(const PrimCall *call)
+{
+    return halo(call) > 0 && call->arg[ARG_BORDER] == BORDER_WRAP ? 0 : 1;
+}
+
+const Primitive prim_window_rank = {.name = "window_rank",
+                                    .scratch_bytes = scratch_bytes,
+                                    .run = run,
+                                    .passes = passes,
+                                    .halo = halo};

@@ -215,6 +215,16 @@ bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t 
     return true;
 }
 
+void *read_ahead_all(ReadAhead *ahead, int input, size_t *bytes)
+{
+    const Window *w = &ahead->windows[input];
+    pthread_mutex_lock(&ahead->lock);
+    bool all = w->cap == w->total && w->low == 0 && w->high == w->total;
+    pthread_mutex_unlock(&ahead->lock);
+    *bytes = (size_t)w->total * w->bytes;
+    return all ? w->ring : NULL;
+}
+
 /* ---- begin and end ---------------------------------------------------------------------- */
 
 static bool window_init(Window *w, Reader *reader, int input, size_t bytes)
@@ -262,7 +272,7 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
         chunk = !direct && (size_t)w->chunk * w->bytes > chunk ? (size_t)w->chunk * w->bytes : chunk;
         shared = shared || w->shared;
     }
-    ahead->readers = shared ? crew_new() : NULL;
+    ahead->readers = shared ? crew_new(0) : NULL;
     ahead->chunk = ok ? malloc(chunk) : NULL;
     ok = ahead->chunk != NULL;
     ahead->started = ok && pthread_create(&ahead->thread, NULL, read_thread, ahead) == 0;

@@ -10,15 +10,25 @@
 #include "stopwatch.h"
 #include "write_behind.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 8 << 20 };
+/* Pinning costs about as much as three readings; small images are not worth it. */
+enum { PASSES = 4, LEAST_PINNED = 4 << 20 };
+
+/* An input whose rows stay: read so often that it is worth pinning. */
+typedef struct Lent {
+    void *at;   /* NULL: not pinned */
+    int passes; /* from the first row on, so far; below 0: it cannot be pinned */
+} Lent;
 
 typedef struct Stream {
     const StreamSetup *setup;
     Results *results;
     Crew *crew;           /* NULL: this thread copies alone */
+    Lent *lent;           /* by input */
     ReadAhead *ahead;     /* NULL: from volumes */
     WriteBehind *behind;  /* NULL: into results */
     double rows, written; /* of all images: in all, so far */
@@ -48,6 +58,39 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
         (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
     crew_copy(s->crew, to, pitch, from, line, line, (size_t)rows);
     return true;
+}
+
+static bool worth_pinning(const Lent *lent, const void *rows, size_t bytes)
+{
+    return lent->at == NULL && rows != NULL && bytes >= LEAST_PINNED && lent->passes >= PASSES;
+}
+
+static void lend_rows(void *context, int input, int64_t c, int64_t z, int64_t row, const void **at,
+                      size_t *pitch)
+{
+    Stream *s = context;
+    Lent *lent = &s->lent[input];
+    const int64_t *e = reader_inputs(s->setup->reader)[input].extent;
+    Err refused = {0};
+    int64_t first, channels;
+    size_t bytes;
+    *at = NULL;
+    if (s->ahead == NULL) {
+        return;
+    }
+    reader_channels(s->setup->reader, input, &first, &channels);
+    lent->passes += c == first && z == 0 && row == 0;
+    void *rows = read_ahead_all(s->ahead, input, &bytes);
+    if (worth_pinning(lent, rows, bytes)) {
+        bool pinned = dev_host_pin(s->setup->dev, rows, bytes, &refused);
+        lent->at = pinned ? rows : NULL;
+        lent->passes = pinned ? lent->passes : INT_MIN;
+    }
+    if (lent->at != NULL) {
+        size_t line = bytes / (size_t)(e[1] * e[2] * channels);
+        *pitch = line * (size_t)channels;
+        *at = (char *)rows + (size_t)(z * e[1] + row) * *pitch + (size_t)(c - first) * line;
+    }
 }
 
 static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
@@ -82,96 +125,20 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
     return true;
 }
 
-/* ---- in one piece ---------------------------------------------------------------------- */
-
-/* Rows of `line` bytes that go into a piece. */
-static int64_t piece_rows(size_t line, int64_t rows)
-{
-    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
-    return most < rows ? most : rows;
-}
-
-static bool upload_plane(Stream *s, int input, int64_t c, int64_t z, void *piece, Err *err)
-{
-    const ExecInput *like = &reader_inputs(s->setup->reader)[input];
-    size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    int64_t height = like->extent[1], step = piece_rows(line, height);
-    for (int64_t row = 0; row < height; row += step) {
-        int64_t rows = height - row < step ? height - row : step;
-        TRY(read_rows(s, input, c, z, row, rows, piece, line, err));
-        TRY(exec_upload(s->setup->exec, input, c, z, row, rows, piece, line, err));
-    }
-    return true;
-}
-
-static bool upload(Stream *s, int input, Err *err)
-{
-    const ExecInput *like = &reader_inputs(s->setup->reader)[input];
-    size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    void *piece;
-    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, like->extent[1]) * line, &piece,
-                       err));
-    bool ok = true;
-    Phase before = stopwatch_begin(PHASE_UPLOAD);
-    for (int64_t c = 0; ok && c < like->extent[3]; c++) {
-        for (int64_t z = 0; ok && exec_wants(s->setup->exec, input, c) && z < like->extent[2];
-             z++) {
-            ok = upload_plane(s, input, c, z, piece, err);
-        }
-    }
-    stopwatch_end(before);
-    dev_host_free(s->setup->dev, piece);
-    return ok;
-}
-
-static bool download_plane(Stream *s, int output, double most, int64_t c, int64_t z, void *piece,
-                           Err *err)
-{
-    const ExecGrid *g = &s->results->grids[output];
-    size_t line = (size_t)g->w * elem_size(s->results->elems[output]);
-    int64_t step = piece_rows(line, g->h);
-    for (int64_t row = 0; row < g->h; row += step) {
-        int64_t rows = g->h - row < step ? g->h - row : step;
-        TRY(exec_download(s->setup->exec, output, c, z, row, rows, piece, line, err));
-        TRY(write_rows(s, output, most, c, z, row, rows, piece, line, err));
-    }
-    return true;
-}
-
-static bool download(Stream *s, int output, Err *err)
-{
-    const ExecGrid *g = &s->results->grids[output];
-    size_t line = (size_t)g->w * elem_size(s->results->elems[output]);
-    const ProgOutput *of = &s->setup->program->outputs[output];
-    const double *values;
-    TRY(exec_values(s->setup->exec, &values, err));
-    double most = of->kind == OUT_LABELS && of->value >= 0 ? values[of->value] : NAN;
-    void *piece;
-    TRY(dev_host_alloc(s->setup->dev, (size_t)piece_rows(line, g->h) * line, &piece, err));
-    bool ok = true;
-    Phase before = stopwatch_begin(PHASE_DOWNLOAD);
-    for (int64_t p = 0; ok && p < g->planes; p++) {
-        ok = download_plane(s, output, most, p / g->d, p % g->d, piece, err);
-    }
-    stopwatch_end(before);
-    dev_host_free(s->setup->dev, piece);
-    return ok;
-}
-
-static bool run_in_one_piece(Stream *s, Err *err)
-{
-    const Program *program = s->setup->program;
-    for (int i = 0; i < program->n_inputs; i++) {
-        TRY(upload(s, i, err));
-    }
-    TRY(exec_run(s->setup->exec, err));
-    for (int i = 0; i < program->n_outputs; i++) {
-        TRY(!results_is_image(&program->outputs[i]) || download(s, i, err));
-    }
-    return true;
-}
-
 /* ---- all of it ------------------------------------------------------------------------- */
+
+static bool run_in_one_piece(const Stream *s, const ExecStream *stream, Err *err)
+{
+    Exec *exec = s->setup->exec;
+    Phase before = stopwatch_begin(PHASE_UPLOAD);
+    bool ok = exec_load(exec, stream, err);
+    (void)stopwatch_begin(PHASE_COMPUTE);
+    ok = ok && exec_run(exec, err);
+    (void)stopwatch_begin(PHASE_DOWNLOAD);
+    ok = ok && exec_save(exec, stream, err);
+    stopwatch_end(before);
+    return ok;
+}
 
 static bool begin(Stream *s, Err *err)
 {
@@ -191,13 +158,20 @@ static bool begin(Stream *s, Err *err)
 
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)
 {
-    Stream s = {.setup = setup, .results = results, .crew = crew_new()};
-    ExecStream stream = {.context = &s, .crew = s.crew, .read = read_rows, .write = write_rows};
-    bool ok = begin(&s, err);
+    Stream s = {.setup = setup, .results = results, .crew = crew_new(0)};
+    ExecStream stream = {
+        .context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows};
+    s.lent = calloc((size_t)setup->program->n_inputs + 1, sizeof *s.lent);
+    bool ok = s.lent != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs");
+    ok = ok && begin(&s, err);
     if (ok) {
         ok = exec_in_parts(setup->exec) ? exec_run_parts(setup->exec, &stream, err)
-                                        : run_in_one_piece(&s, err);
+                                        : run_in_one_piece(&s, &stream, err);
     }
+    for (int i = 0; s.lent != NULL && i < setup->program->n_inputs; i++) {
+        dev_host_free(setup->dev, s.lent[i].at);
+    }
+    free(s.lent);
     read_ahead_stop(s.ahead);
     if (s.behind != NULL) {
         Err late = {0};

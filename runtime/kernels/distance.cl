@@ -14,6 +14,11 @@
  * answers' order along a line is that of the pixels (squares are convex, also when rounded), so that
  * those of a coarse round bound those between them.
  *
+ * In parts (DISTANCE_PART) the first axis is the one that is cut.  Of each column along it the part
+ * knows the last site before it and the first one behind it: a word for each column that holds the
+ * place in the image (DISTANCE_NO_SITE: none) and, of labels, behind all places a word for each
+ * column that holds the label.  Codes hold places in the image, too.
+ *
  * Squares are summed in the order z, y, x; in uint when pixels are 1 wide and numbers small
  * (DISTANCE_WHOLE), else in double.
  */
@@ -39,14 +44,21 @@ LANES_INLINE double distance_square(int steps, double spacing)
 }
 #endif
 
-/* The image, and how codes are put together. */
+/* The image or a part of it, which begins at row (plane) `start`, and how codes are put together. */
 #define DISTANCE_SHAPE                                                                             \
-    int own_lanes, int own_w, int own_h, int own_d, int own_planes, int own_pitch, int own_y_bits, \
-        double own_sx, double own_sy, double own_sz
-#define DISTANCE_SHAPE_ARGS own_w, own_h, own_d, own_pitch, own_y_bits, own_sx, own_sy, own_sz
+    int own_lanes, int own_w, int own_h, int own_d, int own_planes, int own_pitch, int own_start,  \
+        int own_y_bits, double own_sx, double own_sy, double own_sz
+#define DISTANCE_SHAPE_ARGS                                                                        \
+    own_w, own_h, own_d, own_pitch, DISTANCE_START(own_start), own_y_bits, own_sx, own_sy, own_sz
+
+#if DISTANCE_PART
+#define DISTANCE_START(start) (start)
+#else
+#define DISTANCE_START(start) 0
+#endif
 
 typedef struct DistanceShape {
-    int w, h, d, pitch, y_bits;
+    int w, h, d, pitch, start, y_bits;
     double sx, sy, sz;
 } DistanceShape;
 
@@ -144,9 +156,60 @@ LANES_INLINE int distance_behind(global const uint *word, DistanceBlock b, int r
     return -1;
 }
 
+#if DISTANCE_PART
+
+/* The column of pixel (x, y): all that lies behind each other along the first axis. */
+LANES_INLINE size_t distance_carry_column(int x, int y, int w)
+{
+    return (DISTANCE_3D ? (size_t)y * (size_t)w : 0) + (size_t)x;
+}
+
+/* A site beyond the part, as seen from its first pixel; where there is none, so is no_site. */
+LANES_INLINE int distance_carried(global const int *carry, size_t column, int start, int no_site)
+{
+    const int place = carry[column];
+    return place < 0 ? no_site : place - start;
+}
+
+/* The first or last site of each column of the part, for the parts before or behind.  Where there is
+ * none, the last one stays what it was. */
+LANES_KERNEL void distance_carry(READ_PARAMS, DISTANCE_SHAPE, int own_last, uint own_columns,
+                                 ulong own_words_at, ulong own_carry_at, global uint *own_scratch)
+{
+    const LanesSpot own_at = lanes_spot(own_w, own_lanes);
+    const int own_rows = DISTANCE_3D ? own_h : 1;
+    if (own_at.x < own_w && own_at.row < (uint)own_rows) {
+        const int own_y = (int)own_at.row, own_length = DISTANCE_3D ? own_d : own_h;
+        const size_t own_column = distance_carry_column(own_at.x, own_y, own_w);
+        const int own_blocks = (own_length + 31) / 32;
+        int own_place = -1;
+        for (int own_k = 0; own_k < own_blocks && own_place < 0; own_k++) {
+            const int own_block = own_last ? own_blocks - 1 - own_k : own_k;
+            const uint own_sites =
+                own_scratch[own_words_at + (size_t)own_block * own_columns + own_column];
+            const uint own_one = own_last ? own_sites : own_sites & -own_sites;
+            own_place = own_sites != 0 ? own_block * 32 + 31 - (int)clz(own_one) : -1;
+        }
+        global uint *const own_to = own_scratch + own_carry_at + own_column;
+        if (own_place >= 0 || !own_last) {
+            own_to[0] = own_place < 0 ? DISTANCE_NO_SITE : (uint)(own_start + own_place);
+        }
+#if DISTANCE_LABELS
+        if (own_place >= 0) {
+            own_to[own_columns] =
+                DISTANCE_3D ? (uint)read_0(READ_ARGS, own_at.x, own_y, own_place)
+                            : (uint)read_0(READ_ARGS, own_at.x, own_place, 0);
+        }
+#endif
+    }
+}
+
+#endif
+
 /* The codes of a block: for each pixel its nearest site along the first axis, the first of equals. */
 LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong words_at,
-                                    global const uint *scratch, global uint *codes)
+                                    ulong before_at, ulong behind_at, global const uint *scratch,
+                                    global uint *codes)
 {
     const LanesSpot at = lanes_spot(own_w, own_lanes);
     if (at.x < own_w && at.row < rows) {
@@ -154,8 +217,20 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
         global const uint *const word =
             scratch + words_at + (size_t)at.row * (size_t)own_w + (size_t)at.x;
         const uint sites = *word;
-        const int before = distance_before(word, b, reach), behind = distance_behind(word, b, reach);
-        const int first = b.block * 32, n = min(32, b.length - first);
+        int before = distance_before(word, b, reach), behind = distance_behind(word, b, reach);
+        const int first = b.block * 32, n = min(32, b.length - first), none = INT_MIN;
+        const int start = DISTANCE_START(own_start);
+        before = before < 0 ? none : before;
+        behind = behind < 0 ? none : behind;
+#if DISTANCE_PART
+        const size_t column = distance_carry_column(at.x, b.y, own_w);
+        before = before != none ? before
+                                : distance_carried((global const int *)scratch + before_at, column,
+                                                   start, none);
+        behind = behind != none ? behind
+                                : distance_carried((global const int *)scratch + behind_at, column,
+                                                   start, none);
+#endif
         const size_t step = DISTANCE_3D ? (size_t)own_h * (size_t)own_pitch : (size_t)own_pitch;
         size_t pixel = ((size_t)b.plane * (size_t)own_h + (size_t)b.y) * (size_t)own_pitch +
                        (size_t)at.x;
@@ -163,8 +238,11 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
             const uint low = sites << (31 - i), high = sites >> i;
             const int down = low != 0 ? first + i - (int)clz(low) : before;
             const int up = high != 0 ? first + i + 31 - (int)clz(high & -high) : behind;
-            const bool is_down = down >= 0 && (up < 0 || first + i - down <= up - (first + i));
-            codes[pixel] = is_down ? (uint)down : up >= 0 ? (uint)up : DISTANCE_NO_SITE;
+            const bool is_down =
+                down != none && (up == none || first + i - down <= up - (first + i));
+            codes[pixel] = is_down      ? (uint)(start + down)
+                           : up != none ? (uint)(start + up)
+                                        : DISTANCE_NO_SITE;
         }
     }
 }
@@ -264,14 +342,15 @@ LANES_INLINE DistanceFound distance_search(const bool along_y, DistanceShape s,
     return distance_find(along_y, s, line, i, lo, hi, reach);
 }
 
-LANES_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int y_bits, double sx,
-                                             double sy, double sz)
+LANES_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int start, int y_bits,
+                                             double sx, double sy, double sz)
 {
     DistanceShape s;
     s.w = w;
     s.h = h;
     s.d = d;
     s.pitch = pitch;
+    s.start = start;
     s.y_bits = y_bits;
     s.sx = sx;
     s.sy = sy;
@@ -286,9 +365,9 @@ LANES_INLINE DistanceLine distance_row(DistanceShape s, uint row, global const u
     line.codes = codes + (size_t)row * (size_t)s.pitch;
     line.stride = 1;
     line.length = s.w;
-    line.y = (int)split.rest;
+    line.y = (int)split.rest + (DISTANCE_3D ? 0 : s.start);
     line.plane = (int)split.over;
-    line.z = (int)lanes_split(split.over, (uint)s.d).rest;
+    line.z = (int)lanes_split(split.over, (uint)s.d).rest + (DISTANCE_3D ? s.start : 0);
     return line;
 }
 
@@ -301,7 +380,7 @@ LANES_INLINE DistanceLine distance_column(DistanceShape s, int x, uint plane,
     line.length = s.h;
     line.y = 0;
     line.plane = (int)plane;
-    line.z = (int)lanes_split(plane, (uint)s.d).rest;
+    line.z = (int)lanes_split(plane, (uint)s.d).rest + s.start;
     return line;
 }
 
@@ -356,6 +435,7 @@ LANES_KERNEL void distance_coarse_x(DISTANCE_SHAPE, global const uint *codes, in
 LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own_codes,
                                 int own_reach, int own_bound_step, ulong own_bounds_at,
                                 global const int *own_answers, double own_limit,
+                                uint own_columns, ulong own_before_at, ulong own_behind_at,
                                 global DISTANCE_OUT *own_out)
 {
     const DistanceShape own_s = distance_shape(DISTANCE_SHAPE_ARGS);
@@ -374,8 +454,21 @@ LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own
             const uint own_mask = ((uint)1 << own_y_bits) - 1;
             const int own_y = (int)(DISTANCE_3D ? own_found.code & own_mask : own_found.code);
             const int own_z = DISTANCE_3D ? (int)(own_found.code >> own_y_bits) : 0;
+#if DISTANCE_PART
+            const int own_place = (DISTANCE_3D ? own_z : own_y) - own_start;
+            if (own_place < 0 || own_place >= (DISTANCE_3D ? own_d : own_h)) {
+                own_label = (uint)own_answers[(own_place < 0 ? own_before_at : own_behind_at) +
+                                              own_columns +
+                                              distance_carry_column(own_found.at, own_y, own_w)];
+            } else {
+                own_label = DISTANCE_3D
+                                ? (uint)read_0(READ_ARGS, own_found.at, own_y, own_place)
+                                : (uint)read_0(READ_ARGS, own_found.at, own_place, 0);
+            }
+#else
             const int own_plane = own_line.plane - own_line.z + own_z;
             own_label = (uint)read_0(READ_ARGS, own_found.at, own_y, own_plane);
+#endif
         }
         own_out[own_pixel] = own_label;
 #else

@@ -38,14 +38,16 @@ typedef struct Grid {
     int w, h, d, planes, pitch;
     int image_pitch;
     int lanes; /* log2 of the work-items of a group that lie in a row */
+    size_t image_first; /* the image begins at this pixel of its memory */
 } Grid;
 
 #define GRID_PARAMS                                                                                \
     int grid_w, int grid_h, int grid_d, int grid_planes, int grid_pitch, int grid_image_pitch,     \
-        int grid_lanes
+        int grid_lanes, ulong grid_image_first
 #define GRID                                                                                       \
     {                                                                                              \
-        grid_w, grid_h, grid_d, grid_planes, grid_pitch, grid_image_pitch, grid_lanes              \
+        grid_w, grid_h, grid_d, grid_planes, grid_pitch, grid_image_pitch, grid_lanes,             \
+            grid_image_first                                                                       \
     }
 
 typedef struct Spot {
@@ -78,7 +80,7 @@ EQUAL_INLINE size_t number_of(Grid g, Spot at)
 
 EQUAL_INLINE PIXEL pixel_at(Grid g, global const PIXEL *image, Spot at)
 {
-    return image[row_of(g, at) * (size_t)g.image_pitch + (size_t)at.x];
+    return image[g.image_first + row_of(g, at) * (size_t)g.image_pitch + (size_t)at.x];
 }
 
 kernel void equal_start(GRID_PARAMS, global const PIXEL *image, global Node *parents)

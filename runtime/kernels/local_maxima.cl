@@ -17,7 +17,8 @@ LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, ucha
     return value == 0 ? (uchar)0 : (uchar)2;
 }
 
-#define LOCAL_MAXIMA_SHAPE int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch
+#define LOCAL_MAXIMA_SHAPE                                                                         \
+    int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch, ulong image_first
 
 /* Neighbour k of 27; only those within the connectivity count. */
 #define LOCAL_MAXIMA_X(k) ((k) % 3 - 1)
@@ -63,7 +64,7 @@ LANES_KERNEL void local_maxima_mark(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIM
     if (at.x < w && at.row < rows) {
         const uint inside = local_maxima_spot(at, w, h, d).inside;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
-            image + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
+            image + image_first + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
         const float own = (float)*pixel;
         bool highest = !isnan(own);
 #pragma unroll
@@ -92,7 +93,7 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
         const size_t first = (size_t)at.row * (size_t)pitch;
         global const uchar *const mark = marks + first + (size_t)at.x;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
-            image + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
+            image + image_first + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
         uint beside = 0;
         bool spoiled = false;
 #pragma unroll

@@ -4,9 +4,9 @@
  *
  * Radix selection: a histogram of the top 8 bits says which digit the middle key begins with, then
  * one of the next 8 bits of the keys that begin so, four times.  The upper middle key is the same
- * one, or the smallest above it.  Small objects are done by a group each.  Large ones (more than
- * `least` values) are cut into segments for many groups, and keep their histogram and what is
- * known so far in a record in global memory.
+ * one, or the smallest above it.  An object is done by a group.  Large ones (more than `least` values)
+ * are cut into segments for many groups, and keep their histogram and what is known so far in a record
+ * in global memory.  In small ones, a key's place among the sorted ones is counted.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -49,19 +49,99 @@ MEASURE_INLINE void look_above(local uint *next, local uint *not_above, local ui
     atomic_max(largest, my_largest);
 }
 
-MEASURE_KERNEL measure_select(const uint n, const uint out, const uint least, global ulong *sums,
-                              global const ulong *cursor, global const uint *keys)
+/* A large object's record. */
+typedef struct Large {
+    uint object, prefix, rest, next, not_above, largest, unused[2];
+    uint histogram[256];
+} Large;
+
+#define MEASURE_LANES 32
+#define MEASURE_SMALL 256
+
+/* Some objects have been given no place (MEASURE_NOWHERE of measure_rows.cl). */
+MEASURE_INLINE ulong count_of(global const ulong *sums, global const ulong *cursor, uint object)
+{
+    return cursor[object] >> 63 != 0 ? 0 : sums[object];
+}
+
+/* Lists the objects that are not small, in any order.  found: how many are middling, how many large, and
+ * segments of the largest. */
+MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segment,
+                                global const ulong *sums, global const ulong *cursor,
+                                global uint *middling, global uint *found, global Large *larges)
+{
+    const uint object = get_global_id(0);
+    const ulong count = object < n ? count_of(sums, cursor, object) : 0;
+    if (count > least) {
+        global Large *large = larges + atomic_inc(found + 1);
+        large->object = object;
+        large->prefix = large->not_above = large->largest = 0;
+        large->rest = (uint)((count - 1) / 2);
+        large->next = 0xffffffff;
+        for (int i = 0; i < 256; i++) {
+            large->histogram[i] = 0;
+        }
+        atomic_max(found + 2, (uint)((count + segment - 1) / segment));
+    } else if (count > MEASURE_SMALL) {
+        middling[atomic_inc(found)] = object;
+    }
+}
+
+/* Objects of at most MEASURE_SMALL values, a group of MEASURE_LANES work-items each. */
+kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
+measure_select_small(const uint n, const uint out, global ulong *sums, global const ulong *cursor,
+                     global const uint *keys)
+{
+    local uint key[MEASURE_SMALL];
+    local uint lower, upper, largest;
+    const uint object = get_group_id(0), lane = get_local_id(0);
+    const ulong all = count_of(sums, cursor, object);
+    const uint count = all > MEASURE_SMALL ? 0 : (uint)all;
+    const size_t begin = cursor[object] - count; /* the cursor stands behind the last */
+    if (lane == 0) {
+        lower = upper = largest = 0;
+    }
+    for (uint i = lane; i < count; i += MEASURE_LANES) {
+        key[i] = keys[begin + i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lane; i < count; i += MEASURE_LANES) {
+        const uint mine = key[i];
+        uint before = 0;
+        for (uint k = 0; k < count; k++) {
+            before += key[k] < mine || (key[k] == mine && k < i);
+        }
+        if (before == (count - 1) / 2) {
+            lower = mine;
+        }
+        if (before == count / 2) {
+            upper = mine;
+        }
+        if (before == count - 1) {
+            largest = mine;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0 && count != 0) {
+        sums[out * (size_t)n + object] =
+            largest == 0xffffffff ? 0xffffffffffffffff : (ulong)lower << 32 | upper;
+    }
+}
+
+/* Objects of the list. */
+MEASURE_KERNEL measure_select(const uint n, const uint out, global ulong *sums,
+                              global const ulong *cursor, global const uint *list,
+                              global const uint *keys)
 {
     local uint histogram[MEASURE_GROUP];
     local uint chosen, rest, next, not_above, largest;
-    const uint object = get_group_id(0), lane = get_local_id(0);
-    /* Some have been given no place (MEASURE_NOWHERE of measure_rows.cl). */
-    const ulong count = sums[object] > least || cursor[object] >> 63 != 0 ? 0 : sums[object];
+    const uint object = list[get_group_id(0)], lane = get_local_id(0);
+    const ulong count = sums[object];
     global const uint *key =
         keys + (cursor[object] - count); /* the cursor stands behind the last */
     uint prefix = 0;
     if (lane == 0) {
-        rest = count == 0 ? 0 : (uint)((count - 1) / 2);
+        rest = (uint)((count - 1) / 2);
         next = 0xffffffff;
         not_above = largest = 0;
     }
@@ -82,16 +162,10 @@ MEASURE_KERNEL measure_select(const uint n, const uint out, const uint least, gl
     }
     look_above(&next, &not_above, &largest, key, count, prefix);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0 && count != 0) {
+    if (lane == 0) {
         sums[out * (size_t)n + object] = middle_keys(prefix, next, not_above, largest, count);
     }
 }
-
-/* A large object's record; the host makes it. */
-typedef struct Large {
-    uint object, prefix, rest, next, not_above, largest, unused[2];
-    uint histogram[256];
-} Large;
 
 /* The keys of one segment of `segment` keys. */
 typedef struct Segment {

@@ -24,16 +24,18 @@ LANES_INLINE int propagate_ceiling(global const PROPAGATE_IMAGE *mask, size_t at
 
 /* Seeds, but not above the mask, become integers. */
 LANES_KERNEL void reconstruct_start(int lanes, int w, uint rows, int pitch, int erosion,
-                                    int seed_pitch, int mask_pitch,
+                                    global int *ranks, int seed_pitch, int mask_pitch,
+                                    ulong seed_first, ulong mask_first,
                                     global const RECONSTRUCT_SEED *seed,
-                                    global const PROPAGATE_IMAGE *mask, global int *ranks)
+                                    global const PROPAGATE_IMAGE *mask)
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
         const size_t row = at.row, x = (size_t)at.x;
+        const float from = (float)seed[seed_first + row * (size_t)seed_pitch + x];
+        const float most = (float)mask[mask_first + row * (size_t)mask_pitch + x];
         ranks[row * (size_t)pitch + x] =
-            min(reconstruct_rank((float)seed[row * (size_t)seed_pitch + x], erosion),
-                reconstruct_rank((float)mask[row * (size_t)mask_pitch + x], erosion));
+            min(reconstruct_rank(from, erosion), reconstruct_rank(most, erosion));
     }
 }
 

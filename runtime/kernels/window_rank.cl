@@ -42,7 +42,7 @@ LANES_INLINE WINDOW_RESULT window_value(uint key)
 }
 
 typedef struct WindowPlace {
-    int w, h, d, pitch, x, y, z;
+    int w, h, d, pitch, x, y, z; /* of the image, also where only a part of it is there */
     uint outside; /* the key of a constant border */
 } WindowPlace;
 
@@ -100,18 +100,20 @@ LANES_INLINE uint window_find(global const WINDOW_PIXEL *volume, const WindowPla
     return found;
 }
 
-/* runs: first and last x, y, z. */
+/* runs: first and last x, y, z.  A part of h rows and d planes begins at (top, front) of its image;
+ * `first` is the pixel of the memory where the image would begin. */
 LANES_KERNEL void window_rank(int lanes, int w, int h, int d, uint rows, int in_pitch, int out_pitch,
+                              int image_h, int image_d, int top, int front, long first,
                               global const WINDOW_PIXEL *image, global const int4 *runs, int n_runs,
                               uint rank, uint outside, global WINDOW_RESULT *out)
 {
     const LanesSpot spot = lanes_spot(w, lanes);
     if (spot.x < w && spot.row < rows) {
-        const uint z = spot.row / (uint)h, first = z / (uint)d * (uint)d;
-        const WindowPlace at = {w,      h,       d, in_pitch, spot.x, (int)(spot.row % (uint)h),
-                                (int)(z - first), outside};
+        const LanesSplit plane = lanes_split(spot.row, (uint)h), z = lanes_split(plane.over, (uint)d);
+        const WindowPlace at = {w,      image_h, image_d, in_pitch, spot.x, (int)plane.rest + top,
+                                (int)z.rest + front, outside};
         global const WINDOW_PIXEL *const volume =
-            image + (size_t)first * (size_t)h * (size_t)in_pitch;
+            image + (first + (long)z.over * image_d * image_h * in_pitch);
         out[(size_t)spot.row * (size_t)out_pitch + (size_t)spot.x] =
             window_value(window_find(volume, &at, runs, n_runs, rank));
     }

@@ -7,7 +7,7 @@ These run on a device too; make_sweeps.py has what is only evaluated: many image
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
-from skimage import color, filters, measure, morphology, segmentation, transform
+from skimage import color, feature, filters, measure, morphology, segmentation, transform
 
 import cases as files
 
@@ -59,12 +59,30 @@ case('prewitt', flat, 'output a = prewitt(image)', filters.prewitt(F))
 case('scharr', flat, 'output a = scharr(image)', filters.scharr(F))
 case('laplace', flat, 'output a = laplace(image)', ndi.laplace(F))
 case('laplace_3d', deep, 'output a = laplace(image)', ndi.laplace(D))
+case('gaussian_derivative', flat, 'output a = gaussian_derivative(image, 1.5, [2, 0])',
+     ndi.gaussian_filter(F, 1.5, (2, 0), mode='nearest'), 1e-4)
+case('gaussian_derivative_3d', deep, 'output a = gaussian_derivative(image, 1, [0, 1, 1], border = wrap)',
+     ndi.gaussian_filter(D, 1, (0, 1, 1), mode='wrap'), 1e-3)
+case('gradient_magnitude', flat, 'output a = gradient_magnitude(image, 1, border = reflect)',
+     ndi.gaussian_gradient_magnitude(F, 1), 1e-4)
+curved = feature.hessian_matrix_eigvals(feature.hessian_matrix(F, 1.5, mode='reflect', order='rc'))
+case('hessian_eigenvalue', flat, 'output a = hessian_eigenvalue(image, 1.5, least)', curved[1], 1e-3)
+curved = feature.hessian_matrix_eigvals(feature.hessian_matrix(D, 1, mode='reflect', order='rc'))
+case('hessian_eigenvalue_3d', deep, 'output a = hessian_eigenvalue(image, 1, middle)', curved[1], 1e-3)
+case('sato', flat, 'output a = max(sato(image, 1), sato(image, 2))', filters.sato(F, [1, 2], black_ridges=False, mode='reflect'), 1e-3)
+case('mode_filter', flat, 'output a = mode_filter(floor(image / 40), 1, border = reflect)',
+     np.array([[np.bincount(np.pad(F // 40, 1, mode='symmetric').astype(int)[j:j + 3, i:i + 3].ravel()).argmax()
+                for i in range(17)] for j in range(13)]), 0)
 case('unsharp', flat, 'output a = unsharp(image, 1, 2)',
      F + 2 * (F - ndi.gaussian_filter(F, 1, mode='nearest')), 1e-4)
 case('convolve', flat, 'output a = convolve(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])',
      signal.convolve2d(F, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode='same'))
 case('convolve_full', flat, 'output a = convolve(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode = full)',
      signal.convolve2d(F, [[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
+case('convolve_even', flat, 'output a = convolve(image, [[1, 2], [3, 5]], border = mirror)',
+     ndi.convolve(F, [[1, 2], [3, 5]], mode='mirror'))
+case('convolve_full_even', deep, 'output a = convolve(image, [[1, 2, 3, 5]], mode = full)',
+     signal.convolve(D, [[[1, 2, 3, 5]]], method='direct'))
 k = np.array([[np.exp(-i - 2 * j) for i in range(-2, 3)] for j in range(-2, 3)])
 case('convolve_function', flat, 'fn k(i, j) = exp(-i - 2 * j)\noutput a = convolve(image, k, radius = 2)',
      signal.convolve2d(F, k, mode='same'), 1e-4)

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
-from skimage import color, filters, measure, morphology, segmentation, transform
+from skimage import color, feature, filters, measure, morphology, segmentation, transform
 
 import cases as files
 from cases import Image
@@ -217,6 +217,67 @@ for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
     case('convolve', i, f'{text}\noutput a = convolve(image, k, radius = 1, {b})', ndi.convolve(v, k, mode=s, cval=7), 1e-4)
     case('correlate', i, f'{text}\noutput a = correlate(image, k, 1, {b})', ndi.correlate(v, k, mode=s, cval=7), 1e-4)
     case('pad', i, f'output a = pad(image, 2, {border})', padded(v, 2, mode), 0)
+
+
+# ---- the most frequent neighbour, derivatives, curvature, even kernels ------------------------
+
+
+def most_frequent(w):
+    """The value that occurs most often among the first axis; the smallest of several."""
+    counts = (w[:, None] == w[None]).sum(1)
+    return np.where(counts == counts.max(0), w, np.inf).min(0)
+
+
+for i in FINITE:
+    v, n = i.float, i.ndim
+    step = files.level(24, i.kind) - files.level(0, i.kind)
+    coarse = np.floor(v / step)
+    for text, footprint in footprints(n):
+        case('mode_filter', i, f'output a = mode_filter(floor(image / {step}), {text})',
+             most_frequent(windows(coarse, footprint)), 0)
+    case('mode_filter', i, f'output a = mode_filter(floor(image / {step}), 1, border = reflect)',
+         most_frequent(windows(coarse, box(n), 'symmetric')), 0)
+    near = 2e-5 * max(1.0, np.abs(v).max())
+    for order in itertools.product((0, 1, 2), repeat=n):
+        if sum(order) < 3:
+            case('gaussian_derivative', i, f'output a = gaussian_derivative(image, 0.9, {list(order)})',
+                 ndi.gaussian_filter(v, 0.9, order, mode='nearest'), near)
+    case('gradient_magnitude', i, 'output a = gradient_magnitude(image, 1.2)',
+         ndi.gaussian_gradient_magnitude(v, 1.2, mode='nearest'), near)
+    if min(v.shape) > 1:
+        for sigma in (0, 1.2) if v.shape != (2, 2, 3) else ():  # taken for a colour picture
+            h = [e * 1.0 for e in feature.hessian_matrix(v, sigma, mode='reflect', order='rc')]
+            e = feature.hessian_matrix_eigvals(h)
+            for k, which in ((0, 'largest'), (1, 'middle'), (-1, 'least')):
+                case('hessian_eigenvalue', i, f'output a = hessian_eigenvalue(image, {sigma}, {which})',
+                     e[0 if n == 2 and which == 'middle' else k], 5e-5 * max(1.0, np.abs(v).max()))
+        for ridges, sign in (('bright', -1), ('dark', 1)) if v.shape != (2, 2, 3) else ():
+            h = feature.hessian_matrix(sign * v, 1.2, mode='reflect', order='rc')
+            e = np.maximum(feature.hessian_matrix_eigvals(h), 0)
+            want = 1.44 * (e[0] if n == 2 else np.sqrt(e[0] * e[1]))
+            if n == 2:
+                same(want, filters.sato(v, [1.2], black_ridges=ridges == 'dark', mode='reflect'))
+            case('sato', i, f'output a = sato(image, 1.2, {ridges})', want,
+                 (5e-5 if n == 2 else 1e-3) * max(1.0, np.abs(v).max()))
+    for shape in ((2, 2), (3, 4), (2, 1)) if n == 2 else ((2, 2, 2), (1, 2, 3)):
+        k = np.arange(1, np.prod(shape) + 1).reshape(shape) ** 2 % 11
+        literal = re.sub(r'\s', '', str(k.tolist()))
+        case('convolve_full', i, f'output a = convolve(image, {literal}, mode = full)',
+             signal.convolve(v, k, method='direct'))
+        case('convolve', i, f'output a = convolve(image, {literal}, border = reflect)',
+             ndi.convolve(v, k, mode='reflect'))
+        case('correlate', i, f'output a = correlate(image, {literal})', ndi.correlate(v, k, mode='nearest'))
+for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
+    v, n, s = i.float, i.ndim, SCIPY[mode]
+    order = [1] + [0] * (n - 2) + [1]
+    case('gaussian_derivative', i, f'output a = gaussian_derivative(image, 1.1, {order}, border = {border})',
+         ndi.gaussian_filter(padded(v, 5, mode), 1.1, order)[(slice(5, -5),) * n], 1e-4)
+    case('mode_filter', i, f'output a = mode_filter(floor(image / 4), 1, border = {border})',
+         most_frequent(windows(np.floor(v / 4), box(n), mode)), 0) if mode != 'constant' else None
+    case('correlate', i, f'output a = correlate(image, [1, 2, 3, 5], border = {border})',
+         ndi.correlate1d(v, [1, 2, 3, 5], mode=s, cval=7), 1e-4)
+    case('convolve', i, f'output a = convolve(image, [1, 2, 3, 5], border = {border})',
+         ndi.convolve1d(v, [1, 2, 3, 5], mode=s, cval=7), 1e-4)
 
 # ---- arithmetic -----------------------------------------------------------------------------
 

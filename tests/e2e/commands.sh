@@ -109,6 +109,23 @@ expect 0 '' "$PIPEC" ops threshold_otsu
 shows 'otsu('
 expect 0 '' "$PIPEC" devices
 shows '#0'
+
+# ---- what a plan is made for ------------------------------------------------------------
+PLAIN=$WORK/plain.pipe
+printf 'input image[y, x] : f32\na = sqrt(image) * 2 + sqrt(image + 1)\noutput b = a[dx = 1] - a[dx = -1]\n' >"$PLAIN"
+expect 0 '' "$PIPEC" explain "$PLAIN"
+shows 'made for H200 (from the table)'
+shows 'a -> b: inline'
+XDG_CACHE_HOME=$WORK/figures expect 2 'devices --probe' "$PIPEC" explain --plan-for=pthread "$PLAIN"
+mkdir -p "$WORK/figures/pipec"
+printf 'no figures\n1000 1000 slow sums\n' >"$WORK/figures/pipec/devices"
+XDG_CACHE_HOME=$WORK/figures expect 0 '' "$PIPEC" explain --plan-for='slow sums' "$PLAIN"
+shows 'made for slow sums (measured): a copy moves 1000 GB/s'
+shows 'a -> b: local'
+XDG_CACHE_HOME=$WORK/figures expect 0 '' "$PIPEC" devices --probe
+shows 'measured: a copy moves'
+check grep -q 'slow sums' "$WORK/figures/pipec/devices"
+check test "$(wc -l <"$WORK/figures/pipec/devices")" -ge 2
 expect 0 '' "$PIPEC" help
 for command in build run check fmt show explain plan devices ops help; do
     shows "pipec $command"

@@ -23,6 +23,7 @@ const Variant CHECK_VARIANTS[] = {
     {"pointwise", FUSE_POINTWISE, NULL, 0},
     {"none", FUSE_NONE, NULL, 0},
     {"all in parts of 16", FUSE_ALL, NULL, 16},
+    {"all in parts of 3", FUSE_ALL, NULL, 3},
 #define P(name, what) {"all without " #name, FUSE_ALL, #name, 0},
 #include "passes/passes.def"
 #undef P

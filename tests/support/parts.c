@@ -1,20 +1,23 @@
 /* parts: one call a pass and part, each with a reader that is set to the part. */
 #include "parts.h"
 
+#include "runtime/parts_store.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGS = 9 + PARTS_INPUTS, READER_SIZE = 6000 };
+enum { ARGS = 9 + PARTS_INPUTS, READER_SIZE = 6000, PARTS_HALO = 16 };
 
 typedef struct Run {
     const PartsJob *job;
     Err *err;
-    DevMem *image[PARTS_INPUTS], *values, *scratch, *out, *in;
+    DevMem *image[PARTS_INPUTS], *in[PARTS_INPUTS], *values, *scratch, *out;
     int pitch;
     void *state;
+    PartsBudget budget;
     bool done;
     char reader[READER_SIZE];
 } Run;
@@ -144,13 +147,35 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
                     .planes = planes,
                     .pitch = r->pitch,
                     .length = job->length > 0 ? job->length : (int64_t)planes * h * r->pitch};
-    if (job->stored) {
-        call.in[0] = call.out[0];
-        call.in[0].mem = r->in;
-        call.in[0].elem = job->elem[0];
+    for (int k = 0; k < PARTS_INPUTS && job->stored && job->pixels[k] != NULL; k++) {
+        call.in[k] = call.out[0];
+        call.in[k].mem = r->in[k];
+        call.in[k].elem = job->elem[k];
     }
+    call.budget = &r->budget;
     call.scratch = r->scratch;
     return call;
+}
+
+/* Stored input k on the part and `halo` rows (planes) around it, where the image has them; beyond
+ * them poison. */
+static bool store_input(Run *r, PrimCall *call, int k, int halo)
+{
+    const PartsJob *job = r->job;
+    RefShape s = job->s;
+    const PrimPart *part = &call->part;
+    bool deep = part->cut && s.d > 1;
+    int at = deep ? part->z : part->y, n = deep ? call->d : call->h, all = deep ? s.d : s.h;
+    int before = smallest(halo, at), behind = smallest(halo, all - at - n);
+    size_t lines = deep ? (size_t)s.h : 1, size = elem_size(job->elem[k]);
+    size_t rows = part->cut ? (size_t)(before + n + behind) * lines
+                            : (size_t)call->h * (size_t)call->planes;
+    size_t first = ((size_t)part->c * (size_t)s.d + (size_t)part->z) * (size_t)s.h +
+                   (size_t)part->y - (size_t)before * lines;
+    call->in[k].before = before;
+    TRY(dev_fill(job->dev, r->in[k], 0, dev_bytes(r->in[k]) / 4 * 4, 0x3f3f3f3f, r->err));
+    return upload_rows(r, r->in[k], job->elem[k],
+                       (const char *)job->pixels[k] + first * (size_t)s.w * size, rows);
 }
 
 static bool run_call(Run *r, PrimCall *call, void *to)
@@ -164,10 +189,8 @@ static bool run_call(Run *r, PrimCall *call, void *to)
                    (size_t)call->part.y;
     set_reader(r, call, halo, args);
     call->reader_args = args;
-    if (job->stored) {
-        const char *from = job->pixels[0];
-        from += first * (size_t)s.w * elem_size(job->elem[0]);
-        TRY(upload_rows(r, r->in, job->elem[0], from, rows));
+    for (int k = 0; k < PARTS_INPUTS && job->stored && job->pixels[k] != NULL; k++) {
+        TRY(store_input(r, call, k, halo));
     }
     TRY(job->primitive->run(call));
     r->done = call->done;
@@ -186,6 +209,16 @@ static int next_extent(const PartsJob *job, int at, int all)
     return smallest(job->step > 0 ? job->step : odd, all - at);
 }
 
+/* How many parts lie before row (or plane) `to`. */
+static int count_parts(const PartsJob *job, int to)
+{
+    int n = 0;
+    for (int at = 0; at < to; at += next_extent(job, at, job->s.d > 1 ? job->s.d : job->s.h)) {
+        n++;
+    }
+    return n;
+}
+
 static bool run_strip(Run *r, int pass, int c, int at, int n, bool first, bool last, void *to)
 {
     const PartsJob *job = r->job;
@@ -201,6 +234,8 @@ static bool run_strip(Run *r, int pass, int c, int at, int n, bool first, bool l
                      .channels = s.c,
                      .rows = deep ? s.h : longest,
                      .planes = deep ? longest : 1,
+                     .number = count_parts(job, at),
+                     .parts = count_parts(job, deep ? s.d : s.h),
                      .pass = pass,
                      .first = first,
                      .last = last};
@@ -280,7 +315,10 @@ static bool open_run(Run *r, size_t rows)
     }
     size_t pixels = rows * (size_t)r->pitch;
     TRY(allocate(r, (job->length > 0 ? (size_t)job->length : pixels) * 4, &r->out));
-    TRY(allocate(r, pixels * 8, &r->in));
+    size_t around = rows + 2 * PARTS_HALO * (size_t)(s.d > 1 ? s.h : 1);
+    for (int k = 0; k < PARTS_INPUTS && job->stored; k++) {
+        TRY(allocate(r, around * (size_t)r->pitch * 8, &r->in[k]));
+    }
     TRY(allocate(r, PARTS_SLOTS * sizeof(double), &r->values));
     double *slots = zeroed(PARTS_SLOTS * sizeof *slots);
     slots[PARTS_OF_VALUE] = job->count;
@@ -299,8 +337,9 @@ static bool close_run(Run *r, bool ok, void *to, double values[PARTS_SLOTS])
     ok = ok && dev_read(job->dev, r->values, 0, values, PARTS_SLOTS * sizeof *values, r->err);
     for (int k = 0; k < PARTS_INPUTS; k++) {
         dev_free(job->dev, r->image[k]);
+        dev_free(job->dev, r->in[k]);
     }
-    DevMem *const memory[] = {r->values, r->scratch, r->out, r->in};
+    DevMem *const memory[] = {r->values, r->scratch, r->out};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
         dev_free(job->dev, memory[i]);
     }
@@ -312,7 +351,7 @@ static bool close_run(Run *r, bool ok, void *to, double values[PARTS_SLOTS])
 
 bool parts_run(const PartsJob *job, void *to, double values[PARTS_SLOTS], Err *err)
 {
-    Run r = {.job = job, .err = err, .pitch = pitch_of(job->s.w)};
+    Run r = {.job = job, .err = err, .pitch = pitch_of(job->s.w), .budget = {.left = (uint64_t)-1}};
     int longest = job->step > 0 ? job->step : 5;
     size_t rows = (size_t)(job->s.d > 1 ? job->s.h * longest : longest);
     bool ok = open_run(&r, rows) && run_parts(&r, to);

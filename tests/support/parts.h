@@ -23,7 +23,7 @@ typedef struct PartsJob {
     const void *pixels[PARTS_INPUTS]; /* dense; NULL: no such input */
     Elem elem[PARTS_INPUTS];
     const char *functions; /* more of the reader; NULL: none */
-    bool stored;           /* input 0 is an image in memory */
+    bool stored;           /* inputs are images in memory */
     double arg[10];
     const char *text;
     double count; /* of labels, in slot PARTS_OF_VALUE; NaN: none */

@@ -448,7 +448,7 @@ static const struct {
     {"input image[z, y, x]\noutput a = label(image > 3, connectivity = 8)", "P0512", 2, "26"},
     {IMAGE "output a = convolve(image, [[1, 2, 1]], mode = valid)", "P0513", 2, "same|full"},
     {IMAGE "fn k(i, j) = i * j\noutput a = convolve(image, k)", "P0507", 3, "radius = 3"},
-    {IMAGE "output a = convolve(image, [1, 2])", "P0316", 2, "zeros"},
+    {IMAGE "output a = erode(image, [[1, 1]])", "P0316", 2, "zeros"},
     {LABELS "output t = measure(objects, solidty)", "P0520", 3, "`solidity`"},
     {LABELS "output t = measure(objects, area, image, qqqqqqqq)", "P0520", 3, "pipec ops measure"},
     {LABELS "output t = measure(objects, sum)", "P0521", 3, "measure(objects, image, sum)"},

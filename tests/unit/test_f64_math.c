@@ -74,7 +74,8 @@ static const struct Binary {
 enum { BINARIES = sizeof BINARY / sizeof *BINARY, FUNCTIONS = UNARIES + BINARIES };
 
 /* xorshift64: the same numbers on every machine */
-static uint64_t next_random(uint64_t *state) {
+static uint64_t next_random(uint64_t *state)
+{
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
@@ -82,7 +83,8 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 /* Distance in units of the last place of `want`; 0 for equal special values, huge for others. */
-static double error_in_ulp(double got, Wide want) {
+static double error_in_ulp(double got, Wide want)
+{
     if (isnan(want) || isnan(got)) {
         return isnan(want) && f64_bits(got) == 0x7ff8000000000000u ? 0 : 1e9;
     }
@@ -99,7 +101,8 @@ static double error_in_ulp(double got, Wide want) {
     return (double)(fabsl((Wide)got - want) / ldexpl(1, e - 53));
 }
 
-static void check(const char *name, double x, double y, double got, Wide want, double *worst) {
+static void check(const char *name, double x, double y, double got, Wide want, double *worst)
+{
     double error = error_in_ulp(got, want);
     if (error > 1) {
         fail_msg("%s(%a, %a) is %a instead of %La: %g ulp", name, x, y, got, want, error);
@@ -108,13 +111,15 @@ static void check(const char *name, double x, double y, double got, Wide want, d
 }
 
 /* Every second number is random bits, the others are of ordinary size. */
-static double random_number(uint64_t *state, int i) {
+static double random_number(uint64_t *state, int i)
+{
     uint64_t r = next_random(state);
     double part = (double)(int64_t)r * 0x1p-63;
     return i % 2 == 0 ? f64_from_bits(r) : i % 4 == 1 ? part : part * (i % 8 == 3 ? 750 : 8);
 }
 
-static void unary_functions_are_within_one_ulp(void **state) {
+static void unary_functions_are_within_one_ulp(void **state)
+{
     (void)state;
     for (int f = 0; f < UNARIES; f++) {
         const struct Unary *u = &UNARY[f];
@@ -133,7 +138,8 @@ static void unary_functions_are_within_one_ulp(void **state) {
 }
 
 /* Pairs with results of ordinary size among random ones. */
-static void random_pair(uint64_t *state, int i, double *x, double *y) {
+static void random_pair(uint64_t *state, int i, double *x, double *y)
+{
     *x = random_number(state, i);
     *y = random_number(state, i / 2);
     double part = (double)(int64_t)next_random(state) * 0x1p-63;
@@ -145,7 +151,8 @@ static void random_pair(uint64_t *state, int i, double *x, double *y) {
     }
 }
 
-static void binary_functions_are_within_one_ulp(void **state) {
+static void binary_functions_are_within_one_ulp(void **state)
+{
     (void)state;
     for (int f = 0; f < BINARIES; f++) {
         const struct Binary *b = &BINARY[f];
@@ -164,7 +171,8 @@ static void binary_functions_are_within_one_ulp(void **state) {
     }
 }
 
-static void exact_results_are_exact(void **state) {
+static void exact_results_are_exact(void **state)
+{
     (void)state;
     for (int i = 1; i <= 2000; i++) {
         double v = i;
@@ -185,11 +193,13 @@ static void exact_results_are_exact(void **state) {
 
 /* ---- the same bits on the device ------------------------------------------------------- */
 
-static double on_host(int f, double a, double b) {
+static double on_host(int f, double a, double b)
+{
     return f < UNARIES ? UNARY[f].get(a) : BINARY[f - UNARIES].get(a, b);
 }
 
-static void call_text(int f, char *to, size_t size) {
+static void call_text(int f, char *to, size_t size)
+{
     if (f < UNARIES) {
         snprintf(to, size, "%s(a[i])", UNARY[f].name);
     } else {
@@ -197,7 +207,8 @@ static void call_text(int f, char *to, size_t size) {
     }
 }
 
-static char *kernels_text(void) {
+static char *kernels_text(void)
+{
     size_t head = strlen(kernel_text_f64_math);
     char *text = malloc(head + FUNCTIONS * 400);
     assert_non_null(text);
@@ -216,7 +227,8 @@ static char *kernels_text(void) {
     return text;
 }
 
-static void device_gives_the_same_bits(void **state) {
+static void device_gives_the_same_bits(void **state)
+{
     (void)state;
     enum { N = 1 << 18, GROUP = 64 };
     size_t bytes = N * sizeof(double);
@@ -271,7 +283,8 @@ static void device_gives_the_same_bits(void **state) {
     free(text);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unary_functions_are_within_one_ulp),
         cmocka_unit_test(binary_functions_are_within_one_ulp),

@@ -1,6 +1,7 @@
 /* Whole pipelines, each for one thing that once went wrong, on a device and by the evaluator. */
 #include "fixtures.h"
 #include "codegen/codegen.h"
+#include "passes/figures.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 /* The device gives what the evaluator gives, for an image with three channels. */
-static void check(const char *text)
+static void check_for(const char *text, const DeviceFigures *figures)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
     BothCase in = {.n_inputs = 1};
@@ -25,7 +26,7 @@ static void check(const char *text)
     for (int i = 0; i < g->params.n; i++) {
         in.params[i] = g->params.at[i].value;
     }
-    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true, .figures = figures};
     char why[400];
     if (!both_run(g, &cx, &in, device, why, sizeof why)) {
         fail_msg("%s\n%s", text, why);
@@ -71,6 +72,33 @@ static void programs_are_known_beforehand(void **state)
         dev_close(fresh);
         free((void *)(uintptr_t)in.inputs[0].pixels);
     }
+}
+
+static void check(const char *text)
+{
+    check_for(text, NULL);
+}
+
+static int count_steps(const char *text, const DeviceFigures *figures)
+{
+    PassContext cx = {.fuse = FUSE_ALL, .figures = figures};
+    IrGraph *g = pipeline_must("test.pipe", text);
+    return pass_run_all(g, &cx)->steps.n;
+}
+
+/* Where moving bytes costs little, what takes long is stored; where it costs much, it is done again. */
+static void plans_for_other_devices_give_the_same(void **state)
+{
+    (void)state;
+    static const DeviceFigures SLOW = {"slow", 1000, 100}, FAST = {"fast", 100, 10000};
+    static const char TEXT[] = "input image[y, x]\na = sqrt(image) * 2 + sqrt(image + 1) / 3\n"
+                               "output s = sum(a)\noutput b = max(a)\noutput c = a[dx = 1] + mean(a)\n";
+    assert_true(count_steps(TEXT, &SLOW) > count_steps(TEXT, &FAST));
+    assert_int_equal(figures_repeated_ops(figures_known(NULL)), 24);
+    assert_ptr_equal(figures_known("an nvidia h200 of 2025"), figures_known(NULL));
+    assert_null(figures_known("abacus"));
+    check_for(TEXT, &SLOW);
+    check_for(TEXT, &FAST);
 }
 
 static bool takes_one_channel(const char *text)
@@ -193,6 +221,7 @@ static void functions_take_many_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),

@@ -1,13 +1,14 @@
 /*
- * test_shape: distance, nearest_label, watershed, reconstruct, local_maxima and hull, in the shapes
- * for GPUs and for CPUs, against the plain C of ir/ref_shape.c, bit for bit; and that against scipy
- * and scikit-image (tests/golden/shapes.txt).
+ * test_shape: distance, nearest_label, watershed, reconstruct, local_maxima and hull, in one piece
+ * and in parts, in the shapes for GPUs and for CPUs, against the plain C of ir/ref_shape.c, bit for
+ * bit; and that against scipy and scikit-image (tests/golden/shapes.txt).
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
 #include "ir/ref.h"
 #include "runtime/prim.h"
 #include "tests/support/on_device.h"
+#include "tests/support/parts.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -71,7 +72,7 @@ typedef struct Job {
 
 static PrimImage image_of(RefShape s, Elem elem, DevMem *mem)
 {
-    PrimImage image = {mem, elem, s.w, s.h, s.d, s.d * s.c, pitch_of(s), 0};
+    PrimImage image = {mem, elem, s.w, s.h, s.d, s.d * s.c, pitch_of(s), 0, 0};
     image.length = (int64_t)rows_of(s) * image.pitch;
     return image;
 }
@@ -142,23 +143,60 @@ static double run_job(const Job *job, void *out)
     return slots[VALUE];
 }
 
-/* Runs a job and compares all bits of its pixels. */
-static double check_job(const Job *job, const char *what, const void *expected)
+/* The same over parts, cut in another way each time; returns of how many rows, 0: odd numbers. */
+static int run_in_parts(const Job *job, void *out, double *value)
+{
+    static const int STEPS[] = {1, 0, 3, 16, 2, 50};
+    static int turn = 0;
+    turn++;
+    PartsJob parts = {.dev = device,
+                      .primitive = prim_find(job->primitive),
+                      .s = job->s,
+                      .step = STEPS[turn % 6],
+                      .by_channel = turn % 4 == 1,
+                      .shape = job->shape == 1 ? SHAPE_CPU : SHAPE_GPU,
+                      .stored = job->stored,
+                      .count = job->count >= 0 ? (double)job->count : (double)NAN,
+                      .out = job->out};
+    for (int i = 0; i < MOST_INPUTS; i++) {
+        parts.pixels[i] = job->pixels[i];
+        parts.elem[i] = job->elem[i];
+    }
+    memcpy(parts.arg, job->arg, sizeof job->arg);
+    double slots[PARTS_SLOTS];
+    Err err = {0};
+    must(parts_run(&parts, out, slots, &err), &err);
+    *value = slots[PARTS_VALUE];
+    return parts.step;
+}
+
+static void compare(const Job *job, const char *what, int step, const void *found,
+                    const void *expected)
 {
     size_t n = ref_pixels(job->s), size = elem_size(job->out);
-    uint8_t *found = zeroed(n * size);
-    double value = run_job(job, found);
     for (size_t p = 0; p < n; p++) {
-        if (memcmp(found + p * size, (const uint8_t *)expected + p * size, size) != 0) {
+        if (memcmp((const uint8_t *)found + p * size, (const uint8_t *)expected + p * size, size) != 0) {
             uint32_t a = 0, b = 0;
-            memcpy(&a, found + p * size, size);
+            memcpy(&a, (const uint8_t *)found + p * size, size);
             memcpy(&b, (const uint8_t *)expected + p * size, size);
             size_t w = (size_t)job->s.w;
-            fail_msg("%s %s %d x %d x %d x %d (%g %g %g %g) shape %d: at %zu, %zu: %#x, not %#x",
+            fail_msg("%s %s %d x %d x %d x %d (%g %g %g %g) shape %d, parts of %d: at %zu, %zu: "
+                     "%#x, not %#x",
                      job->primitive, what, job->s.w, job->s.h, job->s.d, job->s.c, job->arg[0],
-                     job->arg[1], job->arg[2], job->arg[3], job->shape, p % w, p / w, a, b);
+                     job->arg[1], job->arg[2], job->arg[3], job->shape, step, p % w, p / w, a, b);
         }
     }
+}
+
+/* Runs a job, in one piece (parts of -1 rows) and in parts, and compares all bits of its pixels. */
+static double check_job(const Job *job, const char *what, const void *expected)
+{
+    uint8_t *found = zeroed(ref_pixels(job->s) * elem_size(job->out));
+    double value = run_job(job, found), again = value;
+    compare(job, what, -1, found, expected);
+    int step = run_in_parts(job, found, &again);
+    compare(job, what, step, found, expected);
+    assert_true(value == again || value < 0);
     free(found);
     return value;
 }
@@ -485,7 +523,7 @@ static void check_hull(RefShape s, int kind, bool narrow)
                .elem = {narrow ? ELEM_U16 : ELEM_U32},
                .pixels = {narrow ? (const void *)small_labels : labels},
                .stored = true,
-               .count = -1,
+               .count = (int64_t)largest_of(labels, n),
                .out = ELEM_BOOL};
     (void)check_job(&job, "labels", expected);
     free(mask);
@@ -602,13 +640,14 @@ static void golden_hull(Golden *g)
 static const struct GoldenKind {
     const char *name, *primitive;
     void (*run)(Golden *g);
+    bool counted; /* the number of labels is known */
 } GOLDEN_KINDS[] = {
-    {"distance", "distance", golden_distance},
-    {"nearest", "nearest_label", golden_nearest},
-    {"watershed", "watershed", golden_watershed},
-    {"reconstruct", "reconstruct", golden_reconstruct},
-    {"maxima", "local_maxima", golden_maxima},
-    {"hull", "hull", golden_hull},
+    {"distance", "distance", golden_distance, false},
+    {"nearest", "nearest_label", golden_nearest, false},
+    {"watershed", "watershed", golden_watershed, false},
+    {"reconstruct", "reconstruct", golden_reconstruct, false},
+    {"maxima", "local_maxima", golden_maxima, false},
+    {"hull", "hull", golden_hull, true},
 };
 
 static void check_golden(Golden *g)
@@ -630,7 +669,8 @@ static void check_golden(Golden *g)
     }
     g->job.primitive = GOLDEN_KINDS[kind].primitive;
     g->job.s = g->s;
-    g->job.count = -1;
+    g->job.count =
+        GOLDEN_KINDS[kind].counted ? (int64_t)largest_of(g->in[0].words, ref_pixels(g->s)) : -1;
     (void)check_job(&g->job, g->name, expected);
 }
 

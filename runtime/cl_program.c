@@ -1,0 +1,204 @@
+/* cl_program: kernels from sources or from the cache on disk. */
+#include "cl_state.h"
+
+#include "cl_cache.h"
+#include "cl_codes.h"
+#include "cl_limits.h"
+#include "cl_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cl_free_program(DevProgram *program)
+{
+    for (DevKernel *kernel = program->kernels, *next; kernel; kernel = next) {
+        next = kernel->next;
+        UNLESS_LOST(program->dev, clReleaseKernel(kernel->kernel));
+        free(kernel);
+    }
+    if (program->program) {
+        UNLESS_LOST(program->dev, clReleaseProgram(program->program));
+    }
+    free(program->key);
+    free(program);
+}
+
+static bool build_failure(Device *dev, cl_program program, cl_int status, const char *name,
+                          const char *source, Err *err)
+{
+    size_t size = 0;
+    char *log = NULL;
+    if (clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
+            CL_SUCCESS &&
+        (log = calloc(1, size + 1))) {
+        (void)clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    }
+    cl_source_failed(&dev->info, dev->dump, name, source, log ? log : "", cl_code(status)->name,
+                     err);
+    free(log);
+    return false;
+}
+
+static cl_program from_binary(Device *dev, const char *key, const char *options)
+{
+    void *binary = NULL;
+    size_t size = 0;
+    cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
+    if (!dev->cache[0] || !cl_cache_load(dev->cache, key, &binary, &size)) {
+        return NULL;
+    }
+    const unsigned char *at = binary;
+    cl_program program =
+        clCreateProgramWithBinary(dev->context, 1, &dev->id, &size, &at, &loaded, &status);
+    free(binary);
+    if (!program || status != CL_SUCCESS || loaded != CL_SUCCESS ||
+        clBuildProgram(program, 1, &dev->id, options, NULL, NULL) != CL_SUCCESS) {
+        if (program) {
+            (void)clReleaseProgram(program);
+        }
+        return NULL;
+    }
+    return program;
+}
+
+static void keep_binary(Device *dev, cl_program program, const char *key)
+{
+    size_t size = 0;
+    if (!dev->cache[0] ||
+        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
+            CL_SUCCESS ||
+        size == 0) {
+        return;
+    }
+    unsigned char *binary = malloc(size);
+    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) ==
+                      CL_SUCCESS) {
+        cl_cache_store(dev->cache, key, binary, size);
+    }
+    free(binary);
+}
+
+static bool from_source(Device *dev, const char *name, const char *source, const char *options,
+                        const char *key, cl_program *out, Err *err)
+{
+    cl_int status;
+    cl_program program = clCreateProgramWithSource(dev->context, 1, &source, NULL, &status);
+    if (status != CL_SUCCESS) {
+        return cl_fail(dev, status, "clCreateProgramWithSource", err, "for kernel '%s'", name);
+    }
+    status = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
+    if (status != CL_SUCCESS) {
+        build_failure(dev, program, status, name, source, err);
+        (void)clReleaseProgram(program);
+        return false;
+    }
+    (void)pthread_mutex_lock(&dev->lock);
+    dev->builds++;
+    (void)pthread_mutex_unlock(&dev->lock);
+    keep_binary(dev, program, key);
+    *out = program;
+    return true;
+}
+
+static DevProgram *known(Device *dev, const char *key)
+{
+    (void)pthread_mutex_lock(&dev->lock);
+    DevProgram *program = dev->programs;
+    while (program && strcmp(program->key, key) != 0) {
+        program = program->next;
+    }
+    (void)pthread_mutex_unlock(&dev->lock);
+    return program;
+}
+
+/* Takes over `key`. */
+static bool build(Device *dev, const char *name, const char *source, const char *options, char *key,
+                  DevProgram **out, Err *err)
+{
+    DevProgram *program = calloc(1, sizeof *program);
+    if (!program) {
+        free(key);
+        return cl_no_host_memory(err, "a program");
+    }
+    *program = (DevProgram){.dev = dev, .key = key};
+    program->program = from_binary(dev, key, options);
+    if (!program->program &&
+        !from_source(dev, name, source, options, key, &program->program, err)) {
+        cl_free_program(program);
+        return false;
+    }
+    (void)pthread_mutex_lock(&dev->lock);
+    program->next = dev->programs;
+    dev->programs = program;
+    (void)pthread_mutex_unlock(&dev->lock);
+    *out = program;
+    return true;
+}
+
+bool dev_program(Device *dev, const char *name, const char *source, const char *options,
+                 DevProgram **out, Err *err)
+{
+    char all[1000], *text;
+    snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
+    *out = NULL;
+    TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
+    char *key = cl_source_key(&dev->info, text, all);
+    bool ok = key || cl_no_host_memory(err, "a program's text");
+    if (key && (*out = known(dev, key))) {
+        free(key);
+    } else if (key) {
+        ok = build(dev, name, text, all, key, out, err);
+    }
+    free(text);
+    return ok;
+}
+
+static cl_int make_kernel(Device *dev, DevKernel *kernel)
+{
+    cl_int status;
+    kernel->kernel = clCreateKernel(kernel->program->program, kernel->name, &status);
+    if (status == CL_SUCCESS &&
+        (status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args,
+                                  &kernel->n_args, NULL)) == CL_SUCCESS &&
+        (status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                           sizeof kernel->max_group, &kernel->max_group, NULL)) ==
+            CL_SUCCESS) {
+        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE,
+                                          sizeof kernel->local, &kernel->local, NULL);
+    }
+    if (status != CL_SUCCESS && kernel->kernel) {
+        (void)clReleaseKernel(kernel->kernel);
+    }
+    return status;
+}
+
+bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err)
+{
+    for (*out = program->kernels; *out; *out = (*out)->next) {
+        if (strcmp((*out)->name, name) == 0) {
+            return true;
+        }
+    }
+    size_t length = strlen(name) + 1;
+    DevKernel *kernel = calloc(1, sizeof *kernel + length);
+    if (!kernel) {
+        return cl_no_host_memory(err, "a kernel");
+    }
+    memcpy(kernel->name, name, length);
+    kernel->program = program;
+    cl_int status = make_kernel(program->dev, kernel);
+    if (status != CL_SUCCESS) {
+        free(kernel);
+        return cl_fail(program->dev, status, "clCreateKernel", err, "for kernel '%s'", name);
+    }
+    kernel->next = program->kernels;
+    program->kernels = kernel;
+    *out = kernel;
+    return true;
+}
+
+size_t dev_kernel_max_group(Device *dev, DevKernel *kernel)
+{
+    return kernel->max_group < dev->info.max_group ? kernel->max_group : dev->info.max_group;
+}

@@ -1,0 +1,372 @@
+/*
+ * propagate_parts: parts go up and down between host and device until all are stable.
+ *
+ * The rows of its neighbours that a part has with it may rise there, too; what they rise to is not
+ * kept, for their own part finds it as well: it has something to do when a row beside it has risen.
+ * Parts are taken in order, then against it, and so on, and those with nothing to do are passed
+ * over: a path that crosses no seam twice takes a single round.
+ */
+#include "propagate_parts.h"
+
+#include "parts_store.h"
+#include "prim_host.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 8 << 20 }; /* bytes that are moved at a time */
+
+/* An image on the host: rows of all channels, without padding. */
+typedef struct Kept {
+    PartsStore *store; /* NULL: there is no such image */
+    size_t size;       /* bytes of a pixel */
+} Kept;
+
+typedef struct Piece {
+    int channel, from, n; /* rows, or planes */
+    bool rising;          /* may have something to do */
+} Piece;
+
+typedef struct Rising {
+    Device *dev;
+    Kept values, image;
+    Piece *pieces; /* by part, then channel */
+    int n_pieces;
+    size_t chunk;    /* bytes of each of these */
+    char *rows[2];
+} Rising;
+
+void propagate_parts_forget(void *state)
+{
+    Rising *r = state;
+    if (r != NULL) {
+        parts_store_drop(r->values.store);
+        parts_store_drop(r->image.store);
+        for (int i = 0; i < 2; i++) {
+            dev_host_free(r->dev, r->rows[i]);
+        }
+        free(r->pieces);
+        free(r);
+    }
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static bool in_space(const PrimCall *call)
+{
+    return call->part.d > 1;
+}
+
+/* Rows of pixels that are cut off together. */
+static size_t lines_of(const PrimCall *call)
+{
+    return in_space(call) ? (size_t)call->part.h : 1;
+}
+
+static int extent_of(const PrimCall *call)
+{
+    return in_space(call) ? call->part.d : call->part.h;
+}
+
+static PrimCall with_extent(const PrimCall *call, int n)
+{
+    PrimCall slab = *call;
+    bool space = in_space(call);
+    slab.h = space ? call->part.h : n;
+    slab.d = slab.planes = space ? n : 1;
+    slab.out[0].h = slab.h;
+    slab.out[0].d = slab.out[0].planes = slab.d;
+    slab.out[0].length = (int64_t)slab.planes * slab.h * slab.out[0].pitch;
+    return slab;
+}
+
+/* From and behind which row (plane) the part and what is around it are. */
+static void reach(const PrimCall *call, int from, int n, int around, int *first, int *end)
+{
+    int extent = extent_of(call);
+    *first = from > around ? from - around : 0;
+    *end = extent - from - n > around ? from + n + around : extent;
+}
+
+PrimCall propagate_parts_slab(const PrimCall *call, int around, int *lead)
+{
+    int from = in_space(call) ? call->part.z : call->part.y, first, end;
+    reach(call, from, in_space(call) ? call->d : call->h, around, &first, &end);
+    *lead = from - first;
+    return with_extent(call, end - first);
+}
+
+PrimCall propagate_parts_longest(const PrimCall *call, int around)
+{
+    int n = (in_space(call) ? call->part.planes : call->part.rows) + 2 * around;
+    return with_extent(call, n < extent_of(call) ? n : extent_of(call));
+}
+
+/* ---- scratch --------------------------------------------------------------------------------- */
+
+static size_t rounded_up(size_t bytes)
+{
+    return lanes_divided_up(bytes, PROPAGATE_PARTS_SLICE) * PROPAGATE_PARTS_SLICE;
+}
+
+static size_t slab_bytes(const PrimCall *call, const PrimImage *image)
+{
+    PrimCall slab = propagate_parts_longest(call, 1);
+    size_t rows = (size_t)slab.h * (size_t)slab.planes;
+    return rounded_up(rows * (size_t)image->pitch * elem_size(image->elem));
+}
+
+/* Values, then the image, then flags. */
+size_t propagate_parts_bytes(const PrimCall *call, const PrimImage *image)
+{
+    PrimCall slab = propagate_parts_longest(call, 1);
+    return slab_bytes(call, &call->out[0]) + (image != NULL ? slab_bytes(call, image) : 0) +
+           propagate_words(&slab) * sizeof(uint32_t);
+}
+
+/* ---- between host and device ----------------------------------------------------------------- */
+
+typedef enum Way { TO_HOST, TO_DEVICE, COMPARE } Way;
+
+/* Rows of one memory, and where they are on the host. */
+typedef struct Rows {
+    const Kept *kept;
+    DevMem *mem;
+    size_t pitch;         /* pixels */
+    size_t first;         /* in the memory */
+    uint64_t row, n;      /* on the host; how many */
+} Rows;
+
+/* One chunk of rows; comparing, *differ is set where the host has others. */
+static bool move_chunk(const PrimCall *call, const Rows *rows, uint64_t from, size_t n, Way way,
+                       bool *differ)
+{
+    const Rising *r = *call->state;
+    size_t line = (size_t)call->w * rows->kept->size, pitch = rows->pitch * rows->kept->size;
+    size_t at = (rows->first + (size_t)from) * pitch, bytes = n * line;
+    uint64_t there = (rows->row + from) * line;
+    PartsStore *store = rows->kept->store;
+    if (way != TO_HOST) {
+        TRY(parts_store_get(store, there, r->rows[0], bytes, call->err));
+    }
+    if (way == TO_DEVICE) {
+        return dev_write_rows(call->dev, rows->mem, at, pitch, r->rows[0], line, line, n, call->err);
+    }
+    TRY(dev_read_rows(call->dev, rows->mem, at, pitch, r->rows[1], line, line, n, call->err));
+    if (way == COMPARE) {
+        *differ = *differ || memcmp(r->rows[0], r->rows[1], bytes) != 0;
+        return true;
+    }
+    return parts_store_put(store, there, r->rows[1], bytes, call->err);
+}
+
+static bool move(const PrimCall *call, const Rows *rows, Way way, bool *differ)
+{
+    const Rising *r = *call->state;
+    uint64_t most = r->chunk / ((size_t)call->w * rows->kept->size);
+    for (uint64_t from = 0; from < rows->n; from += most) {
+        uint64_t left = rows->n - from;
+        TRY(move_chunk(call, rows, from, (size_t)(left < most ? left : most), way, differ));
+    }
+    return true;
+}
+
+/* The first of a channel's rows (planes) from `from` on, among those of all channels. */
+static uint64_t host_row(const PrimCall *call, int channel, int from)
+{
+    uint64_t extent = (uint64_t)extent_of(call);
+    return ((uint64_t)channel * extent + (uint64_t)from) * lines_of(call);
+}
+
+/* ---- the first and the second pass ----------------------------------------------------------- */
+
+static bool open_kept(const PrimCall *call, size_t size, Kept *kept)
+{
+    uint64_t rows = host_row(call, call->part.channels, 0);
+    kept->size = size;
+    return parts_store_new(call->budget, rows * (uint64_t)call->w * size, &kept->store, call->err);
+}
+
+static bool open_rising(const PrimCall *call, const PrimImage *image)
+{
+    propagate_parts_forget(*call->state);
+    Rising *r = *call->state = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return host_no_memory(call);
+    }
+    size_t size = elem_size(call->out[0].elem), other = image != NULL ? elem_size(image->elem) : 0;
+    size_t line = (size_t)call->w * (size > other ? size : other);
+    r->dev = call->dev;
+    r->chunk = line > CHUNK ? line : CHUNK;
+    r->n_pieces = call->part.parts * call->part.channels;
+    r->pieces = calloc((size_t)r->n_pieces, sizeof *r->pieces);
+    TRY(r->pieces != NULL || host_no_memory(call));
+    for (int i = 0; i < 2; i++) {
+        void *rows;
+        TRY(dev_host_alloc(call->dev, r->chunk, &rows, call->err));
+        r->rows[i] = rows;
+    }
+    return open_kept(call, size, &r->values) &&
+           (image == NULL || open_kept(call, other, &r->image));
+}
+
+bool propagate_parts_keep(const PrimCall *call, DevMem *values, size_t first,
+                          const PrimImage *image)
+{
+    const PrimPart *part = &call->part;
+    TRY(!part->first || open_rising(call, image));
+    Rising *r = *call->state;
+    int from = in_space(call) ? part->z : part->y, n = in_space(call) ? call->d : call->h;
+    r->pieces[part->number * part->channels + part->c] = (Piece){part->c, from, n, true};
+    Rows rows = {.kept = &r->values,
+                 .mem = values,
+                 .pitch = (size_t)call->out[0].pitch,
+                 .first = first,
+                 .row = host_row(call, part->c, from),
+                 .n = (uint64_t)n * lines_of(call)};
+    TRY(move(call, &rows, TO_HOST, NULL));
+    if (image != NULL) {
+        rows.kept = &r->image;
+        rows.mem = image->mem;
+        rows.pitch = (size_t)image->pitch;
+        rows.first = prim_first_row(call, image);
+        TRY(move(call, &rows, TO_HOST, NULL));
+    }
+    return true;
+}
+
+bool propagate_parts_give(const PrimCall *call)
+{
+    const Rising *r = *call->state;
+    const PrimPart *part = &call->part;
+    int from = in_space(call) ? part->z : part->y;
+    Rows rows = {.kept = &r->values,
+                 .mem = call->out[0].mem,
+                 .pitch = (size_t)call->out[0].pitch,
+                 .row = host_row(call, part->c, from),
+                 .n = (uint64_t)call->h * (uint64_t)call->planes};
+    return move(call, &rows, TO_DEVICE, NULL);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* A piece on the device, with a row (plane) on either side. */
+typedef struct Slab {
+    PrimCall call;
+    PrimImage image;
+    int lead;     /* rows before the piece */
+    size_t flags; /* word of the scratch */
+} Slab;
+
+/* Slices of scratch for values and image. */
+static bool open_slab(const PrimCall *call, const PrimImage *image, size_t at, Slab *slab)
+{
+    size_t values = slab_bytes(call, &call->out[0]);
+    size_t more = image != NULL ? slab_bytes(call, image) : 0;
+    assert(PROPAGATE_PARTS_SLICE % dev_alignment(call->dev) == 0 && at % sizeof(uint32_t) == 0);
+    *slab = (Slab){.flags = (at + values + more) / sizeof(uint32_t)};
+    TRY(dev_slice(call->dev, call->scratch, at, values, &slab->call.out[0].mem, call->err));
+    if (image == NULL) {
+        return true;
+    }
+    slab->image = *image;
+    return dev_slice(call->dev, call->scratch, at + values, more, &slab->image.mem, call->err);
+}
+
+static void close_slab(const PrimCall *call, const PrimImage *image, const Slab *slab)
+{
+    if (image != NULL) {
+        dev_free(call->dev, slab->image.mem);
+    }
+    dev_free(call->dev, slab->call.out[0].mem);
+}
+
+/* What a piece's slab is made of: its rows and those beside it. */
+static bool load_slab(const PrimCall *call, const PrimImage *image, const Piece *piece, Slab *slab)
+{
+    const Rising *r = *call->state;
+    DevMem *values = slab->call.out[0].mem;
+    int first, end;
+    reach(call, piece->from, piece->n, 1, &first, &end);
+    slab->lead = piece->from - first;
+    slab->call = with_extent(call, end - first);
+    slab->call.out[0].mem = values;
+    Rows rows = {.kept = &r->values,
+                 .mem = values,
+                 .pitch = (size_t)call->out[0].pitch,
+                 .row = host_row(call, piece->channel, first),
+                 .n = (uint64_t)(end - first) * lines_of(call)};
+    TRY(move(call, &rows, TO_DEVICE, NULL));
+    if (image == NULL) {
+        slab->image = slab->call.out[0];
+        return true;
+    }
+    rows.kept = &r->image;
+    rows.mem = slab->image.mem;
+    rows.pitch = (size_t)image->pitch;
+    return move(call, &rows, TO_DEVICE, NULL);
+}
+
+/* The piece's own rows go to the host; the pieces beside rows that have risen have something to do. */
+static bool save_piece(const PrimCall *call, const Slab *slab, int number)
+{
+    Rising *r = *call->state;
+    int channels = call->part.channels;
+    const Piece *piece = &r->pieces[number];
+    size_t lines = lines_of(call);
+    Rows rows = {.kept = &r->values,
+                 .mem = slab->call.out[0].mem,
+                 .pitch = (size_t)call->out[0].pitch,
+                 .n = lines};
+    for (int side = 0; side < 2; side++) {
+        int edge = side == 0 ? 0 : piece->n - 1, next = number + (side == 0 ? -channels : channels);
+        bool risen = false;
+        rows.first = (size_t)(slab->lead + edge) * lines;
+        rows.row = host_row(call, piece->channel, piece->from + edge);
+        TRY(move(call, &rows, COMPARE, &risen));
+        if (risen && next >= 0 && next < r->n_pieces) {
+            r->pieces[next].rising = true;
+        }
+    }
+    rows.first = (size_t)slab->lead * lines;
+    rows.row = host_row(call, piece->channel, piece->from);
+    rows.n = (uint64_t)piece->n * lines;
+    return move(call, &rows, TO_HOST, NULL);
+}
+
+static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const PrimImage *image,
+                        Slab *slab, int number)
+{
+    Rising *r = *call->state;
+    DevProgram *program = NULL;
+    if (call->stop != NULL && call->stop()) {
+        return err_set(call->err, CODE_INTERRUPTED, "interrupted");
+    }
+    r->pieces[number].rising = false;
+    TRY(load_slab(call, image, &r->pieces[number], slab));
+    TRY(propagate_program(&slab->call, rules->defines, rules->text, rules->connectivity, &program));
+    TRY(propagate_flag_all(&slab->call, slab->flags, true));
+    TRY(propagate_run(&slab->call, program, &slab->image, rules->how, slab->flags));
+    return save_piece(call, slab, number);
+}
+
+bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules,
+                            const PrimImage *image, size_t at)
+{
+    const Rising *r = *call->state;
+    Slab slab;
+    bool ok = open_slab(call, image, at, &slab), going = true;
+    for (bool down = true; ok && going; down = !down) {
+        going = false;
+        for (int i = 0; ok && i < r->n_pieces; i++) {
+            int number = down ? i : r->n_pieces - 1 - i;
+            if (r->pieces[number].rising) {
+                ok = raise_piece(call, rules, image, &slab, number);
+                going = true;
+            }
+        }
+    }
+    close_slab(call, image, &slab);
+    return ok;
+}
