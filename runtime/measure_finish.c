@@ -3,9 +3,8 @@
  * columns on their way to the table.
  *
  * A table's rows are the objects that are there.  A scan finds where they go; then block after block
- * of objects becomes columns at the end of the work area, from where they go to their places in the
- * table.  The last block's do so while the device goes on with the next chunk, as far as that leaves
- * them alone.  A vector stays on the device.
+ * of objects becomes columns in the work area, from where they go to their places in the table.  A
+ * vector stays on the device.
  */
 #include "measuring.h"
 #include "prim_program.h"
@@ -79,58 +78,23 @@ static bool find_rows(const Measuring *m, DevProgram *program, uint32_t *before)
     return dev_read(call->dev, m->heights, 0, before, n * sizeof *before, call->err);
 }
 
-/* ---- columns on their way ------------------------------------------------------------------ */
-
-bool measuring_reuse_work(Measuring *m, size_t bytes)
-{
-    PrimCall *call = m->call;
-    if (m->fetched == NULL || bytes <= m->columns_at) {
-        return true;
-    }
-    bool ok = dev_reach(call->dev, m->fetched, call->err);
-    dev_mark_free(call->dev, m->fetched);
-    m->fetched = NULL;
-    return ok;
-}
-
-/* Columns of `rows` rows from the end of the work area to the table, while the device goes on. */
-static bool fetch(Measuring *m, size_t pitch, size_t rows)
-{
-    PrimCall *call = m->call;
-    PrimTable *table = call->table;
-    DevMark *computed = NULL;
-    bool ok =
-        dev_mark(call->dev, DEV_COMPUTE, &computed, call->err) &&
-        dev_after(call->dev, DEV_DOWNLOAD, computed, call->err) &&
-        dev_fetch_rows(call->dev, m->work, m->columns_at, pitch * sizeof(double),
-                       table->at + table->rows, (size_t)m->count * sizeof(double),
-                       rows * sizeof(double), (size_t)table->columns + 1, &m->fetched, call->err);
-    dev_mark_free(call->dev, computed);
-    return ok;
-}
-
 /* Groups begin .. end of objects. */
 static bool write_rows(Measuring *m, DevProgram *program, const uint32_t *before, size_t begin,
                        size_t end, PrimTable *table)
 {
     PrimCall *call = m->call;
     const double *s = m->frame.spacing;
-    size_t rows = before[end] - before[begin], pitch = (end - begin) * GROUP;
-    size_t bytes = pitch * ((size_t)table->columns + 1) * sizeof(double);
-    DevMem *columns = NULL;
-    TRY(measuring_reuse_work(m, SIZE_MAX));
-    m->columns_at =
-        (dev_bytes(m->work) - bytes) / dev_alignment(call->dev) * dev_alignment(call->dev);
-    TRY(dev_slice(call->dev, m->work, m->columns_at, bytes, &columns, call->err));
-    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n),      dev_uint(begin),
-                           dev_uint(pitch),    dev_double(s[0]),    dev_double(s[1]),
-                           dev_double(s[2]),   dev_mem(m->window),  dev_mem(m->table),
-                           dev_mem(m->lows),   dev_mem(m->heights), dev_mem(columns)};
-    bool ok = launch(m, program, "measure_table", end - begin, args, 12) &&
-              (rows == 0 || fetch(m, pitch, rows));
-    dev_free(call->dev, columns);
+    size_t rows = before[end] - before[begin], columns = (size_t)table->columns + 1;
+    size_t pitch = (end - begin) * GROUP;
+    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),      dev_uint(begin),
+                           dev_uint(pitch),     dev_double(s[0]),    dev_double(s[1]),
+                           dev_double(s[2]),    dev_mem(m->window),  dev_mem(m->table),
+                           dev_mem(m->lows),    dev_mem(m->heights), dev_mem(m->work)};
+    TRY(launch(m, program, "measure_table", end - begin, args, 12));
+    TRY(dev_read_rows(call->dev, m->work, 0, pitch * sizeof(double), table->at + table->rows,
+                      (size_t)m->count * sizeof(double), rows * sizeof(double), columns, call->err));
     table->rows += (int64_t)rows;
-    return ok;
+    return true;
 }
 
 static bool write_table(Measuring *m, DevProgram *program, PrimTable *table)
@@ -224,7 +188,6 @@ bool measuring_begin_result(const Measuring *m)
 bool measuring_close_result(Measuring *m)
 {
     PrimTable *table = m->call->table;
-    TRY(measuring_reuse_work(m, SIZE_MAX));
     bool table_wanted = m->result == MEASURE_TABLE;
     for (int c = 1; table_wanted && c <= table->columns && table->rows < m->count; c++) {
         memmove(table->at + (int64_t)c * table->rows, table->at + (int64_t)c * m->count,

@@ -180,8 +180,7 @@ static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
     TRY(m->cuts == NULL || measure_cuts_write(m));
-    bool ok = measuring_finish(m);
-    return measuring_reuse_work(m, SIZE_MAX) && ok;
+    return measuring_finish(m);
 }
 
 /* Does something for each chunk in turn, with its sums where they belong. */

@@ -44,9 +44,7 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
     if (m->at.weights) {
         size_t bytes = MEASURE_WEIGHTS * rows * sizeof(double);
         TRY(dev_slice(call->dev, m->work, next, bytes, &r->weights, call->err));
-        next += bytes;
     }
-    TRY(measuring_reuse_work(m, next));
     r->place = malloc(m->n * sizeof *r->place);
     r->heights = malloc(m->n * sizeof *r->heights);
     r->wide = malloc(m->n * sizeof *r->wide);

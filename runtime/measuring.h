@@ -34,8 +34,6 @@ typedef struct Measuring {
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
-    DevMark *fetched;     /* columns on their way to the table; NULL: none */
-    size_t columns_at;    /* where in the work area they are */
     uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
     double *feret;  /* and their diameters */
 } Measuring;
@@ -85,10 +83,8 @@ bool measuring_read_boxes(Measuring *m);
 
 /* Room for a table of a row for each label, with one column more: the labels; or a vector of zeros. */
 bool measuring_begin_result(const Measuring *m);
-/* Waits for the last columns, and brings a table's columns together, which were `count` apart. */
+/* Brings a table's columns together, which were `count` apart. */
 bool measuring_close_result(Measuring *m);
-/* Before the first `bytes` of the work area are written: waits for columns that are still there. */
-bool measuring_reuse_work(Measuring *m, size_t bytes);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call);

@@ -72,7 +72,6 @@ bool measuring_run(PrimCall *call, MeasureResult result)
     TRY(measuring_open(call, &m));
     m.result = result;
     bool ok = run_measuring(&m);
-    ok = measuring_reuse_work(&m, SIZE_MAX) && ok;
     measuring_close_slices(&m);
     measuring_free(&m);
     return ok;
