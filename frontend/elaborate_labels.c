@@ -430,15 +430,44 @@ Val el_as_labels(Elab *el, Call *call)
     return renumbered(el, numbers, ir_const(el->g, 1), call->span);
 }
 
-/* Labels without gaps; those that are numbered in order when they are made stay as they are. */
-Val el_relabel(Elab *el, Call *call)
+/* Are they numbered in order, without gaps, when they are made? */
+static bool is_dense(Elab *el, Val labels)
 {
     IrId node;
-    if (el_plain_read(el, call->arg[0].expr, &node)) {
-        IrOp op = ir_node(el->g, node)->op;
-        if (op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT) {
-            return call->arg[0];
-        }
+    if (!el_plain_read(el, labels.expr, &node)) {
+        return false;
+    }
+    IrOp op = ir_node(el->g, node)->op;
+    return op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT;
+}
+
+/* Three channels of bytes, on a grid of their own. */
+Val el_colours(Elab *el, Call *call)
+{
+    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    bool dense = is_dense(el, labels), foreign = false;
+    IrGrid grid = *el_grid(el, labels);
+    grid.has[IR_AX_C] = true;
+    grid.extent[IR_AX_C] = ir_const(el->g, 3);
+    Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), ir_add_grid(el->g, grid))};
+    if (!el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    ir_walk(el->g, labels.expr, look_for_input, &foreign);
+    IrNode node = {.op = IR_COLOURS,
+                   .kind = IR_K_IMAGE,
+                   .elem = ELEM_U8,
+                   .grid = pair[1].grid,
+                   .in = {pair[0].expr},
+                   .arg = {ir_const(el->g, dense ? 0 : foreign ? 2 : 1)}};
+    return primitive(el, node, NULL, call->span);
+}
+
+/* Labels without gaps. */
+Val el_relabel(Elab *el, Call *call)
+{
+    if (is_dense(el, call->arg[0])) {
+        return call->arg[0];
     }
     Val labels = el_readable(el, call->arg[0], "labels", call->span);
     return renumbered(el, labels, any_numbers(el, labels.expr), call->span);

@@ -23,7 +23,8 @@
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
- * part, and the reader counts rows and planes from the part's first; `part` says where that is.
+ * part, and the reader counts rows and planes from the part's first; `part` says where that is; the
+ * memory of stored inputs may begin before it (PrimImage.before).
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
  * writes have room in every pass and are wanted in the last one; the table is the same in all calls.
  * The values are wanted after the last call.  The results are those of the run in one piece, bit for
@@ -85,6 +86,7 @@ typedef struct PrimCall {
                                 scratch_bytes says the most that it could be */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
+    bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
@@ -127,6 +129,7 @@ typedef struct Primitive {
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
+    int reading; /* the passes, from the first one on, that read its inputs; 0: all */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

@@ -63,4 +63,5 @@ const Primitive prim_hull = {.name = "hull",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = hull_parts_passes,
+                             .reading = 1,
                              .forget = hull_parts_forget};

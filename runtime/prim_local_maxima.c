@@ -189,12 +189,14 @@ static int passes(const PrimCall *call)
 
 static int halo(const PrimCall *call)
 {
-    return call->part.pass == 0 ? AROUND : 0;
+    (void)call;
+    return AROUND;
 }
 
 const Primitive prim_local_maxima = {.name = "local_maxima",
                                      .scratch_bytes = scratch_bytes,
                                      .run = run,
                                      .passes = passes,
+                                     .reading = 1,
                                      .halo = halo,
                                      .forget = propagate_parts_forget};

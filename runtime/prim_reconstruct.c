@@ -100,4 +100,5 @@ const Primitive prim_reconstruct = {.name = "reconstruct",
                                     .scratch_bytes = scratch_bytes,
                                     .run = run,
                                     .passes = passes,
+                                    .reading = 1,
                                     .forget = propagate_parts_forget};

@@ -357,4 +357,4 @@ static int passes(const PrimCall *call)
 }
 
 const Primitive prim_watershed = {
-    .name = "watershed", .run = run, .passes = passes, .forget = forget};
+    .name = "watershed", .run = run, .passes = passes, .reading = 1, .forget = forget};

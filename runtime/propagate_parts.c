@@ -340,6 +340,9 @@ static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const
 {
     Rising *r = *call->state;
     DevProgram *program = NULL;
+    if (call->stop != NULL && call->stop()) {
+        return err_set(call->err, CODE_INTERRUPTED, "interrupted");
+    }
     r->pieces[number].rising = false;
     TRY(load_slab(call, image, &r->pieces[number], slab));
     TRY(propagate_program(&slab->call, rules->defines, rules->text, rules->connectivity, &program));

@@ -24,5 +24,57 @@ for name in $(samples); do
         under $limit "$name" && check diff -r -x '.*' "whole/$name" out
     done
 done
+# in_parts NAME IMAGE PIXELS LIMIT...: NAME.pipe with these limits; no step has its image in one piece.
+in_parts() {
+    name=$1
+    image=$SAMPLES/$2.tif
+    shape=$3
+    shift 3
+    expect 0 '' "$PIPEC" run "$name.pipe" "$image" -q -o "whole/$name"
+    for limit; do
+        expect 0 '' "$PIPEC" plan "$name.pipe" --shape "$shape" --memory "$limit"
+        shows 'and runs in parts'
+        check test "$(grep -cE '^ +[0-9]+ +in one piece' said.out)" = 0
+        rm -rf out
+        expect 0 '' "$PIPEC" run "$name.pipe" "$image" -q -o out --memory "$limit"
+        check diff -r -x '.*' "whole/$name" out
+    done
+}
+
+# Operators whose every pixel may depend on all others.
+cat >whole_2d.pipe <<'PIPE'
+input image[y, x]
+mask = image > 100
+smooth = gaussian(distance(mask), 1.5)
+peaks = local_maxima(smooth)
+nuclei = watershed(-smooth, label(peaks), mask)
+output nuclei
+output smooth
+output grown = expand_labels(nuclei, 6)
+output far = voronoi(nuclei)
+output filled = fill_holes(mask)
+output top = h_maxima(gaussian(image, 1), 5)
+output hulls = hull(nuclei)
+output lines = watershed(gaussian(image, 1), label(peaks), line = true)
+output median = median_filter(image, box(9))
+output inner = clear_border(nuclei)
+output table = measure(nuclei, image, area, centroid, mean)
+PIPE
+in_parts whole_2d blobs 254x256:u8 150KiB 400KiB
+
+cat >whole_3d.pipe <<'PIPE'
+input image[z, y, x]
+mask = image > 1500
+smooth = gaussian(distance(mask, spacing = [2, 1, 1]), 1)
+nuclei = watershed(-smooth, label(local_maxima(smooth)), mask)
+output nuclei
+output grown = expand_labels(nuclei, 4, spacing = [2, 1, 1])
+output filled = fill_holes(mask)
+output top = h_maxima(image, 300)
+output hulls = hull(nuclei)
+output lower = percentile_filter(image, 30, box(5))
+PIPE
+in_parts whole_3d volume 16x64x64:u16 500KiB 1MiB
+
 expect 4 'nothing runs in' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
 finish

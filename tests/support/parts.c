@@ -351,7 +351,7 @@ static bool close_run(Run *r, bool ok, void *to, double values[PARTS_SLOTS])
 
 bool parts_run(const PartsJob *job, void *to, double values[PARTS_SLOTS], Err *err)
 {
-    Run r = {.job = job, .err = err, .pitch = pitch_of(job->s.w), .budget = {(uint64_t)-1}};
+    Run r = {.job = job, .err = err, .pitch = pitch_of(job->s.w), .budget = {.left = (uint64_t)-1}};
     int longest = job->step > 0 ? job->step : 5;
     size_t rows = (size_t)(job->s.d > 1 ? job->s.h * longest : longest);
     bool ok = open_run(&r, rows) && run_parts(&r, to);
