@@ -570,6 +570,19 @@ for i in IMAGES:
             nearest = ndi.distance_transform_edt(seeds == 0, return_distances=False, return_indices=True)
             case('voronoi_otsu', i, 'output a = voronoi_otsu(image, 0.7, 1)',
                  renumber(np.where(region, seeds[tuple(nearest)], 0)), 0)
+    if i in FINITE:
+        step = files.level(70, i.kind) - files.level(0, i.kind)
+        parts = measure.label(np.floor(v / step).astype(int), background=0, connectivity=1)
+        pairs = set()
+        for axis in range(n):
+            a, b = np.moveaxis(parts, axis, 0)[1:].ravel(), np.moveaxis(parts, axis, 0)[:-1].ravel()
+            pairs |= {(p, q) for p, q in zip(a, b) if p > 0 and q > 0 and p != q}
+        pairs |= {(q, p) for p, q in pairs}
+        areas = np.bincount(parts.ravel(), minlength=parts.max() + 1)
+        P = f'parts = label_equal(floor(image / {step}), {2 * n})\n'
+        for name, f in (('touching_max', max), ('touching_min', min)):
+            best = [f([areas[q] for p, q in pairs if p == k], default=0) for k in range(1, parts.max() + 1)]
+            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])', painted(parts, best), 0)
     blocks = (np.indices(v.shape) // 2).sum(0) % 4
     B = 'labels = label_equal((x_of(image) // 2 + y_of(image) // 2 + z_of(image) // 2) % 4, {})\n'.format(2 * n)
     touching = measure.label(blocks, background=0, connectivity=1)
