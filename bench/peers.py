@@ -184,6 +184,7 @@ PEERS = {
     "gaussian 2": lambda m, v: {"blurred": gaussian(m, v, 2)},
     "gaussian 5": lambda m, v: {"blurred": gaussian(m, v, 5)},
     "gaussians 1 - 2": lambda m, v: {"difference": gaussian(m, v, 1) - gaussian(m, v, 2)},
+    "two gaussians": lambda m, v: {"fine": gaussian(m, v, 1), "coarse": gaussian(m, v, 2)},
     "harris": harris,
     "convolve 15 x 15": convolve15,
     "median of disk(2)": lambda m, v: {"filtered": m.nd.median_filter(v, footprint=m.disk2, mode="nearest")},

@@ -54,27 +54,26 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
     return arena_printf(k->arena, "%s(%s, %s)", MAP_NAMES[n->border], raw, extent);
 }
 
-/* The plane of a read: this one, or computed from channel and z. */
-static const char *plane_text(CgContext *cx, const IrExprNode *n, const char *z, bool moved)
+static const char *channel_text(CgContext *cx, const IrExprNode *n)
+{
+    if (n->channel == 0) {
+        return "c";
+    }
+    const char *c = cg_int_text(cx, n->channel, "CHANNEL");
+    return c != NULL ? c : cg_param_host(cx->k, n->channel, ELEM_I32);
+}
+
+/* The plane of a read, where the image has no depth or no channels: this one, z, or the channel. */
+static const char *plane_text(CgContext *cx, const IrExprNode *n, const char *c, const char *z,
+                              bool moved)
 {
     CgKernel *k = cx->k;
     const IrNode *node = ir_node(k->g, n->node);
-    const IrGrid *grid = &k->g->grids.at[node->grid];
     if (node->grid == k->domain && n->channel == 0 && !moved) {
         return cx->plane;
     }
-    if (n->channel == 0 && !grid->has[IR_AX_C]) {
-        return z;
-    }
-    const char *c = "c";
-    if (n->channel != 0) {
-        c = cg_int_text(cx, n->channel, "CHANNEL");
-        c = c != NULL ? c : cg_param_host(k, n->channel, ELEM_I32);
-    }
-    if (node->op == IR_INPUT && n->channel != 0 && grid->extent[IR_AX_Z] == 0) {
-        return c;
-    }
-    return arena_printf(k->arena, "%s * %s + %s", c, cg_param_extent(k, n->node, 2), z);
+    const bool *has = k->g->grids.at[node->grid].has;
+    return has[IR_AX_C] || (n->channel != 0 && !has[IR_AX_Z]) ? c : z;
 }
 
 /* An element as the type in which it is read. */
@@ -101,14 +100,12 @@ static const char *element_text(CgContext *cx, const IrExprNode *n, const char *
     for (int ax = 0; ax < 3; ax++) {
         place.at[ax] = coordinate(cx, n, ax, offset[ax], &place);
     }
-    const char *plane = plane_text(cx, n, place.at[2], offset[2] != 0);
-    bool own_grid = ir_node(k->g, n->node)->grid != k->domain;
-    const char *pitch = cg_param_extent(k, n->node, 4);
-    const char *row = own_grid ? arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s)", image, plane,
-                                              place.at[1], pitch)
-                               : arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, place.at[1]);
+    const char *c = channel_text(cx, n);
+    const char *plane = plane_text(cx, n, c, place.at[2], offset[2] != 0);
     *inside = place.inside;
-    return arena_printf(k->arena, "%s[%s + %s]", image, row, place.at[0]);
+    return arena_printf(k->arena, "%s[%s]", image,
+                        cg_pixel(k, n->node, image, c, place.at[2], plane, place.at[1],
+                                 place.at[0]));
 }
 
 const char *cg_read_element(CgContext *cx, IrExpr read)
@@ -199,11 +196,13 @@ static void turn_loops(const char *name, const char *args, Str *out)
 static void begin_kernel(CgKernel *k, Str *out)
 {
     cg_signature(k, out);
-    str_add(out, "{\n"
-                 "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
-                 "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
-                 "    const int end = min(y0 + strip, rows_to);\n"
-                 "    const int plane = plane_from + (int)get_group_id(2);\n");
+    str_addf(out,
+             "{\n"
+             "    const int x0 = %s(int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
+             "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
+             "    const int end = min(y0 + strip, rows_to);\n"
+             "    const int plane = plane_from + (int)get_group_id(2);\n",
+             k->boxed ? "cols_from + " : "");
 }
 
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
@@ -226,7 +225,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         IrId id = step->stages.at[i];
         const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
         const char *to = cg_param_buffer(k, id, true);
-        cg_line(&cx, "%s[ROW(%s, plane, y) + x] = %s;", to, to, value);
+        cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
     cg_param_extent(k, 0, 4);
     const char *args = "";
@@ -243,6 +242,9 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
     cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
+    if (k->boxed) {
+        cg_param(k, (ProgArg){ARG_COLS_FROM, 0, 0}, "int ", "cols_from");
+    }
     cg_functions(k, out);
     if (slices) {
         str_addf(out, "#if %s\n%s", sliced.condition, sliced.gather.at);

@@ -122,7 +122,7 @@ static void outputs(const Program *p, Str *out)
         str_add(out, "    {");
         field_text(out, "name", p->tables[i].name);
         field_text(out, "columns", p->tables[i].columns);
-        str_addf(out, " .step = %d},\n", p->tables[i].step);
+        str_addf(out, " .step = %d, .sort = %d},\n", p->tables[i].step, p->tables[i].sort);
     }
     str_add(out, "    {.name = NULL}};\n\n");
 }
@@ -217,8 +217,9 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
     if (s->n_reads > 0) {
         str_addf(out, "static const ProgRead step%d_reads[] = {", i);
         for (int k = 0; k < s->n_reads; k++) {
-            str_addf(out, "%s{%d, %d, %d}", k ? ", " : "", s->reads[k].buffer, s->reads[k].below,
-                     s->reads[k].above);
+            const ProgRead *r = &s->reads[k];
+            str_addf(out, "%s{%d, %d, %d, {%d, %d, %d}, %d}", k ? ", " : "", r->buffer, r->below,
+                     r->above, r->at[0], r->at[1], r->at[2], (int)r->border);
         }
         str_add(out, "};\n");
     }
@@ -256,9 +257,9 @@ static void steps(const Program *p, Str *out)
         field_text(out, "primitive", s->primitive);
         field_text(out, "text", s->text);
         str_addf(out,
-                 " .kernel = %d, .grid = %d, .march_z = %s, .value = %d, "
+                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .value = %d, "
                  ".of_value = %d, .at_most = %d,",
-                 s->kernel, s->grid, truth(s->march_z), s->value, s->of_value,
+                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), s->value, s->of_value,
                  s->at_most);
         array_field(out, i, "args", s->n_args);
         array_field(out, i, "reads", s->n_reads);

@@ -19,6 +19,18 @@ static int add(CgHost *host, HostNode node)
     return host->nodes.n - 1;
 }
 
+int cg_host_node(CgHost *host, HostNode node)
+{
+    for (int i = 0; i < host->nodes.n; i++) {
+        const HostNode *have = &host->nodes.at[i];
+        if (have->op == node.op && have->d == node.d && have->a == node.a && have->b == node.b &&
+            have->c == node.c && have->e == node.e && have->num == node.num) {
+            return i;
+        }
+    }
+    return add(host, node);
+}
+
 int cg_host_const(CgHost *host, double value)
 {
     return cg_host(host, ir_const(host->g, value));

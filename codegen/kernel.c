@@ -56,7 +56,7 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
     if (ir_node(k->g, node)->kind != IR_K_VECTOR) {
         cg_param(k, (ProgArg){ARG_ROWS, buffer, 0}, "int ",
                  arena_printf(k->arena, "%s_rows", name));
-        cg_param(k, (ProgArg){ARG_ROW0, buffer, 0}, "int ",
+        cg_param(k, (ProgArg){ARG_ROW0, buffer, 0}, "long ",
                  arena_printf(k->arena, "%s_row0", name));
     }
     return name;
@@ -75,6 +75,9 @@ const char *cg_param_extent(CgKernel *k, IrId node, int which)
 
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
 {
+    if (type == ELEM_U32) { /* what is below 0 becomes 0, as in ir_convert */
+        host = ir_op2(k->g, IR_X_MAX, host, ir_const(k->g, 0));
+    }
     const IrExprNode *n = ir_expr(k->g, host);
     int expr = cg_host(&k->cg->host, host);
     const char *name = n->op == IR_X_PARAM
@@ -213,19 +216,85 @@ void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)
     int buffer = k->cg->buffer[node];
     int lo = whole ? -1 : cg_host(&k->cg->host, ir_op1(g, IR_X_NEG, below != 0 ? below : zero));
     int hi = whole ? -1 : cg_host(&k->cg->host, above != 0 ? above : zero);
-    for (int i = 0; i < k->reads.n; i++) {
+    for (int i = 0; i < k->reads.n && !whole; i++) {
         ProgRead *r = &k->reads.at[i];
-        if (r->buffer == buffer) {
-            if (r->below < 0 || whole) {
-                r->below = r->above = -1;
-            } else if (r->below != lo || r->above != hi) { /* the wider of both */
+        if (r->buffer == buffer && r->below >= 0) {
+            if (r->below != lo || r->above != hi) { /* the wider of both */
                 r->below = cg_host_max(&k->cg->host, r->below, lo);
                 r->above = cg_host_max(&k->cg->host, r->above, hi);
             }
             return;
         }
     }
-    vec_push(k->arena, &k->reads, (ProgRead){buffer, lo, hi});
+    if (whole) {
+        cg_read_at(k, node, (const int[3]){-1, -1, -1}, PROG_NEAREST);
+        return;
+    }
+    vec_push(k->arena, &k->reads, ((ProgRead){buffer, lo, hi, {-1, -1, -1}, PROG_NEAREST}));
+}
+
+void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border)
+{
+    const ProgRead read = {k->cg->buffer[node], -1, -1, {at[0], at[1], at[2]}, border};
+    for (int i = 0; i < k->reads.n; i++) {
+        const ProgRead *r = &k->reads.at[i];
+        if (r->buffer == read.buffer && r->below < 0 && r->border == border &&
+            memcmp(r->at, read.at, sizeof read.at) == 0) {
+            return;
+        }
+    }
+    vec_push(k->arena, &k->reads, read);
+}
+
+/* Where row y (plane z) lies that may be asked for round the ends of the image. */
+static const char *behind_seam(CgKernel *k, IrId node, const char *image, int axis, const char *at)
+{
+    if ((k->cg->seams[node] >> axis & 1) == 0) {
+        return at;
+    }
+    const char *name = arena_printf(k->arena, "%s_seam_%c", image, "xyz"[axis]);
+    cg_param(k, (ProgArg){ARG_SEAM, k->cg->buffer[node], axis}, "int ", name);
+    return arena_printf(k->arena, "BEHIND_SEAM(%s, %s, %s)", at, name,
+                        cg_param_extent(k, node, axis));
+}
+
+const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
+                   const char *plane, const char *y)
+{
+    const IrNode *n = ir_node(k->g, node);
+    const IrGrid *grid = &k->g->grids.at[n->grid];
+    if (grid->has[IR_AX_Z] && grid->has[IR_AX_C]) {
+        const char *name = arena_printf(k->arena, "%s_stored", image);
+        cg_param(k, (ProgArg){ARG_PLANES, k->cg->buffer[node], 0}, "int ", name);
+        plane = arena_printf(k->arena, "%s * %s + %s", c, name,
+                             behind_seam(k, node, image, IR_AX_Z, z));
+    } else {
+        plane = behind_seam(k, node, image, IR_AX_Z, plane);
+    }
+    y = behind_seam(k, node, image, IR_AX_Y, y);
+    if (!k->boxed && n->grid == k->domain) {
+        return arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, y);
+    }
+    const char *pitch;
+    if (k->boxed) {
+        pitch = arena_printf(k->arena, "%s_pitch", image);
+        cg_param(k, (ProgArg){ARG_PITCH, k->cg->buffer[node], 0}, "int ", pitch);
+    } else {
+        pitch = cg_param_extent(k, node, 4);
+    }
+    return arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s)", image, plane, y, pitch);
+}
+
+const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
+                     const char *plane, const char *y, const char *x)
+{
+    const char *row = cg_row(k, node, image, c, z, plane, y);
+    if (k->boxed) {
+        const char *name = arena_printf(k->arena, "%s_col0", image);
+        cg_param(k, (ProgArg){ARG_COL0, k->cg->buffer[node], 0}, "int ", name);
+        x = arena_printf(k->arena, "(%s - %s)", x, name);
+    }
+    return arena_printf(k->arena, "%s + %s", row, x);
 }
 
 void cg_declarations(CgKernel *k, size_t column, Str *out)

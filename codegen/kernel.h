@@ -25,6 +25,7 @@ typedef struct CgShared {   /* what all kernels of a program share */
     int *slot;     /* by node: first slot of its whole-image values, -1 none */
     int *length;   /* by node: host expression: elements of a vector, -1 */
     int table_index[PROG_TABLE_INDICES]; /* the indices of all tables */
+    const uint8_t *seams; /* by node: cg_find_seams */
 } CgShared;
 
 typedef struct CgKernel {
@@ -39,6 +40,7 @@ typedef struct CgKernel {
     Vec(const IrFunction *) functions;
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
+    bool boxed;                /* it reads at computed places: see ProgStep */
 } CgKernel;
 
 /* Names of parameters, declared when first asked for. */
@@ -57,6 +59,15 @@ const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoo
                             int n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* Declares that it is read at these places (ProgRead), besides. */
+void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border);
+/* The index in `image`, a node's buffer, of column x of row y of a plane, as "row + column"; plane
+ * z of channel c is numbered `plane`, which is used where that says enough. */
+const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
+                     const char *plane, const char *y, const char *x);
+/* The same without a column, of kernels that are not boxed. */
+const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
+                   const char *plane, const char *y);
 /* `from + by` or `from - by`; the sign of a negative literal becomes that of the operator. */
 const char *cg_plus(Arena *arena, const char *from, const char *by);
 const char *cg_minus(Arena *arena, const char *from, const char *by);

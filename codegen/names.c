@@ -25,14 +25,15 @@ static const char *const RESERVED[] = {
     "pipe",   "vector", "bitselect", "popcount", "clz",   "hadd",     "isnan",   "isinf",
     "smoothstep", "tgamma", "lgamma", "nan",  "ldexp",    "logb",     "modf",    "remainder",
     "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
-    "rows_from", "rows_to", "plane_from", "part_y", "part_plane", "first", "planes",
+    "cols_from", "rows_from", "rows_to", "plane_from", "part_y", "part_plane", "first", "planes",
     "last",   "begin",  "from",    "turn",    "side",     "i",        "j",       "m",
     "sum",    "end",
 };
 
 /* Parameters that tell about an image are its name and one of these. */
 static const char *const SUFFIXES[] = {"_rows", "_row0", "_w", "_h", "_d", "_planes", "_pitch",
-                                       "_t",    "_int",  "_f64"};
+                                       "_t",    "_int",  "_f64",   "_stored", "_col0",
+                                       "_seam_y", "_seam_z"};
 
 static bool ends_like_a_parameter(const char *name)
 {

@@ -6,6 +6,7 @@
 #include "channels.h"
 #include "kernel.h"
 #include "names.h"
+#include "places.h"
 
 #include "../ir/footprint.h"
 
@@ -190,10 +191,26 @@ static const char *step_name(Build *b, const IrStep *step)
     return s.at;
 }
 
+static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    *found = *found || ir_expr(g, e)->op == IR_X_READAT;
+}
+
 static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
 {
     IrId first = step->stages.at[0];
-    return (CgKernel){.cg = &b->cg,
+    bool places = false;
+    for (int i = 0; step->shape == IR_SHAPE_DIRECT && i < step->stages.n; i++) {
+        for (int j = 0; j < IR_MAX_IN; j++) {
+            IrExpr e = ir_node(b->g, step->stages.at[i])->in[j];
+            if (e != 0) {
+                ir_walk(b->g, e, look_for_places, &places);
+            }
+        }
+    }
+    return (CgKernel){.boxed = places,
+                      .cg = &b->cg,
                       .g = b->g,
                       .arena = b->arena,
                       .name = name,
@@ -207,70 +224,6 @@ static ProgArg *args_of(Build *b, const CgKernel *k)
         args[i] = k->params.at[i].arg;
     }
     return args;
-}
-
-/* How far a stage is read by the later stages of its kernel, along the axis that tiles are cut
- * from; what it reads itself is reached that much further. */
-typedef struct Halo {
-    IrExpr lo, hi; /* host expressions; 0: not at all */
-    bool whole;
-} Halo;
-
-/* The same pixels, though one may have channels. */
-static bool same_places(const IrGraph *g, int one, int other)
-{
-    const IrGrid *a = &g->grids.at[one], *b = &g->grids.at[other];
-    return one == other ||
-           (a->extent[IR_AX_X] == b->extent[IR_AX_X] && a->extent[IR_AX_Y] == b->extent[IR_AX_Y] &&
-            a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
-}
-
-static bool is_stage(const IrStep *step, IrId id)
-{
-    for (int i = 0; i < step->stages.n; i++) {
-        if (step->stages.at[i] == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A stage of the same step is not read, though it may be stored, too: what it reads is. */
-static void note_reads(Build *b, const IrStep *step, CgKernel *k, IrId id, Halo *halo)
-{
-    IrGraph *g = b->g;
-    IrExpr zero = ir_const(g, 0);
-    Halo own = halo[id];
-    own.lo = own.lo != 0 ? own.lo : zero;
-    own.hi = own.hi != 0 ? own.hi : zero;
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[i]);
-        for (int r = 0; r < fp.reach.n; r++) {
-            const IrReach *reach = &fp.reach.at[r];
-            if (ir_node(g, reach->node)->kind == IR_K_VALUE) {
-                continue;
-            }
-            int grid = ir_node(g, reach->node)->grid;
-            bool whole = own.whole || reach->whole || reach->wraps || grid < 0 ||
-                         !same_places(g, grid, k->domain);
-            int axis = grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
-            IrExpr lo = reach->lo[axis], hi = reach->hi[axis];
-            if (reach->reflects) { /* beyond an end it goes the same way back */
-                lo = ir_op2(g, IR_X_MIN, lo, ir_op1(g, IR_X_NEG, hi));
-                hi = ir_op2(g, IR_X_MAX, hi, ir_op1(g, IR_X_NEG, reach->lo[axis]));
-            }
-            lo = ir_op2(g, IR_X_ADD, own.lo, lo);
-            hi = ir_op2(g, IR_X_ADD, own.hi, hi);
-            if (b->cg.buffer[reach->node] >= 0 && !is_stage(step, reach->node)) {
-                cg_read(k, reach->node, lo, hi, whole);
-                continue;
-            }
-            Halo *to = &halo[reach->node];
-            to->lo = to->lo != 0 ? ir_op2(g, IR_X_MIN, to->lo, lo) : lo;
-            to->hi = to->hi != 0 ? ir_op2(g, IR_X_MAX, to->hi, hi) : hi;
-            to->whole = to->whole || whole;
-        }
-    }
 }
 
 static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *what)
@@ -429,9 +382,9 @@ static void kernel_step(Build *b, const IrStep *step)
     } else {
         cg_kernel_direct(&k, step, &body);
     }
-    Halo *halo = arena_array(b->arena, Halo, b->g->nodes.n);
+    CgHalo *halo = arena_array(b->arena, CgHalo, b->g->nodes.n);
     for (int i = step->stages.n - 1; !scalars && i >= 0; i--) {
-        note_reads(b, step, &k, step->stages.at[i], halo);
+        cg_reads(&k, step, step->stages.at[i], halo);
         note_needs(b, &k, step->stages.at[i]);
     }
     const char *lines = lines_of(b, step);
@@ -441,6 +394,7 @@ static void kernel_step(Build *b, const IrStep *step)
                     .kernel = add_kernel(b, &k, &body, lines),
                     .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
                     .march_z = step->shape == IR_SHAPE_ROWS && step->march == IR_AX_Z,
+                    .boxed = k.boxed,
                     .value = -1,
                     .of_value = -1};
     out.writes = written(b, step, &out.n_writes);
@@ -456,7 +410,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_add(&body, "\n");
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
-    note_reads(b, step, &k, id, arena_array(b->arena, Halo, b->g->nodes.n));
+    cg_reads(&k, step, id, arena_array(b->arena, CgHalo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);
@@ -492,7 +446,9 @@ static void primitive_step(Build *b, const IrStep *step)
     out.writes = written(b, step, &out.n_writes);
     b->table_step[id] = b->steps.n;
     if (node.kind == IR_K_TABLE) {
-        ProgTable table = {node.name, b->steps.n, node.text};
+        double sort = 0;
+        (void)ir_is_const(b->g, node.arg[3], &sort);
+        ProgTable table = {node.name, b->steps.n, node.text, (int)sort};
         vec_push(b->arena, &b->tables, table);
     }
     add_step(b, &k, out);
@@ -786,6 +742,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
         b.cg.table_index[i] = ir_new_index(g);
     }
     choose_channels(&b);
+    b.cg.seams = cg_find_seams(g, schedule);
     number_grids(&b);
     number_nodes(&b);
     for (int i = 0; i < schedule->steps.n; i++) {

@@ -45,7 +45,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
     for (int i = 0; i < step->stages.n; i++) {
         ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_at_fold, &w);
     }
-    if (w.window == 0 || w.others) {
+    if (w.window == 0 || w.others || k->boxed) {
         return 0;
     }
     const IrExprNode *fold = ir_expr(k->g, w.window);
@@ -58,7 +58,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
     }
     const IrNode *node = ir_node(k->g, read->node);
     bool small = node->elem == ELEM_U8 || node->elem == ELEM_U16 || node->elem == ELEM_FILE;
-    return small && node->grid == k->domain ? w.window : 0;
+    return small && !k->boxed && node->grid == k->domain ? w.window : 0;
 }
 
 /* ---- its text ---------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static void write_stages(CgKernel *k, const IrStep *step, IrExpr window, Str *pr
         IrId id = step->stages.at[i];
         const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
         const char *to = cg_param_buffer(k, id, true);
-        cg_line(&cx, "%s[ROW(%s, plane, y) + x] = %s;", to, to, value);
+        cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
 }
 
@@ -144,15 +144,17 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
     str_addf(&s->gather, "SLICES_OF(%s, %s, %s);\n", w.key, up, down);
     write_gather(k, window, s);
     write_stages(k, step, window, &prologue, &body);
-    cg_plane_names(k, body.at, 4, &planes);
-    const char *image = cg_param_buffer(k, read.node, false), *map = MAP_NAMES[read.border];
+    const char *image = cg_param_buffer(k, read.node, false);
     cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 1);
+    const char *y = arena_printf(k->arena, "%s(y, %s)", MAP_NAMES[read.border],
+                                 cg_param_extent(k, 0, 1));
+    const char *row = cg_row(k, read.node, image, "c", "z", "plane", y);
+    cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), 4, &planes);
     str_addf(&s->body,
              "%s%s"
              "    SLICES(%s);\n"
              "    for (int from = y0 - px_slice_warm_up; from < end; from += SLICE_TURN) {\n"
-             "        FETCH_SLICES(%s, %s, from, y0, end - 1, %s, %s, %s + ROW(%s, plane, %s(y, h)));\n"
+             "        FETCH_SLICES(%s, %s, from, y0, end - 1, %s, %s, %s + %s);\n"
              "        SLICES_ARE_KEPT;\n"
              "        if (from >= y0) {\n"
              "            RANK_SLICES(%s, %s_gather, %s, %s, from);\n"
@@ -168,7 +170,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "            }\n"
              "        }\n"
              "    }\n",
-             planes.at, prologue.at, w.key, w.key, map, up, down, image, image, map, w.key,
-             k->name, w.size, w.nth, w.key, body.at);
+             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row,
+             w.key, k->name, w.size, w.nth, w.key, body.at);
     return true;
 }

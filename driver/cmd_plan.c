@@ -70,11 +70,12 @@ static void print_steps(const ExecPlan *plan)
     for (int i = 0; i < p->n_steps; i++) {
         const ProgStep *s = &p->steps[i];
         int below = 0, above = 0;
-        bool whole = false;
+        bool whole = false, places = false;
         for (int r = 0; r < s->n_reads; r++) {
             int b = 0, a = 0;
+            places = places || parts_reads_box(&s->reads[r]);
+            whole = whole || (s->reads[r].below < 0 && !parts_reads_box(&s->reads[r]));
             if (s->reads[r].below < 0) {
-                whole = true;
                 continue;
             }
             host_eval_int(p, &plan->host, s->reads[r].below, "a halo", &b, &err);
@@ -87,6 +88,8 @@ static void print_steps(const ExecPlan *plan)
             printf(" %s, scratch %.3f MiB", s->primitive, (double)plan->steps[i].scratch / 1048576.0);
         } else if (whole) {
             printf(" reads whole images");
+        } else if (places) {
+            printf(" reads at computed places");
         } else if (s->kind == STEP_LAUNCH) {
             printf(" halo %d above, %d below; strips of %d", below, above, plan->steps[i].strip);
         }
@@ -131,8 +134,9 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s%s%s\n", w->whole ? " whole" : "", parts_is_twin(seg, w) ? " twice" : "", from,
-               kept ? " -> kept" : "", given ? " -> output" : "");
+        printf("%s%s%s%s%s\n", w->whole ? " whole" : w->boxed ? " box" : "",
+               parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
+               given ? " -> output" : "");
     }
 }
 
@@ -152,6 +156,9 @@ static void print_parts(const ExecPlan *plan)
         } else {
             printf(" %d part%s of %d %s", seg->parts, seg->parts == 1 ? "" : "s", seg->rows,
                    seg->planes ? "planes" : "rows");
+            if (seg->cols > 0) {
+                printf(" and %d columns", seg->cols);
+            }
         }
         printf(", %.3f MiB\n", (double)seg->bytes / 1048576.0);
         print_tasks(plan, seg);

@@ -223,6 +223,40 @@ static void spacing(Elab *el, Val record, IrExpr *arg)
     }
 }
 
+/* The parameter called so, or -1. */
+static int parameter(const Call *call, const char *name)
+{
+    int i = call->op->n_params - 1;
+    while (i >= 0 && strcmp(call->op->param[i].name, name) != 0) {
+        i--;
+    }
+    return i;
+}
+
+/* The column, from 1, that rows are sorted by: the first one of a property, of the first image. */
+static int sort_column(Elab *el, Call *call, const Wanted *m)
+{
+    int param = parameter(call, "sort");
+    const char *word = call->arg[param].text;
+    bool descending = strcmp(call->arg[parameter(call, "order")].text, "descending") == 0;
+    int column = 1, dims = el_ndim(el, call->arg[0]), sign = descending ? -1 : 1;
+    if (strcmp(word, "label") == 0) {
+        return descending ? sign : 0; /* the order that they have */
+    }
+    for (int i = 0; i < m->n; i++) {
+        const Measure *p = m->properties[i];
+        if (strcmp(word, m->headers[i]) == 0) {
+            return sign * (column + 1);
+        }
+        column += p->id == MEASURE_ID_LABEL ? 0
+                  : measure_columns(p, dims) * (p->intensity ? m->n_images : 1);
+    }
+    Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
+    diag_help(el->diags, d, "a property that the table has, such as `%s`",
+              m->n > 0 ? m->headers[0] : "label");
+    return 0;
+}
+
 /* `node` measures what is wanted of the call's labels. */
 static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
 {
@@ -238,8 +272,8 @@ static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
     for (int ax = 0; ax < 3; ax++) {
         node.arg[ax] = ir_const(el->g, 1);
     }
-    if (!call->op->param[call->op->n_params - 1].rest) {
-        spacing(el, call->arg[call->op->n_params - 1], node.arg);
+    if (parameter(call, "spacing") >= 0) {
+        spacing(el, call->arg[parameter(call, "spacing")], node.arg);
     }
     return node;
 }
@@ -264,6 +298,7 @@ Val el_measure(Elab *el, Call *call)
         }
     }
     IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};
+    table.arg[3] = ir_const(el->g, sort_column(el, call, &m));
     return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
 }
 

@@ -30,16 +30,15 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->params = calloc((size_t)program->n_params + 1, sizeof *exec->params);
         exec->planned = calloc(buffers, sizeof *exec->planned);
         exec->mem = calloc(buffers, sizeof *exec->mem);
-        exec->rows = calloc(buffers, sizeof *exec->rows);
-        exec->row0 = calloc(buffers, sizeof *exec->row0);
+        exec->place = calloc(buffers, sizeof *exec->place);
         exec->scratch = calloc(steps, sizeof *exec->scratch);
         exec->values = calloc((size_t)program->n_values + 1, sizeof *exec->values);
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
         exec->programs = calloc(steps, sizeof *exec->programs);
     }
-    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->rows ||
-        !exec->row0 || !exec->scratch || !exec->values || !exec->counts || !exec->tables ||
+    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place ||
+        !exec->scratch || !exec->values || !exec->counts || !exec->tables ||
         !exec->programs) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
@@ -101,8 +100,7 @@ void exec_free(Exec *exec)
     free(exec->params);
     free(exec->planned);
     free(exec->mem);
-    free(exec->rows);
-    free(exec->row0);
+    free(exec->place);
     free(exec->scratch);
     free(exec->values);
     free(exec->counts);
@@ -200,6 +198,9 @@ bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *e
     }
     unbind(exec);
     exec->target.limit = dev_limit(exec->dev) - (dev_held(exec->dev) - exec->arena_bytes);
+    if (exec->limit > 0 && exec->limit < exec->target.limit) {
+        exec->target.limit = exec->limit;
+    }
     if (!plan_and_allocate(exec, inputs, params, err) || !slice_all(exec, err) ||
         !exec_build(exec->plan, &exec->target, exec->dev, &exec->built, err)) {
         unbind(exec);
@@ -431,6 +432,12 @@ void exec_set_compilers(Exec *exec, int compilers)
     unbind(exec);
 }
 
+void exec_set_limit(Exec *exec, uint64_t bytes)
+{
+    exec->limit = bytes;
+    unbind(exec);
+}
+
 bool exec_in_parts(const Exec *exec)
 {
     return exec->plan->parts != NULL;
@@ -451,9 +458,7 @@ bool exec_run(Exec *exec, Err *err)
     exec->values_known = exec->ran = false;
     memcpy(exec->mem, exec->planned, sizeof *exec->mem * (size_t)program->n_buffers);
     for (int i = 0; i < program->n_buffers; i++) {
-        int grid = program->buffers[i].grid;
-        exec->rows[i] = grid >= 0 ? exec->plan->grids[grid].h : 0;
-        exec->row0[i] = 0;
+        exec->place[i] = exec_place_all(exec->plan, i);
     }
     TRY(exec_write_counts(exec, err));
     TRY(run_steps(exec, 0, program->n_steps, err));

@@ -7,6 +7,13 @@ static DevMem *partials_of(const Exec *exec, int value)
     return exec->scratch[exec_plan_reduction(exec->program, value)];
 }
 
+ExecPlace exec_place_all(const ExecPlan *plan, int buffer)
+{
+    int grid = plan->program->buffers[buffer].grid;
+    const ExecGrid *g = grid >= 0 ? &plan->grids[grid] : NULL;
+    return g ? (ExecPlace){.rows = g->h, .planes = g->d, .pitch = g->pitch} : (ExecPlace){0};
+}
+
 static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
 {
     const ProgArg *arg = &exec->program->steps[s].args[i];
@@ -16,9 +23,17 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
     case ARG_BUFFER:
         return dev_mem(exec->mem[arg->a]);
     case ARG_ROW0:
-        return dev_int(exec->row0[arg->a]);
+        return dev_long(exec->place[arg->a].row0);
     case ARG_ROWS:
-        return dev_int(exec->rows[arg->a]);
+        return dev_int(exec->place[arg->a].rows);
+    case ARG_PLANES:
+        return dev_int(exec->place[arg->a].planes);
+    case ARG_PITCH:
+        return dev_int(exec->place[arg->a].pitch);
+    case ARG_COL0:
+        return dev_int(exec->place[arg->a].col0);
+    case ARG_SEAM:
+        return dev_int(exec->place[arg->a].seam[arg->b]);
     case ARG_EXTENT:
         g = &exec->plan->grids[arg->a];
         return dev_int(((const int[]){g->w, g->h, g->d, g->planes, g->pitch})[arg->b]);
@@ -36,6 +51,8 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_int(range->to);
     case ARG_PLANE_FROM:
         return dev_int(range->plane_from);
+    case ARG_COLS_FROM:
+        return dev_int(range->cols_from);
     case ARG_PART_Y:
         return dev_int(range->part_y);
     case ARG_PART_PLANE:

@@ -13,8 +13,16 @@ enum { EXEC_MAX_ARGS = 128 };
 
 /* What a launch computes, and where the part begins that a primitive works on. */
 typedef struct ExecRange {
-    int from, to, plane_from, part_y, part_plane;
+    int from, to, plane_from, cols_from, part_y, part_plane;
 } ExecRange;
+
+/* What of an image lies in a buffer's memory, and how (program.h). */
+typedef struct ExecPlace {
+    int rows, planes, pitch; /* of each plane, of each channel; elements from row to row */
+    int64_t row0;            /* first stored row, counted through the planes that there are */
+    int col0;                /* and column */
+    int seam[3];             /* by axis: rows (planes) before it lie behind the last */
+} ExecPlace;
 
 struct Exec {
     const Program *program;
@@ -29,7 +37,7 @@ struct Exec {
     uint64_t arena_bytes;
     DevMem **planned; /* by buffer, as planned; in one piece */
     DevMem **mem;     /* by buffer: where it is now; loops exchange them */
-    int *rows, *row0; /* by buffer: rows of each plane that are there, and the first of them */
+    ExecPlace *place; /* by buffer */
     DevMem **scratch; /* by step */
     DevMem *values_mem;
     double *values, *counts; /* counts: by input, the largest label */
@@ -37,12 +45,15 @@ struct Exec {
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
     uint64_t host; /* see exec_set_host_memory */
+    uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void);
     Staging *staging; /* NULL until rows go through it */
 };
 
 /* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */
 bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err);
+/* Where all of a buffer's image is. */
+ExecPlace exec_place_all(const ExecPlan *plan, int buffer);
 /* A step's arguments; as many as its n_args. */
 bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
                Err *err);

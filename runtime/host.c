@@ -212,6 +212,10 @@ static double eval_node(Eval *e, const HostNode *node)
         double a = eval(e, node->a), b = eval(e, node->b);
         return hostop_eval(node->d, a, b, eval(e, node->c));
     }
+    case HOST_KNOWN:
+    case HOST_RANGE:
+    case HOST_F32:
+    case HOST_I32:
     case HOST_OPS:
         break;
     }

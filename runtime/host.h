@@ -30,6 +30,16 @@ double host_eval(const Program *program, const HostContext *context, int expr, E
 /* The same, cut to an int like a cast; fails when it does not fit. `what` is for the message. */
 bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what,
                    int *value, Err *err);
+/* Numbers between two. */
+typedef struct HostRange {
+    double lo, hi;
+} HostRange;
+
+/* The numbers that an expression can be, given those of its variables PROG_PART_FIRST and
+ * PROG_PART_LAST, each one, along x, y and z: none is left out, some may be too many; infinite where
+ * nothing is known. */
+bool host_range(const Program *program, const HostContext *context, int expr, const int first[3],
+                const int last[3], HostRange *range, Err *err);
 /* Forgets remembered values: after every change of the context, and at its end. */
 void host_forget(HostContext *context);
 

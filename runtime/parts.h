@@ -10,6 +10,11 @@
  * buffers are *kept*: in a store on the host.  Steps that need whole images, and steps without
  * pixels, are segments of their own.
  *
+ * Some launches read an image at places that follow from the part in another way than by a halo:
+ * turned round, scaled, projected, round the ends.  What they read is a *box* of that image,
+ * computed part by part (parts_box.c); it is loaded, never computed again.  Where rows of the result
+ * need too much (a transpose needs all rows for one), parts are tiles of rows and columns.
+ *
  * Every byte on the device counts: windows (the rows of a buffer that a part needs), whole buffers,
  * scratch of primitives, values.  The longest part that stays within the limit is taken.
  */
@@ -30,13 +35,28 @@ typedef struct PartsTask {
     int step, pass;
     bool last_pass;
     int lo, hi; /* rows before and behind the part that it computes, too */
+    int around; /* a primitive's reader is asked for so many more on both sides */
 } PartsTask;
+
+/* Pixels of an image: the first along x, y and z, and how many; those behind the last come round
+ * from the first. */
+typedef struct PartsBox {
+    int from[3], n[3];
+} PartsBox;
+
+/* A part: rows (planes), and columns. */
+typedef struct PartsPart {
+    int at, rows, col, cols;
+} PartsPart;
 
 /* A buffer in a segment. */
 typedef struct PartsWindow {
     int buffer;
     bool load;  /* its rows come from an input or a store, else a task makes them */
     bool whole; /* all of it is there while the segment runs */
+    bool boxed; /* it is loaded as a box for each part */
+    int most[3];     /* boxed: extents that hold all boxes */
+    uint64_t loaded; /* boxed: bytes of rows that are read for all parts */
     bool keep;  /* its part goes to a store, and to outputs */
     int lo, hi; /* rows before and behind the part that it has, too */
     int first, last; /* tasks that need it */
@@ -51,7 +71,9 @@ typedef struct PartsSegment {
     bool planes;     /* parts are planes, not rows */
     int extent;      /* rows or planes of the image */
     int rows, parts; /* of the longest part; how many parts */
+    int cols;        /* a part has so many columns; 0: all */
     int grain;       /* parts are whole multiples of this many rows, but for the last */
+    bool roughly;    /* it is laid out to see what the least memory is */
     bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
@@ -91,6 +113,15 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
                   PartsSegment *segment, const double *labels, const int64_t *vectors,
                   uint64_t limit, Err *err);
 
+/* The box of window i for a part; one that fits the boxes of all parts (roughly: of thousands of
+ * them) goes to w->most. */
+bool parts_box(const ExecPlan *plan, const PartsSegment *segment, int i, PartsPart part,
+               PartsBox *box, Err *err);
+bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, bool roughly, Err *err);
+/* The read takes a box rather than rows around the part, or all. */
+bool parts_reads_box(const ProgRead *read);
+/* The parts of the segment may be tiles. */
+bool parts_has_columns(const ExecPlan *plan, const PartsSegment *segment);
 /* The window is there twice: its rows come or go while another part is computed. */
 bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
 

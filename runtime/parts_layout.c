@@ -20,7 +20,9 @@ enum {
     GRAIN = 16,            /* longest parts are looked for in steps of this many rows */
     TWIN_PARTS = 8,        /* as many parts are enough for twins, */
     TWIN_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
-    TWIN_HALO = 8          /* and the part is so many times what is around it */
+    TWIN_HALO = 8,         /* and the part is so many times what is around it */
+    COLUMNS = 256,         /* tiles are multiples of so many columns */
+    PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
 
 static bool no_memory(Err *err)
@@ -115,8 +117,69 @@ static int64_t vector_length(const ExecPlan *plan, const PartsPlan *parts, int b
     return wanted < (double)most ? (int64_t)wanted : most;
 }
 
-static void size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                         PartsSegment *seg, const double *labels, const int64_t *vectors)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* So many rows (planes) that channels begin where slices of memory may. */
+static int64_t aligned_rows(const ExecTarget *target, int64_t rows, uint64_t bytes)
+{
+    int64_t step = (int64_t)(target->alignment / common_divisor(target->alignment, bytes));
+    return (rows + step - 1) / step * step;
+}
+
+static int64_t pitch_of(int cols)
+{
+    return ((int64_t)cols + PITCH - 1) / PITCH * PITCH;
+}
+
+/* A primitive takes the channels of the buffer one by one. */
+static bool has_slices(const ExecPlan *plan, const PartsSegment *seg, int buffer)
+{
+    bool has = false;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_inputs; i++) {
+            has = has || step->inputs[i] == buffer;
+        }
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
+            has = has || step->writes[i] == buffer;
+        }
+    }
+    return has;
+}
+
+/* A window of rows around the part; of a tile's columns, where the segment writes it. */
+static void size_rows(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg,
+                      PartsWindow *w)
+{
+    const ExecBuffer *b = &plan->buffers[w->buffer];
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    int extent = parts_extent(g);
+    int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
+    int64_t pitch = seg->cols > 0 && !w->load ? pitch_of(seg->cols) : g->pitch;
+    uint64_t line = (uint64_t)pitch * elem_size(b->elem) * (uint64_t)(g->has_z ? g->h : 1);
+    w->rows = rows < extent ? rows : extent;
+    if (g->c > 1 && !w->whole && has_slices(plan, seg, w->buffer)) {
+        w->rows = aligned_rows(target, w->rows, line);
+    }
+    w->bytes = line * (uint64_t)w->rows * (uint64_t)g->c;
+}
+
+static bool size_box(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
+{
+    PartsWindow *w = &seg->windows[i];
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    TRY(parts_box_all(plan, seg, i, seg->roughly, err));
+    w->rows = w->most[1];
+    w->bytes = (uint64_t)pitch_of(w->most[0]) * elem_size(plan->buffers[w->buffer].elem) *
+               (uint64_t)w->most[1] * (uint64_t)w->most[2] * (uint64_t)g->c;
+    return true;
+}
+
+static bool size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
+                         PartsSegment *seg, const double *labels, const int64_t *vectors, Err *err)
 {
     for (int i = 0; i < seg->n_windows; i++) {
         PartsWindow *w = &seg->windows[i];
@@ -128,17 +191,13 @@ static void size_windows(const ExecPlan *plan, const ExecTarget *target, const P
                        (uint64_t)vector_length(plan, parts, w->buffer, labels, vectors);
             continue;
         }
-        const ExecGrid *g = &plan->grids[grid];
-        int extent = parts_extent(g);
-        int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
-        w->rows = rows < extent ? rows : extent;
-        if (g->c > 1 && !w->whole) { /* channels begin where slices of memory may */
-            int64_t step = (int64_t)target->alignment / 16;
-            w->rows = (w->rows + step - 1) / step * step;
+        if (w->boxed) {
+            TRY(size_box(plan, seg, i, err));
+        } else {
+            size_rows(plan, target, seg, w);
         }
-        uint64_t row = (uint64_t)g->pitch * elem_size(b->elem) * (uint64_t)g->c;
-        w->bytes = row * (uint64_t)w->rows * (uint64_t)(g->has_z ? g->h : 1);
     }
+    return true;
 }
 
 static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
@@ -210,8 +269,12 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
 {
     seg->rows = rows < seg->extent ? rows : seg->extent;
     seg->parts = (seg->extent + seg->rows - 1) / seg->rows;
-    size_windows(plan, target, parts, seg, labels, vectors);
-    return size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
+    if (seg->cols > 0) {
+        int width = parts_grid(plan, seg->tasks[0].step)->w;
+        seg->parts *= (width + seg->cols - 1) / seg->cols;
+    }
+    return size_windows(plan, target, parts, seg, labels, vectors, err) &&
+           size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
 }
 
 static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
@@ -226,6 +289,9 @@ static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
 {
     int grain = seg->planes || target->part_rows > 0 ? 1 : GRAIN;
+    for (int i = 0; i < seg->n_windows; i++) { /* few rows may need many */
+        grain = seg->windows[i].boxed ? 1 : grain;
+    }
     for (int t = 0; !seg->planes && t < seg->n_tasks; t++) {
         const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
         int own = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->grain : 1;
@@ -242,8 +308,12 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
         return true;
     }
     seg->twins = false;
-    return try_rows(plan, target, parts, seg, NULL, NULL,
-                    seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
+    seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
+    seg->roughly = true;
+    bool ok = try_rows(plan, target, parts, seg, NULL, NULL,
+                       seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
+    seg->roughly = false;
+    return ok;
 }
 
 /* A layout that is looked for. */
@@ -279,8 +349,35 @@ static bool find_rows(const Search *s, PartsSegment *seg, int most)
     if (seg->bytes > s->limit || s->target->part_rows > 0) {
         return true;
     }
-    int even = ((seg->extent + seg->parts - 1) / seg->parts + grain - 1) / grain * grain;
-    return lay_out(s, seg, even);
+    int rows = seg->rows, strips = (seg->extent + rows - 1) / rows;
+    TRY(lay_out(s, seg, ((seg->extent + strips - 1) / strips + grain - 1) / grain * grain));
+    return seg->bytes <= s->limit || lay_out(s, seg, rows); /* boxes may be a row longer elsewhere */
+}
+
+static double loaded_bytes(const PartsSegment *seg)
+{
+    double bytes = 0;
+    for (int i = 0; i < seg->n_windows; i++) {
+        bytes += seg->windows[i].boxed ? (double)seg->windows[i].loaded : 0;
+    }
+    return bytes;
+}
+
+/* Tiles where they are the only way, or load less than strips of all columns. */
+static bool choose_columns(const Search *s, PartsSegment *seg, int most)
+{
+    int width = parts_grid(s->plan, seg->tasks[0].step)->w, best = 0;
+    double least = INFINITY;
+    for (int cols = width; cols > COLUMNS / 2; cols /= 2) {
+        seg->cols = cols == width ? 0 : (cols + COLUMNS - 1) / COLUMNS * COLUMNS;
+        TRY(find_rows(s, seg, most));
+        if (seg->bytes <= s->limit && loaded_bytes(seg) < least) {
+            least = loaded_bytes(seg);
+            best = seg->cols;
+        }
+    }
+    seg->cols = s->target->part_rows > 0 ? COLUMNS : best;
+    return true;
 }
 
 /* Rows around parts, the most of any window that is loaded, and bytes that move for a row. */
@@ -292,7 +389,8 @@ static void what_moves(const ExecPlan *plan, const PartsSegment *seg, int *aroun
         const PartsWindow *w = &seg->windows[i];
         if (!w->whole && (w->load || w->keep)) {
             *around = w->lo + w->hi > *around ? w->lo + w->hi : *around;
-            *bytes += plan->buffers[w->buffer].bytes / (uint64_t)seg->extent;
+            *bytes += (w->boxed ? w->loaded : plan->buffers[w->buffer].bytes) /
+                      (uint64_t)seg->extent;
         }
     }
 }
@@ -303,7 +401,8 @@ static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
     int around, rows = seg->rows;
     uint64_t bytes;
     what_moves(s->plan, seg, &around, &bytes);
-    if (bytes <= 1 || seg->parts == 1 || (s->target->cpu && s->target->part_rows == 0)) {
+    if (bytes <= 1 || seg->parts == 1 || seg->cols > 0 ||
+        (s->target->cpu && s->target->part_rows == 0)) {
         return true;
     }
     int enough = (seg->extent + TWIN_PARTS - 1) / TWIN_PARTS, least = TWIN_HALO * around;
@@ -328,9 +427,11 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
         return true;
     }
     int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
+    int most = target->part_rows > 0 ? target->part_rows : seg->extent;
     seg->twins = false;
-    TRY(fixed > 0 ? lay_out(&s, seg, fixed)
-                  : find_rows(&s, seg, target->part_rows > 0 ? target->part_rows : seg->extent));
+    seg->cols = 0;
+    TRY(!parts_has_columns(plan, seg) || choose_columns(&s, seg, most));
+    TRY(fixed > 0 ? lay_out(&s, seg, fixed) : find_rows(&s, seg, most));
     if (seg->bytes > limit) {
         return does_not_fit(plan, seg, limit, err);
     }

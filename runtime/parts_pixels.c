@@ -118,6 +118,16 @@ bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, b
     return true;
 }
 
+bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col,
+                         int64_t cols, const void *from, Err *err)
+{
+    uint64_t line = parts_row_bytes(p->exec, buffer);
+    uint64_t size = elem_size(p->exec->plan->buffers[buffer].elem);
+    uint64_t first = (uint64_t)(plane * grid_of(p->exec, buffer)->h + row) * line;
+    return parts_store_put(p->store[buffer], first + (uint64_t)col * size, from,
+                           (uint64_t)cols * size, err);
+}
+
 /* ---- before and after ------------------------------------------------------------------ */
 
 /* Rows that are copied at a time, at least one. */
@@ -172,6 +182,18 @@ bool parts_count_labels(PartsPixels *p, Err *err)
             Visit v = {.pixels = p, .buffer = program->inputs[i].buffer, .output = -1};
             TRY(visit_all(&v, err));
             p->exec->counts[i] = v.most;
+        }
+    }
+    return true;
+}
+
+bool parts_give(PartsPixels *p, int buffer, Err *err)
+{
+    const Program *program = p->exec->program;
+    for (int i = 0; i < program->n_outputs; i++) {
+        if (program->outputs[i].buffer == buffer) {
+            Visit v = {.pixels = p, .buffer = buffer, .output = i};
+            TRY(visit_all(&v, err));
         }
     }
     return true;

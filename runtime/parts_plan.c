@@ -9,7 +9,6 @@
 #include "parts.h"
 
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,7 @@ typedef struct Cutter {
     bool *apart;      /* by buffer: rows around parts have grown so wide that it is read in another
                          segment than it is made in */
     bool again;       /* launches may be computed again with rows around parts */
+    bool alone;       /* launches that read boxes are segments of their own, which may be tiles */
     bool *given;      /* by buffer: an output that its maker gives away, not yet planned */
     int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
     PartsSegment now; /* under way */
@@ -149,6 +149,15 @@ static void find_makers(Cutter *c)
     }
 }
 
+static bool reads_box(const ProgStep *step)
+{
+    bool reads = false;
+    for (int i = 0; step->kind == STEP_LAUNCH && i < step->n_reads; i++) {
+        reads = reads || parts_reads_box(&step->reads[i]);
+    }
+    return reads;
+}
+
 /* Whether what step s reads has to be there as pixels rather than be computed again. */
 static bool must_be_kept(const Cutter *c, int s, const ProgRead *read)
 {
@@ -158,7 +167,7 @@ static bool must_be_kept(const Cutter *c, int s, const ProgRead *read)
     }
     const ProgStep *from = &c->program->steps[maker];
     return from->kind == STEP_PRIMITIVE || c->level[maker] != c->level[s] || reads_whole(read) ||
-           passes_of(c, s) == 0 ||
+           passes_of(c, s) == 0 || (c->alone && reads_box(&c->program->steps[s])) ||
            (uses_values(from) && loop_between(c->program, maker, s));
 }
 
@@ -189,6 +198,7 @@ static bool follow_halos(Cutter *c, int s)
     for (int i = 0; i < step->n_writes; i++) {
         c->lo[step->writes[i]] = lo;
         c->hi[step->writes[i]] = hi;
+        kept[step->writes[i]] = kept[step->writes[i]] || (c->alone && reads_box(step));
     }
     return true;
 }
@@ -287,13 +297,13 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     if (have >= 0) {
         return c->now.tasks[have].pass == pass;
     }
+    bool box = c->now.n_tasks > 0 && c->alone &&
+               (reads_box(step) || reads_box(&c->program->steps[c->now.tasks[0].step]));
     if (c->now.n_tasks == 0) {
         c->now.planes = g->has_z;
         c->now.extent = parts_extent(g);
     }
-    /* Cut along z, the channels of volumes would not lie together; rows are counted in an int. */
-    bool volumes = g->has_z && (g->c > 1 || (int64_t)g->d * g->h > INT_MAX);
-    if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || volumes) {
+    if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || box) {
         return false;
     }
     const PartsTask task = {.step = s, .pass = pass, .last_pass = last_pass};
@@ -345,8 +355,12 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             call.err = &ignored;
             around = primitive->halo ? primitive->halo(&call) : 0;
         }
+        task->around = around;
         for (int i = 0; i < parts_reads(c->plan, task); i++) {
             int b = step->reads[i].buffer, below, above;
+            if (reads_whole(&step->reads[i])) {
+                continue;
+            }
             TRY(halo_of(c->plan, &step->reads[i], &below, &above, c->err));
             below += task->lo + around;
             above += task->hi + around;
@@ -391,6 +405,19 @@ static void live_at(PartsWindow *w, int task)
     w->last = task > w->last ? task : w->last;
 }
 
+/* A primitive takes the image as it is stored. */
+static bool is_given(const Cutter *c, const PartsSegment *seg, int buffer)
+{
+    bool given = false;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &c->program->steps[seg->tasks[t].step];
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_inputs; i++) {
+            given = given || step->inputs[i] == buffer;
+        }
+    }
+    return given;
+}
+
 static void find_windows(Cutter *c, const int *lo, const int *hi)
 {
     PartsSegment *seg = &c->now;
@@ -403,9 +430,11 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
             PartsWindow *w = window_of(seg, b);
             int maker = c->parts->maker[b], here = maker >= 0 ? task_of(seg, maker) : -1;
             w->load = w->load || here < 0 || here >= t;
-            w->whole = w->whole || reads_whole(&step->reads[i]) || parts_is_vector(c->plan, b);
+            bool box = parts_reads_box(&step->reads[i]), whole = reads_whole(&step->reads[i]);
+            w->boxed = w->boxed || box;
+            w->whole = w->whole || (whole && !box) || parts_is_vector(c->plan, b);
             live_at(w, w->load ? 0 : t);
-            live_at(w, w->whole ? seg->n_tasks : t);
+            live_at(w, w->whole || w->boxed ? seg->n_tasks : t);
         }
         for (int i = 0; i < step->n_writes; i++) {
             int b = step->writes[i];
@@ -422,8 +451,10 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
     }
     for (int i = 0; i < seg->n_windows; i++) {
         PartsWindow *w = &seg->windows[i];
-        w->lo = w->whole ? 0 : lo[w->buffer];
-        w->hi = w->whole ? 0 : hi[w->buffer];
+        w->whole = w->whole || (w->boxed && is_given(c, seg, w->buffer));
+        w->boxed = w->boxed && !w->whole;
+        w->lo = w->whole || w->boxed ? 0 : lo[w->buffer];
+        w->hi = w->whole || w->boxed ? 0 : hi[w->buffer];
     }
 }
 
@@ -727,11 +758,23 @@ static bool layout_all(Cutter *c)
     return true;
 }
 
-static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, bool again,
+/* Ways to cut: which launches are computed again, and which are segments of their own. */
+typedef struct Way {
+    bool again, alone;
+} Way;
+
+static const Way WAYS[] = {{true, false}, {false, false}, {true, true}};
+enum { N_WAYS = sizeof WAYS / sizeof WAYS[0] };
+
+static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, Way way,
                       PartsPlan **out, Err *err)
 {
-    Cutter c = {
-        .plan = plan, .target = target, .program = plan->program, .again = again, .err = err};
+    Cutter c = {.plan = plan,
+                .target = target,
+                .program = plan->program,
+                .again = way.again,
+                .alone = way.alone,
+                .err = err};
     *out = NULL;
     c.parts = calloc(1, sizeof *c.parts);
     if (!c.parts) {
@@ -766,6 +809,7 @@ static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
             const PartsWindow *w = &seg->windows[k];
             double computed = (double)w->bytes * seg->parts;
             double moved = (double)plan->buffers[w->buffer].bytes * (w->load + w->keep);
+            moved = w->boxed ? (double)w->loaded : moved;
             cost += computed / DEVICE_SPEED + (w->whole ? (double)w->bytes : moved);
         }
     }
@@ -783,19 +827,21 @@ static bool is_better(const ExecPlan *plan, const PartsPlan *a, const PartsPlan 
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err)
 {
-    PartsPlan *other;
-    TRY(plan_once(plan, target, limit, true, out, err));
-    if (!plan_once(plan, target, limit, false, &other, err)) {
-        parts_plan_free(*out);
-        *out = NULL;
-        return false;
+    TRY(plan_once(plan, target, limit, WAYS[0], out, err));
+    for (int i = 1; i < N_WAYS; i++) {
+        PartsPlan *other;
+        if (!plan_once(plan, target, limit, WAYS[i], &other, err)) {
+            parts_plan_free(*out);
+            *out = NULL;
+            return false;
+        }
+        if (is_better(plan, other, *out)) {
+            PartsPlan *first = *out;
+            *out = other;
+            other = first;
+        }
+        parts_plan_free(other);
     }
-    if (is_better(plan, other, *out)) {
-        PartsPlan *first = *out;
-        *out = other;
-        other = first;
-    }
-    parts_plan_free(other);
     if ((*out)->least <= limit) {
         return true;
     }

@@ -6,7 +6,7 @@
  * the marks say when a slot may be written again.  From one part to the next the rows that both
  * need stay on the host, so that inputs are read once a segment, in order.
  */
-#include "parts_state.h"
+#include "parts_boxes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static PartsSpan span_of(const Run *run, int buffer, int64_t line, int64_t lines
     return (PartsSpan){line / h, row, least(lines, h - row)};
 }
 
-static bool read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to)
+bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to)
 {
     size_t bytes = parts_row_bytes(run->exec, buffer);
     for (int64_t done = 0; done < lines;) {
@@ -151,7 +151,7 @@ bool parts_load_image(Run *run, int buffer, DevMem *mem)
         StagingRows to = rows_of(run, &s);
         char *rows;
         TRY(staging_room(staging, to.line * to.rows, &rows, run->err) &&
-            read_lines(run, buffer, s.line, s.lines, rows) && staging_send(staging, &to, run->err));
+            parts_read_lines(run, buffer, s.line, s.lines, rows) && staging_send(staging, &to, run->err));
     }
     return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
 }
@@ -190,7 +190,8 @@ static bool fill(const Loading *l, char *rows)
     if (old > 0) {
         memcpy(rows, l->kept + (size_t)k * bytes, (size_t)old * bytes);
     }
-    TRY(read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old, rows + (size_t)old * bytes));
+    TRY(parts_read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old,
+                         rows + (size_t)old * bytes));
     if (again < end) { /* never over rests that are still to be read: they move down */
         memcpy(l->kept + (size_t)(again - l->next) * bytes, rows + (size_t)(again - k) * bytes,
                (size_t)(end - again) * bytes);
@@ -266,7 +267,7 @@ static bool load_window(Segment *seg, int i)
     l.next = (end < seg->plan->extent ? next - l.from : l.to - l.from) * lines;
     for (int c = 0; c < g->c; c++) {
         l.kept = rest->rows + (size_t)c * kept;
-        l.first = (int64_t)c * g->h + l.from * lines;
+        l.first = (int64_t)c * g->d * g->h + l.from * lines;
         l.s = (Stretch){.buffer = w->buffer,
                         .mem = seg->places[seg->slot][i],
                         .there = (int64_t)c * w->rows * lines,
@@ -285,7 +286,7 @@ bool parts_load_rows(Segment *seg)
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->load && !w->whole && run->resident[w->buffer] == NOWHERE) {
-            TRY(load_window(seg, i));
+            TRY((w->boxed ? parts_load_box : load_window)(seg, i));
             any = true;
         }
     }
@@ -300,7 +301,7 @@ static bool next_stretch(Segment *seg, Stretch *s)
 {
     Run *run = seg->run;
     Saving *at = &seg->saving;
-    for (; at->rows > 0 && at->window < seg->plan->n_windows; at->window++, at->c = 0) {
+    for (; at->rows > 0 && seg->plan->cols == 0 && at->window < seg->plan->n_windows; at->window++, at->c = 0) {
         const PartsWindow *w = &seg->plan->windows[at->window];
         const ExecGrid *g = w->keep && !w->whole ? parts_grid_of(run, w->buffer) : NULL;
         for (; g != NULL && at->c < g->c; at->c++, at->line = 0) {
@@ -311,7 +312,7 @@ static bool next_stretch(Segment *seg, Stretch *s)
                 .buffer = w->buffer,
                 .mem = seg->places[at->slot][at->window],
                 .there = ((int64_t)at->c * w->rows + at->at - from) * lines + at->line,
-                .line = (int64_t)at->c * g->h + at->at * lines + at->line,
+                .line = (int64_t)at->c * g->d * g->h + at->at * lines + at->line,
             };
             if (cut_block(run, s, at->line, at->rows * lines)) {
                 at->line += s->lines;

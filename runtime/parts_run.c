@@ -14,7 +14,7 @@
 #include "parts_run.h"
 
 #include "exec_carry.h"
-#include "parts_state.h"
+#include "parts_boxes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,11 +170,20 @@ static bool run_launch(Segment *seg, const PartsTask *task)
         groups[1] = planned->groups[1];
         groups[2] = (size_t)(to - from);
     }
+    if (seg->plan->cols > 0) {
+        range.cols_from = seg->col;
+        groups[0] = divided_up(seg->cols, run->exec->target.lx * run->exec->target.px);
+    }
     DevArg args[EXEC_MAX_ARGS];
     const size_t group[3] = {(size_t)run->exec->target.lx, 1, 1};
-    TRY(exec_args(run->exec, task->step, &range, args, run->err));
-    return dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
-                      step->n_args, groups, group, step->name, run->err);
+    bool apart = seg->plan->kind == PARTS_CUT && seg->plan->planes && !step->march_z;
+    for (int c = 0; c < (apart ? g->c : 1); c++) { /* planes of each channel lie apart */
+        range.plane_from = apart ? c * g->d + from : range.plane_from;
+        TRY(exec_args(run->exec, task->step, &range, args, run->err));
+        TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
+                       step->n_args, groups, group, step->name, run->err));
+    }
+    return true;
 }
 
 static int window_number(const Segment *seg, int buffer)
@@ -227,7 +236,8 @@ static bool call_primitive(Segment *seg, int t, int c)
     ExecRange range = {0};
     if (!whole) {
         range.part_y = seg->plan->planes ? 0 : seg->at;
-        range.part_plane = seg->plan->planes ? seg->at : c;
+        const ExecGrid *g = &run->plan->grids[step->grid];
+        range.part_plane = seg->plan->planes ? c * g->d + seg->at : c;
     }
     DevArg args[EXEC_MAX_ARGS];
     DevMem *slices[16] = {NULL};
@@ -315,17 +325,15 @@ static bool open_window(Segment *seg, int i)
         TRY(exec_slice(exec, w->twin, w->bytes, &seg->places[1][i], run->err));
     }
     exec->mem[w->buffer] = seg->mem[i] = seg->places[0][i];
-    if (w->keep && !parts_is_vector(run->plan, w->buffer) && run->parts->kept[w->buffer]) {
+    bool stored = run->parts->kept[w->buffer] || seg->plan->cols > 0;
+    if (w->keep && !parts_is_vector(run->plan, w->buffer) && stored) {
         const ExecGrid *g = parts_grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h *
                          parts_row_bytes(exec, w->buffer);
         TRY(parts_renew(&run->pixels, w->buffer, bytes, run->err));
     }
     if (w->whole || parts_is_vector(run->plan, w->buffer)) {
-        if (!parts_is_vector(run->plan, w->buffer)) {
-            exec->rows[w->buffer] = parts_grid_of(run, w->buffer)->h;
-            exec->row0[w->buffer] = 0;
-        }
+        exec->place[w->buffer] = exec_place_all(run->plan, w->buffer);
         bool there = run->resident[w->buffer] != NOWHERE;
         return !w->load || there || load_whole(seg, i);
     }
@@ -365,22 +373,42 @@ static bool run_tasks(Segment *seg)
     return true;
 }
 
+/* Where the rows of a window lie that is there for the part. */
+static ExecPlace place_rows(const Segment *seg, const PartsWindow *w)
+{
+    const ExecGrid *g = parts_grid_of(seg->run, w->buffer);
+    ExecPlace place = exec_place_all(seg->run->plan, w->buffer);
+    int from, to;
+    parts_window_rows(seg, w, &from, &to);
+    place.rows = seg->plan->planes ? g->h : (int)w->rows;
+    place.planes = seg->plan->planes ? (int)w->rows : g->d;
+    place.row0 = seg->plan->planes ? (int64_t)from * g->h : from;
+    if (seg->plan->cols > 0 && !w->load) {
+        place.pitch = parts_box_pitch(seg->plan->cols);
+        place.col0 = seg->col;
+    }
+    return place;
+}
+
 /* Windows are where the part has them. */
-static void place_windows(Segment *seg)
+static bool place_windows(Segment *seg)
 {
     Exec *exec = seg->run->exec;
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
+        PartsBox box;
         if (w->whole) {
             continue;
         }
-        int from, to, h = parts_grid_of(seg->run, w->buffer)->h;
-        parts_window_rows(seg, w, &from, &to);
         seg->mem[i] = seg->places[seg->places[1][i] ? seg->slot : 0][i];
         exec->mem[w->buffer] = seg->mem[i];
-        exec->rows[w->buffer] = seg->plan->planes ? h : (int)w->rows;
-        exec->row0[w->buffer] = seg->plan->planes ? from * h : from;
+        if (w->boxed) {
+            TRY(parts_place_box(seg, i, &box, &exec->place[w->buffer]));
+        } else {
+            exec->place[w->buffer] = place_rows(seg, w);
+        }
     }
+    return true;
 }
 
 /* The part in `slot`; nothing waits for the device but for what tasks ask of it. */
@@ -388,11 +416,24 @@ static bool run_part(Segment *seg)
 {
     Run *run = seg->run;
     DevMark **computed = &seg->computed[seg->slot];
-    TRY(parts_load_rows(seg));
-    place_windows(seg);
-    TRY(run_tasks(seg));
+    TRY(parts_load_rows(seg) && place_windows(seg) && run_tasks(seg));
     dev_mark_free(run->exec->dev, *computed);
     return dev_mark(run->exec->dev, DEV_COMPUTE, computed, run->err);
+}
+
+/* All columns of the part, tile by tile; each tile waits for the one before. */
+static bool run_tiles(Segment *seg)
+{
+    const PartsSegment *plan = seg->plan;
+    int width = parts_grid(seg->run->plan, plan->tasks[0].step)->w;
+    for (seg->col = 0; seg->col < width; seg->col += plan->cols) {
+        seg->cols = smaller(plan->cols, width - seg->col);
+        TRY(run_part(seg));
+        for (int i = 0; i < plan->n_windows; i++) {
+            TRY(!plan->windows[i].keep || parts_save_tile(seg, i));
+        }
+    }
+    return true;
 }
 
 /* With twins the rows of the part before are taken while this one is computed, and the next one's go
@@ -404,7 +445,8 @@ static bool run_parts(Segment *seg)
     for (int at = 0; at < plan->extent; at += plan->rows) {
         seg->at = at;
         seg->rows = smaller(plan->rows, plan->extent - at);
-        TRY(run_part(seg) && parts_finish_saving(seg) && parts_begin_saving(seg));
+        TRY((plan->cols > 0 ? run_tiles : run_part)(seg));
+        TRY(parts_finish_saving(seg) && parts_begin_saving(seg));
         TRY(plan->twins || parts_finish_saving(seg));
         seg->slot = plan->twins ? 1 - seg->slot : 0;
     }
@@ -416,8 +458,11 @@ static bool save_all(Segment *seg)
 {
     Run *run = seg->run;
     for (int i = 0; i < seg->plan->n_windows; i++) {
-        if (seg->plan->windows[i].keep && seg->plan->windows[i].whole) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        if (w->keep && w->whole) {
             TRY(save_whole(seg, i));
+        } else if (w->keep && seg->plan->cols > 0 && run->parts->given[w->buffer]) {
+            TRY(parts_give(&run->pixels, w->buffer, run->err));
         }
     }
     for (int t = 0; t < seg->plan->n_tasks; t++) {
@@ -464,6 +509,8 @@ static void close_all(Segment *seg)
     free(seg->places[1]);
     free(seg->scratch);
     free(seg->rests);
+    free(seg->boxes[0]);
+    free(seg->boxes[1]);
 }
 
 static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
@@ -475,7 +522,10 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     seg->places[0] = calloc(windows, sizeof *seg->places[0]);
     seg->places[1] = calloc(windows, sizeof *seg->places[1]);
     seg->rests = calloc(windows, sizeof *seg->rests);
-    return (seg->mem && seg->scratch && seg->places[0] && seg->places[1] && seg->rests) ||
+    seg->boxes[0] = calloc(windows, sizeof *seg->boxes[0]);
+    seg->boxes[1] = calloc(windows, sizeof *seg->boxes[1]);
+    return (seg->mem && seg->scratch && seg->places[0] && seg->places[1] && seg->rests &&
+            seg->boxes[0] && seg->boxes[1]) ||
            no_memory(run->err);
 }
 

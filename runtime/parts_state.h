@@ -55,9 +55,11 @@ typedef struct Segment {
     DevMem **places[2]; /* by window: its memory, and that of every other part where it is a twin */
     DevMem **scratch;   /* by task */
     Rest *rests;        /* by window */
+    PartsBox *boxes[2]; /* by window: what was loaded last to each place; n[0] == 0: nothing */
     DevMark *computed[2]; /* by slot: the latest part there is computed */
     Saving saving;
     int at, rows, slot; /* the part */
+    int col, cols;      /* where parts are tiles: its columns */
 } Segment;
 
 const ExecGrid *parts_grid_of(const Run *run, int buffer);
@@ -68,6 +70,8 @@ int64_t parts_lines_of(const Segment *seg, int buffer);
 /* Bytes of a row on the device. */
 size_t parts_pitch_of(const Run *run, int buffer);
 
+/* Rows [line, line + lines) of all planes of an input or kept buffer, close together. */
+bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to);
 /* A whole image from its input or store, or to its store and outputs. */
 bool parts_load_image(Run *run, int buffer, DevMem *mem);
 bool parts_save_image(Run *run, int buffer, DevMem *mem);

@@ -9,8 +9,12 @@
  * Conventions of every kernel
  *   - Buffers are slices of one arena.  An image of grid (w, h, d, c) has planes = c * d, and
  *     pixel (x, y, plane) lies at ((plane * rows + y) - row0) * pitch + x, where `rows` are the
- *     stored rows of a plane (h) and `row0` is the first stored row (0), unless the run is tiled,
+ *     stored rows of a plane (h) and `row0` is the first stored row (0), unless the run is in parts,
  *     and pitch is w rounded up to 16 pixels.  Pixels between w and pitch hold anything.
+ *   - In parts a buffer is a window: of volumes with channels it has `planes` planes of each
+ *     channel (pixels lie as if depth were that); where it is read round the ends, rows (planes)
+ *     before `seam` lie behind the image's last one; and steps that are `boxed` give each buffer a
+ *     pitch and a first column of its own.
  *   - Whole-image values live in one small buffer of doubles, `values`.
  *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows;
  *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions.
@@ -37,6 +41,10 @@ typedef enum HostOp {
     HOST_OP1,       /* d = operator (its number in base/hostops.def), a */
     HOST_OP2,       /* a, b */
     HOST_OP3,       /* a, b, c */
+    HOST_KNOWN,     /* a; this and the next three only stand in what host_range is asked for */
+    HOST_RANGE,     /* anything from the least of a and b to the greatest */
+    HOST_F32,       /* a rounded to a float */
+    HOST_I32,       /* a, which is a whole number; anything when it may be too large for an int */
     HOST_OPS
 } HostOp;
 
@@ -130,7 +138,7 @@ typedef struct ProgKernel {
 
 typedef enum ArgKind {
     ARG_BUFFER,  /* a = buffer: global pointer */
-    ARG_ROW0,    /* a = buffer: int, first stored row */
+    ARG_ROW0,    /* a = buffer: long, first stored row */
     ARG_ROWS,    /* a = buffer: int, stored rows of each plane */
     ARG_EXTENT,  /* a = grid, b = 0 w, 1 h, 2 d, 3 planes, 4 pitch: int */
     ARG_VALUES,  /* global double pointer */
@@ -143,6 +151,11 @@ typedef enum ArgKind {
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
     ARG_STRIP,      /* int: rows that one work-item marches over */
+    ARG_PLANES,     /* a = buffer: int, stored planes of each channel */
+    ARG_SEAM,       /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
+    ARG_PITCH,      /* a = buffer: int, elements from row to row */
+    ARG_COL0,       /* a = buffer: int, first stored column */
+    ARG_COLS_FROM,  /* int: first column to compute */
     ARG_PARTIALS    /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
                        reduction with these values, which in a run in one piece takes the launch's
                        partial results instead of reading the image */
@@ -161,11 +174,25 @@ typedef enum StepKind {
     STEP_END,      /* end of the innermost loop: carries[] are applied */
 } StepKind;
 
+/* Variables (HOST_INDEX) of the places that are read: the first and last pixel, along x, y and z,
+ * of the part that is computed. */
+enum { PROG_PART_FIRST = -2, PROG_PART_LAST = -5 }; /* of x; y and z follow downwards */
+
+typedef enum ProgBorder { /* as IrBorder */
+    PROG_NEAREST,
+    PROG_REFLECT,
+    PROG_MIRROR,
+    PROG_WRAP,
+    PROG_CONSTANT
+} ProgBorder;
+
 /* What a step reads: how far beyond the pixels that it computes, along the axis that strips are cut
- * from (z where the grid has one, else y). */
+ * from (z where the grid has one, else y); or at which places, computed from the part. */
 typedef struct ProgRead {
     int buffer;
-    int below, above; /* host expressions: rows or planes; -1: needs the whole buffer */
+    int below, above; /* host expressions: rows or planes; -1: at the places `at` */
+    int at[3];        /* along x, y, z: host expressions for host_range; -1: anywhere */
+    ProgBorder border;
 } ProgRead;
 
 typedef struct ProgCarry {
@@ -181,6 +208,7 @@ typedef struct ProgStep {
     int grid;              /* the iteration domain */
     bool march_z;          /* LAUNCH: work-items march over planes, strips are cut from d, and the
                               third dimension of the launch counts h * channels rows */
+    bool boxed;            /* its text gives each buffer a pitch and a first column of its own */
     const char *primitive; /* PRIMITIVE: name in the runtime's table */
     const ProgArg *args;
     int n_args;
@@ -213,6 +241,7 @@ typedef struct ProgTable {
     const char *name;
     int step;            /* the measure step that fills it */
     const char *columns; /* comma separated, as written in the CSV header */
+    int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
 } ProgTable;
 
 typedef struct Program {

@@ -150,7 +150,8 @@ static const ProgKernel CHAIN_KERNELS[] = {
      "gain, " FRAME_PARAMS ")\n{\n" PIXELS("shifted[at] = smooth[at] + ten + (float)gain;") "}\n",
      NULL, 0, "3"}};
 
-static const ProgRead SMOOTH_READS[] = {{B_SCALED, X_MINUS, X_TWO}};
+static const ProgRead SMOOTH_READS[] = {
+    {.buffer = B_SCALED, .below = X_MINUS, .above = X_TWO}};
 static const ProgStep CHAIN_STEPS[] = {{.kind = STEP_LAUNCH,
                                         .name = "scaled",
                                         .lines = "1",

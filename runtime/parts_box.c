@@ -1,0 +1,182 @@
+/*
+ * parts_box: what a part needs of an image that is read at computed places.
+ *
+ * Each read gives the range of its coordinates (host_range); the border maps what lies beyond the
+ * image back into it; the box is the hull of all reads.  Under the border `wrap` it may reach over
+ * the image's end and begin again (ARG_SEAM).
+ */
+#include "parts.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum {
+    COLUMNS = 256,     /* tiles are whole multiples of a work-group's columns */
+    MOST_LOOKED_AT = 4096 /* parts, where only the least memory is asked for */
+};
+
+bool parts_reads_box(const ProgRead *read)
+{
+    return read->below < 0 && (read->at[0] >= 0 || read->at[1] >= 0 || read->at[2] >= 0);
+}
+
+bool parts_has_columns(const ExecPlan *plan, const PartsSegment *seg)
+{
+    const ProgStep *step = seg->n_tasks == 1 ? &plan->program->steps[seg->tasks[0].step] : NULL;
+    return seg->kind == PARTS_CUT && step && step->kind == STEP_LAUNCH && step->boxed &&
+           parts_grid(plan, seg->tasks[0].step)->w > COLUMNS;
+}
+
+/* ---- one read ---------------------------------------------------------------------------- */
+
+typedef struct Span {
+    int64_t lo, hi;
+} Span;
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static Span hull(Span a, Span b)
+{
+    return (Span){at_most(a.lo, b.lo), at_least(a.hi, b.hi)};
+}
+
+static Span thrown_back(Span s, int64_t n)
+{
+    if (s.lo <= -n || s.hi >= 2 * n - 1) {
+        return (Span){0, n - 1};
+    }
+    Span all = {at_least(s.lo, 0), at_most(s.hi, n - 1)};
+    all = all.lo <= all.hi ? all : (Span){n - 1, 0}; /* nothing */
+    if (s.lo < 0) { /* reflect gives -i - 1, mirror -i */
+        all = hull(all, (Span){at_least(-at_most(s.hi, -1) - 1, 0), at_most(-s.lo, n - 1)});
+    }
+    if (s.hi >= n) {
+        all = hull(all, (Span){at_least(2 * n - 2 - s.hi, 0), 2 * n - 1 - at_least(s.lo, n)});
+    }
+    return all;
+}
+
+static Span mapped(Span s, int64_t n, int axis, ProgBorder border)
+{
+    if (s.lo >= 0 && s.hi < n) {
+        return s;
+    }
+    switch (border) {
+    case PROG_REFLECT:
+    case PROG_MIRROR:
+        return thrown_back(s, n);
+    case PROG_WRAP:
+        return axis > 0 && s.hi - s.lo + 1 < n ? s : (Span){0, n - 1};
+    case PROG_NEAREST:
+    case PROG_CONSTANT:
+        break;
+    }
+    return (Span){at_least(at_most(s.lo, n - 1), 0), at_least(at_most(s.hi, n - 1), 0)};
+}
+
+/* Pixels that a task computes for a part: the first and last along x, y and z. */
+static void pixels_of(const ExecPlan *plan, const PartsSegment *seg, const PartsTask *task,
+                      PartsPart part, int first[3], int last[3])
+{
+    const ExecGrid *g = parts_grid(plan, task->step);
+    const int extent[3] = {g->w, g->h, g->d}, cut = seg->planes ? 2 : 1;
+    for (int ax = 0; ax < 3; ax++) {
+        first[ax] = 0;
+        last[ax] = extent[ax] - 1;
+    }
+    int64_t from = (int64_t)part.at - task->lo - task->around;
+    int64_t to = (int64_t)part.at + part.rows + task->hi + task->around - 1;
+    first[cut] = (int)at_least(from, 0);
+    last[cut] = (int)at_most(to, seg->extent - 1);
+    if (seg->cols > 0) {
+        first[0] = part.col;
+        last[0] = part.col + part.cols - 1;
+    }
+}
+
+static bool read_span(const ExecPlan *plan, const PartsSegment *seg, const ProgRead *read,
+                      const int first[3], const int last[3], int axis, int n, Span *span, Err *err)
+{
+    *span = (Span){0, n - 1};
+    if (read->below >= 0 && axis == (seg->planes ? 2 : 1)) {
+        int below, above;
+        TRY(host_eval_int(plan->program, &plan->host, read->below, "a halo", &below, err));
+        TRY(host_eval_int(plan->program, &plan->host, read->above, "a halo", &above, err));
+        *span = mapped((Span){(int64_t)first[axis] - abs(below), (int64_t)last[axis] + abs(above)},
+                       n, axis, PROG_NEAREST);
+    } else if (read->below < 0 && read->at[axis] >= 0) {
+        HostRange r;
+        TRY(host_range(plan->program, &plan->host, read->at[axis], first, last, &r, err));
+        if (r.lo >= INT_MIN && r.hi <= INT_MAX) {
+            *span = mapped((Span){(int64_t)r.lo, (int64_t)r.hi}, n, axis, read->border);
+        }
+    }
+    return true;
+}
+
+/* ---- all reads --------------------------------------------------------------------------- */
+
+bool parts_box(const ExecPlan *plan, const PartsSegment *seg, int i, PartsPart part, PartsBox *box,
+               Err *err)
+{
+    const PartsWindow *w = &seg->windows[i];
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    const int extent[3] = {g->w, g->h, g->d};
+    Span all[3] = {{INT_MAX, INT_MIN}, {INT_MAX, INT_MIN}, {INT_MAX, INT_MIN}}, span;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
+        int first[3], last[3];
+        pixels_of(plan, seg, &seg->tasks[t], part, first, last);
+        for (int r = 0; r < step->n_reads; r++) {
+            for (int ax = 0; step->reads[r].buffer == w->buffer && ax < 3; ax++) {
+                TRY(read_span(plan, seg, &step->reads[r], first, last, ax, extent[ax], &span, err));
+                all[ax] = hull(all[ax], span);
+            }
+        }
+    }
+    for (int ax = 0; ax < 3; ax++) {
+        int64_t n = all[ax].hi - all[ax].lo + 1, e = extent[ax];
+        box->n[ax] = n < e ? (int)n : extent[ax];
+        box->from[ax] = n < e ? (int)((all[ax].lo % e + e) % e) : 0;
+    }
+    return true;
+}
+
+bool parts_box_all(const ExecPlan *plan, PartsSegment *seg, int i, bool roughly, Err *err)
+{
+    PartsWindow *w = &seg->windows[i];
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    uint64_t row = (uint64_t)g->w * elem_size(plan->buffers[w->buffer].elem) * (uint64_t)g->c;
+    int width = seg->n_tasks > 0 ? parts_grid(plan, seg->tasks[0].step)->w : 1;
+    int cols = seg->cols > 0 ? seg->cols : width;
+    int skip = roughly ? 1 + seg->parts / MOST_LOOKED_AT : 1, number = 0;
+    PartsBox box, before = {.n = {0, 0, 0}};
+    w->loaded = 0;
+    w->most[0] = w->most[1] = w->most[2] = 0;
+    for (int at = 0; at < seg->extent; at += seg->rows) {
+        for (int col = 0; col < width; col += cols) {
+            PartsPart part = {at, (int)at_most(seg->rows, seg->extent - at), col,
+                              (int)at_most(cols, width - col)};
+            if (number++ % skip != 0) {
+                continue;
+            }
+            TRY(parts_box(plan, seg, i, part, &box, err));
+            bool same = true;
+            for (int ax = 0; ax < 3; ax++) {
+                w->most[ax] = box.n[ax] > w->most[ax] ? box.n[ax] : w->most[ax];
+                same = same && box.from[ax] == before.from[ax] && box.n[ax] == before.n[ax];
+            }
+            w->loaded += same ? 0 : row * (uint64_t)box.n[1] * (uint64_t)box.n[2];
+            before = box;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,270 @@
+/*
+ * Runs in parts whose stages read images at places that follow from the part: turned round, scaled,
+ * projected, put together, round the ends; and volumes with several channels.  Whatever the parts
+ * are, the bits are the evaluator's, and no stage needs an image whole.
+ */
+#include "both.h"
+#include "pipelines.h"
+
+#include "codegen/codegen.h"
+#include "runtime/parts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct Scene {
+    const char *name, *text;
+    int extent[4];
+    Elem elem;
+} Scene;
+
+#define PLANE "input image[y, x]\n"
+#define VOLUME "input image[z, y, x]\n"
+#define COLOURS "input image[y, x, c]\n"
+#define CHANNELS "input image[z, y, x, c]\n"
+
+static const Scene SCENES[] = {
+    {"flips", PLANE "output a = flip(image, y)\noutput b = flip(image, x) - image\n",
+     {37, 29, 1, 1}, ELEM_U16},
+    {"blurred flips",
+     PLANE "output a = gaussian(flip(gaussian(image, 1), y), 1)\noutput b = image + flip(image, y)\n",
+     {37, 29, 1, 1}, ELEM_U16},
+    {"planes turned",
+     VOLUME "output a = flip(image, z)\noutput b = flip(image, y)\noutput c = flip(image, x)\n",
+     {19, 11, 9, 1}, ELEM_U8},
+    {"sizes",
+     PLANE "output a = downscale(image, 3)\noutput b = resize(image, 23, 50)\n"
+           "output c = scale(image, 0.4)\noutput d = crop(image, 3, 5, width = 20, height = 13)\n"
+           "output e = pad(image, 4)\noutput f = pad(image, 40, border = mirror)\n"
+           "output g = pad(image, 7, border = wrap)\noutput h = pad(image, 31, border = reflect)\n",
+     {35, 27, 1, 1}, ELEM_U16},
+    {"sizes of volumes",
+     VOLUME "output a = downscale(image, 2)\noutput b = resize(image, 9, 20, 14)\n"
+            "output c = pad(image, 3, border = reflect)\n"
+            "output d = crop(image, 2, 3, 1, width = 7, height = 5, depth = 6)\n",
+     {15, 12, 10, 1}, ELEM_U8},
+    {"put together",
+     PLANE "output a = concatenate(image, flip(image, y), y)\noutput b = concatenate(image, image)\n"
+           "output c = paste(image, downscale(image, 2), 4, 5)\n",
+     {21, 26, 1, 1}, ELEM_U8},
+    {"shifts",
+     PLANE "output a = roll(image, 3, 5)\noutput b = roll(image, 0, -50)\n"
+           "output c = translate(image, 2.5, -1.25)\n"
+           "output d = translate(image, 1, 30, border = wrap)\n",
+     {21, 26, 1, 1}, ELEM_U8},
+    {"round the ends",
+     PLANE "output a = gaussian(image, 2, border = wrap)\n"
+           "output b = image[dy = -3, border = wrap] - image[dy = 5, dx = 2, border = wrap]\n"
+           "output c = median_filter(image, 1, border = wrap)\n",
+     {33, 26, 1, 1}, ELEM_U8},
+    {"volumes round the ends",
+     VOLUME "output a = gaussian(image, 1, border = wrap)\noutput b = roll(image, 1, 2, 3)\n",
+     {15, 12, 10, 1}, ELEM_U8},
+    {"projections",
+     VOLUME "output a = max_project(image)\noutput b = std_project(image, y)\n"
+            "output c = mean_project(image, x)\noutput d = median_project(image, z)\n"
+            "output e = argmax_project(image, z)\noutput f = sum_project(image, y)\n",
+     {13, 17, 9, 1}, ELEM_U16},
+    {"projections of planes",
+     PLANE "output a = max_project(image, y)\noutput b = sum_project(image, x)\n"
+           "output c = std_project(image, y)\noutput d = mean_project(image, x) + 1\n",
+     {300, 270, 1, 1}, ELEM_U16},
+    {"transposes", PLANE "output a = transpose(image)\noutput b = transpose(gaussian(image, 1))\n",
+     {290, 310, 1, 1}, ELEM_U8},
+    {"transposes of volumes",
+     VOLUME "output a = transpose(image)\noutput b = transpose(image, x, z)\n"
+            "output c = transpose(image, y, z)\n",
+     {13, 17, 9, 1}, ELEM_U8},
+    {"rotations",
+     PLANE "output a = rotate(image, 33)\noutput b = rotate(image, 90, interpolation = nearest)\n"
+           "output c = affine(image, [[1, 0.2, -3], [0.1, 0.9, 4]], border = reflect)\n",
+     {300, 280, 1, 1}, ELEM_U16},
+    {"volumes moved",
+     VOLUME "output a = rotate(image, 20)\n"
+            "output b = affine(image, [[1, 0.2, 0, 1], [0, 1, 0.1, 0], [0.1, 0, 1, 2]])\n",
+     {31, 22, 9, 1}, ELEM_U8},
+    {"readers",
+     PLANE "f = flip(image, y)\noutput a = sum(f where f > 20)\noutput b = label(downscale(image, 2) > 128)\n"
+           "output c = percentile(roll(image, 0, 7), 30)\noutput d = median(transpose(image))\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"computed",
+     PLANE "output a = image[x = x_of(image), y = (y_of(image) * 7) % 11, border = nearest]\n"
+           "output b = image[x = x_of(image) // 2, y = abs(y_of(image) - 9), border = nearest]\n"
+           "output c = image[x = x_of(image), y = min(y_of(image), sqrt(f32(x_of(image)))), border = nearest]\n"
+           "output d = image[x = x_of(image), y = y_of(image) if image > 99 else 3, border = nearest]\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"colours",
+     COLOURS "output a = flip(image, y)\noutput b = downscale(image, 2)\noutput c = roll(image, 3, 4)\n"
+             "output d = gaussian(image, 1, border = wrap)\noutput e = image - flip(image[c = 1], y)\n",
+     {23, 19, 1, 3}, ELEM_U8},
+    {"channels of volumes",
+     CHANNELS "output a = gaussian(image, 1)\noutput b = max_project(image)\n"
+              "output c = image[c = 1] - image[c = 0]\noutput d = image - image[c = 1]\n"
+              "output e = flip(image, z)\noutput f = gaussian(image, 1, border = wrap)\n",
+     {15, 11, 9, 3}, ELEM_U8},
+    {"whole values of channels",
+     CHANNELS "output a = sum(image)\noutput b = median(image)\noutput c = max(gaussian(image, 1))\n"
+              "output d = otsu(image[c = 2])\noutput e = label(image[c = 1] > 128)\n"
+              "output t = measure(label(image[c = 0] > 200), image[c = 1], area, mean)\n",
+     {15, 11, 9, 3}, ELEM_U8},
+};
+enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
+
+/* No step needs all of its images because of how it reads. */
+static bool is_cut(const ExecPlan *plan)
+{
+    bool cut = plan->parts != NULL;
+    for (int i = 0; cut && i < plan->parts->n; i++) {
+        const PartsSegment *seg = &plan->parts->segments[i];
+        for (int k = 0; k < seg->n_windows; k++) {
+            cut = cut && (!seg->windows[k].whole || parts_is_vector(plan, seg->windows[k].buffer));
+        }
+    }
+    return cut;
+}
+
+static void check(Exec *exec, const Program *program, const BothCase *in, const BothResult *want,
+                  const char *name)
+{
+    BothResult got = {0};
+    Err err = {0};
+    char why[400];
+    if (!both_execute(exec, program, in, &got, &err)) {
+        fail_msg("%s, parts of %d: %s", name, in->part_rows, err.text);
+    }
+    if (!both_same(want, &got, why, sizeof why)) {
+        fail_msg("%s, parts of %d: %s", name, in->part_rows, why);
+    }
+    if (in->part_rows > 0 && !is_cut(exec_bound(exec))) {
+        fail_msg("%s, parts of %d: something is whole", name, in->part_rows);
+    }
+    both_free(&got);
+}
+
+static void check_scene(const Scene *scene, Device *dev)
+{
+    static const int ROWS[] = {0, 1, 3, 8, 1000};
+    const char *complaints = "";
+    const int *e = scene->extent;
+    Arena arena;
+    Err err = {0};
+    BothResult want = {0};
+    Exec *exec;
+    arena_init(&arena);
+    IrGraph *g = pipeline_graph(&arena, "scene.pipe", scene->text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s: %s", scene->name, complaints);
+    }
+    BothCase in = {.n_inputs = 1};
+    in.inputs[0] = both_image(e[0], e[1], e[2], e[3], scene->elem, 7, BOTH_NOISE);
+    if (!both_evaluate(g, &in, &want, &err)) {
+        fail_msg("%s: %s", scene->name, err.text);
+    }
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+    assert_true(exec_new(program, dev, &exec, &err));
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        in.part_rows = ROWS[i];
+        check(exec, program, &in, &want, scene->name);
+    }
+    exec_free(exec);
+    both_free(&want);
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+    arena_free(&arena);
+}
+
+static void parts_of_any_length_give_the_same_bits(void **state)
+{
+    (void)state;
+    const char *only = getenv("PIPEC_TEST_CASE");
+    Device *dev;
+    Err err = {0};
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    assert_true(dev_open(&(DevOptions){.choice = wanted != NULL ? wanted : "cpu"}, &dev, &err));
+    for (int i = 0; i < SCENE_COUNT; i++) {
+        if (only == NULL || strcmp(only, SCENES[i].name) == 0) {
+            check_scene(&SCENES[i], dev);
+        }
+    }
+    dev_close(dev);
+}
+
+/* ---- how much is needed ------------------------------------------------------------------ */
+
+/* One stage each, with the memory that it must do with. */
+typedef struct Need {
+    const char *text;
+    int extent[4];
+    int kibibytes;
+} Need;
+
+static const Need NEEDS[] = {
+    {PLANE "output a = flip(image, y)\n", {2000, 2000, 1, 1}, 32},
+    {PLANE "output a = gaussian(image, 2, border = wrap)\n", {2000, 2000, 1, 1}, 256},
+    {PLANE "output a = resize(image, 3000, 3100)\n", {2000, 2000, 1, 1}, 32},
+    {PLANE "output a = resize(image, 23, 50)\n", {2000, 2000, 1, 1}, 128},
+    {PLANE "output a = scale(image, 3, interpolation = nearest)\n", {2000, 2000, 1, 1}, 64},
+    {PLANE "output a = downscale(image, 3)\n", {2000, 2000, 1, 1}, 32},
+    {PLANE "output a = pad(image, 400, border = mirror)\n", {2000, 2000, 1, 1}, 64},
+    {PLANE "output a = crop(image, 100, 900, width = 200)\n", {2000, 2000, 1, 1}, 16},
+    {PLANE "output a = concatenate(image, gaussian(image, 1), y)\n", {2000, 2000, 1, 1}, 256},
+    {PLANE "output a = roll(image, 3, 700)\n", {2000, 2000, 1, 1}, 32},
+    {PLANE "output a = translate(image, 2.5, -100.25)\n", {2000, 2000, 1, 1}, 32},
+    {PLANE "output a = std_project(image, y)\n", {2000, 2000, 1, 1}, 600},
+    {PLANE "output a = max_project(image, x)\n", {2000, 2000, 1, 1}, 600},
+    {PLANE "output a = transpose(image)\n", {2000, 2000, 1, 1}, 64},
+    {PLANE "output a = rotate(image, 30)\n", {2000, 2000, 1, 1}, 256},
+    {PLANE "output a = sum(flip(image, y))\n", {2000, 2000, 1, 1}, 600},
+    {VOLUME "output a = max_project(image)\n", {2000, 2000, 50, 1}, 600},
+    {VOLUME "output a = mean_project(image, y)\n", {2000, 2000, 50, 1}, 4200},
+    {VOLUME "output a = flip(image, z)\n", {500, 500, 50, 1}, 1400},
+    {VOLUME "output a = resize(image, 700, 700, 70)\n", {500, 500, 50, 1}, 1600},
+    {VOLUME "output a = transpose(image, y, z)\n", {500, 50, 500, 1}, 1300},
+    {CHANNELS "output a = gaussian(image[c = 0], 1)\n", {500, 500, 50, 3}, 12000},
+    {CHANNELS "output a = image + 1\noutput b = median(image)\n", {500, 500, 50, 3}, 6000},
+};
+
+static void little_memory_is_needed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++) {
+        const Need *need = &NEEDS[i];
+        const char *complaints = "";
+        Arena arena;
+        Err err = {0};
+        arena_init(&arena);
+        IrGraph *g = pipeline_graph(&arena, "need.pipe", need->text, &complaints);
+        if (g == NULL) {
+            fail_msg("%s: %s", need->text, complaints);
+        }
+        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+        const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef");
+        ExecInput input = {.elem = ELEM_U8};
+        for (int ax = 0; ax < 4; ax++) {
+            input.extent[ax] = need->extent[ax];
+        }
+        ExecTarget target = exec_target(NULL);
+        ExecPlan *plan = NULL;
+        target.limit = (uint64_t)need->kibibytes << 10;
+        if (!exec_plan_new(program, &target, &input, NULL, &plan, &err)) {
+            fail_msg("%s: %s", need->text, err.text);
+        }
+        assert_true(plan->peak <= target.limit);
+        exec_plan_free(plan);
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_any_length_give_the_same_bits),
+        cmocka_unit_test(little_memory_is_needed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
