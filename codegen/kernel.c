@@ -75,6 +75,9 @@ const char *cg_param_extent(CgKernel *k, IrId node, int which)
 
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
 {
+    if (type == ELEM_U32) { /* what is below 0 becomes 0, as in ir_convert */
+        host = ir_op2(k->g, IR_X_MAX, host, ir_const(k->g, 0));
+    }
     const IrExprNode *n = ir_expr(k->g, host);
     int expr = cg_host(&k->cg->host, host);
     const char *name = n->op == IR_X_PARAM

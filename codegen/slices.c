@@ -45,7 +45,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
     for (int i = 0; i < step->stages.n; i++) {
         ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_at_fold, &w);
     }
-    if (w.window == 0 || w.others) {
+    if (w.window == 0 || w.others || k->boxed) {
         return 0;
     }
     const IrExprNode *fold = ir_expr(k->g, w.window);
@@ -170,7 +170,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "            }\n"
              "        }\n"
              "    }\n",
-             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row, w.key,
-             k->name, w.size, w.nth, w.key, body.at);
+             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row,
+             w.key, k->name, w.size, w.nth, w.key, body.at);
     return true;
 }

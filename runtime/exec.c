@@ -198,6 +198,9 @@ bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *e
     }
     unbind(exec);
     exec->target.limit = dev_limit(exec->dev) - (dev_held(exec->dev) - exec->arena_bytes);
+    if (exec->limit > 0 && exec->limit < exec->target.limit) {
+        exec->target.limit = exec->limit;
+    }
     if (!plan_and_allocate(exec, inputs, params, err) || !slice_all(exec, err) ||
         !exec_build(exec->plan, &exec->target, exec->dev, &exec->built, err)) {
         unbind(exec);
@@ -426,6 +429,12 @@ void exec_set_shape(Exec *exec, int shape)
 void exec_set_compilers(Exec *exec, int compilers)
 {
     exec->target.compilers = compilers;
+    unbind(exec);
+}
+
+void exec_set_limit(Exec *exec, uint64_t bytes)
+{
+    exec->limit = bytes;
     unbind(exec);
 }
 

@@ -73,6 +73,8 @@ void exec_set_parts(Exec *exec, int rows);
 void exec_set_shape(Exec *exec, int shape);
 /* For tests: this many threads compile the kernels of the next exec_bind. */
 void exec_set_compilers(Exec *exec, int compilers);
+/* For tests: from the next exec_bind on, as if the device had only so many bytes; 0: what it has. */
+void exec_set_limit(Exec *exec, uint64_t bytes);
 bool exec_in_parts(const Exec *exec);
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 

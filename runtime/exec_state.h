@@ -45,6 +45,7 @@ struct Exec {
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
     uint64_t host; /* see exec_set_host_memory */
+    uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void);
     Staging *staging; /* NULL until rows go through it */
 };

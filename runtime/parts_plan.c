@@ -405,6 +405,19 @@ static void live_at(PartsWindow *w, int task)
     w->last = task > w->last ? task : w->last;
 }
 
+/* A primitive takes the image as it is stored. */
+static bool is_given(const Cutter *c, const PartsSegment *seg, int buffer)
+{
+    bool given = false;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &c->program->steps[seg->tasks[t].step];
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_inputs; i++) {
+            given = given || step->inputs[i] == buffer;
+        }
+    }
+    return given;
+}
+
 static void find_windows(Cutter *c, const int *lo, const int *hi)
 {
     PartsSegment *seg = &c->now;
@@ -438,6 +451,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
     }
     for (int i = 0; i < seg->n_windows; i++) {
         PartsWindow *w = &seg->windows[i];
+        w->whole = w->whole || (w->boxed && is_given(c, seg, w->buffer));
         w->boxed = w->boxed && !w->whole;
         w->lo = w->whole || w->boxed ? 0 : lo[w->buffer];
         w->hi = w->whole || w->boxed ? 0 : hi[w->buffer];

@@ -26,8 +26,8 @@ enum {
     WRITTEN_ROWS = 4,   /* COLOURS_ROWS of kernels/colours.cl */
     QUAD = 4,           /* COLOURS_QUAD */
     GPU_SCAN = 256,
-    CLEAR_GROUPS = 1024,
-    HEADER = 64,        /* words; the first one tells of large ids */
+    FEW_GROUPS = 1024, /* of kernels that mostly do nothing */
+    HEADER = 1024,      /* words, of which the first one tells of large ids; slices begin at multiples */
     LABEL_BITS = 32
 };
 
@@ -144,8 +144,10 @@ static bool mark(const Colours *c, int round)
     int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
     size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
     size_t strips = (size_t)c->planes * divided_up((size_t)call->h, MARKED_ROWS);
-    return read_labels(c, "colours_mark", across * divided_up(strips, (size_t)(ITEMS >> lanes)), lanes,
-                       round, NULL, 0);
+    size_t groups = across * divided_up(strips, (size_t)(ITEMS >> lanes));
+    const DevArg more[] = {dev_uint(groups)};
+    return read_labels(c, "colours_mark", round == 0 || groups < FEW_GROUPS ? groups : FEW_GROUPS, lanes,
+                       round, more, 1);
 }
 
 /* Ranks the keys of round 0. */
@@ -178,20 +180,20 @@ static bool rank_large(const Colours *c, int round, DevMem *bitmap, size_t words
     const DevArg args[] = {dev_mem(c->large), dev_mem(bitmap), dev_uint(words), dev_uint(blocks)};
     VisitLaunch launch = {.program = c->program,
                           .kernel = "colours_clear",
-                          .groups = CLEAR_GROUPS,
+                          .groups = FEW_GROUPS,
                           .group = ITEMS,
                           .args = args,
                           .n_args = 3};
     TRY(visit_launch(call, &launch));
     TRY(mark(c, round));
     launch.kernel = "colours_count";
-    launch.groups = blocks;
+    launch.groups = blocks < FEW_GROUPS ? blocks : FEW_GROUPS;
     launch.group = visit_is_cpu(call) ? 1 : ITEMS;
+    launch.n_args = 4;
     TRY(visit_launch(call, &launch));
     launch.kernel = "colours_scan";
     launch.groups = 1;
     launch.group = scan_group(call);
-    launch.n_args = 4;
     return visit_launch(call, &launch);
 }
 

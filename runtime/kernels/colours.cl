@@ -40,7 +40,8 @@ COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint i
     global uint *own_large, global uint *own_first, uint own_few, uint own_many,                   \
         global uint *own_second, uint own_second_words
 
-kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS)
+/* The image's pieces are `groups`, of which each group takes every n-th. */
+kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups)
 {
     local uint own_seen[COMPACT_SEEN];
     const CompactGrid own_grid = COMPACT_GRID;
@@ -49,36 +50,39 @@ kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS)
     if (own_round == 1) {
         own_bits = own_leading;
     }
-    CompactSpot own_at = compact_spot(own_grid);
     for (uint own_i = (uint)get_local_id(0); own_i < COMPACT_SEEN;
          own_i += (uint)get_local_size(0)) {
         own_seen[own_i] = COMPACT_NONE;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const bool own_works = own_at.plane < own_planes && (own_round == 0 || *own_large != 0);
-    const int own_end = own_works ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
-    uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
-    for (; own_at.y < own_end; own_at.y++) {
-        uint own_ids[COMPACT_COLUMNS];
+    const uint own_last_group = own_round == 0 || *own_large != 0 ? own_groups : 0;
+    for (uint own_group = (uint)get_group_id(0); own_group < own_last_group;
+         own_group += (uint)get_num_groups(0)) {
+        CompactSpot own_at = compact_spot(own_grid, own_group);
+        const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
+        uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
+        for (; own_at.y < own_end; own_at.y++) {
+            uint own_ids[COMPACT_COLUMNS];
 #pragma unroll
-        for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
-            const int own_x = own_at.x + (own_i << own_lanes);
-            const uint own_id = read_0(READ_ARGS, min(own_x, own_w - 1), own_at.y, own_at.plane);
-            own_ids[own_i] = own_x < own_w ? own_id - 1 : COMPACT_NONE;
-        }
-#pragma unroll
-        for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
-            const uint own_id = own_ids[own_i];
-            if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
-                compact_is_new(own_seen, own_id)) {
-                const uint own_key = colours_key(own_leading, own_round, own_rest, own_id);
-                if (own_key / 32 >= own_bits.words) {
-                    *own_large = 1;
-                } else if (!compact_is_set(own_bits, own_key)) {
-                    atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
-                }
+            for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
+                const int own_x = own_at.x + (own_i << own_lanes);
+                const uint own_id = read_0(READ_ARGS, min(own_x, own_w - 1), own_at.y, own_at.plane);
+                own_ids[own_i] = own_x < own_w ? own_id - 1 : COMPACT_NONE;
             }
-            own_last[own_i] = own_id;
+#pragma unroll
+            for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
+                const uint own_id = own_ids[own_i];
+                if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
+                    compact_is_new(own_seen, own_id)) {
+                    const uint own_key = colours_key(own_leading, own_round, own_rest, own_id);
+                    if (own_key / 32 >= own_bits.words) {
+                        *own_large = 1;
+                    } else if (!compact_is_set(own_bits, own_key)) {
+                        atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
+                    }
+                }
+                own_last[own_i] = own_id;
+            }
         }
     }
 }
@@ -92,11 +96,12 @@ kernel void colours_clear(global const uint *large, global uint *bitmap, uint wo
 }
 
 kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
-colours_count(global const uint *large, global uint *bitmap, uint words)
+colours_count(global const uint *large, global uint *bitmap, uint words, uint blocks)
 {
     local uint sums[COMPACT_GROUP];
-    if (*large != 0) { /* for all of the group */
-        compact_count_block(sums, compact_bits(bitmap, words));
+    const uint end = *large != 0 ? blocks : 0; /* for all of the group */
+    for (uint i = (uint)get_group_id(0); i < end; i += (uint)get_num_groups(0)) {
+        compact_count_block(sums, compact_bits(bitmap, words), i);
     }
 }
 

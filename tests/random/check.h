@@ -35,6 +35,7 @@ typedef struct Variant {
     PassFuse fuse;
     const char *without; /* the pass that is left out; NULL: none */
     int part_rows;       /* runs work on parts of so many rows; 0: in one piece */
+    bool limited;        /* runs get less memory than they need in one piece */
 } Variant;
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;

@@ -4,6 +4,7 @@
  *   random_pipelines --seeds 1..1000                      as graphs: thousands a minute
  *   random_pipelines --seeds 1..40 --device               on a device too
  *   random_pipelines --seeds 1..100000 --hours 8 --device until the time is over
+ *   random_pipelines --seeds 1..200 --device --variant "all under a limit"
  *   random_pipelines FILE.pipe...  [--device] [--shrink]  files as shrinking writes them
  *   random_pipelines --seeds 7 --print                    only the pipeline
  *
@@ -30,7 +31,7 @@ typedef struct Options {
     unsigned first, last;
     bool device, print, coverage, shrink;
     double hours;
-    const char *out;
+    const char *out, *variant; /* variant: a name of CHECK_VARIANTS; NULL: by the seed */
 } Options;
 
 /* What the child tells while it works. */
@@ -66,6 +67,9 @@ static Device *open_device(void)
 static Checks checks_of(unsigned seed, Device *dev)
 {
     unsigned variants = 1u | 1u << (1 + seed % (unsigned)(CHECK_VARIANTS_N - 1));
+    for (int v = 0; options.variant != NULL && v < CHECK_VARIANTS_N; v++) {
+        variants = strcmp(CHECK_VARIANTS[v].name, options.variant) == 0 ? 1u << v : variants;
+    }
     return (Checks){.graphs = variants, .runs = dev != NULL ? variants : 0, .dev = dev};
 }
 
@@ -290,6 +294,9 @@ static bool take_options(int *argc, char **argv)
             i++;
         } else if (strcmp(argv[i], "--out") == 0) {
             options.out = value;
+            i++;
+        } else if (strcmp(argv[i], "--variant") == 0) {
+            options.variant = value;
             i++;
         } else if (strcmp(argv[i], "--device") == 0) {
             options.device = true;

@@ -184,7 +184,8 @@ static void parts_of_any_length_give_the_same_bits(void **state)
     const char *only = getenv("PIPEC_TEST_CASE");
     Device *dev;
     Err err = {0};
-    assert_true(dev_open(&(DevOptions){.choice = "cpu"}, &dev, &err));
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    assert_true(dev_open(&(DevOptions){.choice = wanted != NULL ? wanted : "cpu"}, &dev, &err));
     for (int i = 0; i < SCENE_COUNT; i++) {
         if (only == NULL || strcmp(only, SCENES[i].name) == 0) {
             check_scene(&SCENES[i], dev);
