@@ -338,7 +338,7 @@ static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
     if (ir_expr(k->g, e)->rank != IR_PIXEL) {
         return e;
     }
-    bool labels = i == 0 && (node->op == IR_COMPACT || node->op == IR_PERLABEL ||
+    bool labels = i == 0 && (node->op == IR_COMPACT || node->op == IR_COLOURS || node->op == IR_PERLABEL ||
                              node->op == IR_MEASURE || node->op == IR_COLUMN ||
                              node->op == IR_NEAREST_LABEL);
     if (labels) {

@@ -122,7 +122,7 @@ static void outputs(const Program *p, Str *out)
         str_add(out, "    {");
         field_text(out, "name", p->tables[i].name);
         field_text(out, "columns", p->tables[i].columns);
-        str_addf(out, " .step = %d},\n", p->tables[i].step);
+        str_addf(out, " .step = %d, .sort = %d},\n", p->tables[i].step, p->tables[i].sort);
     }
     str_add(out, "    {.name = NULL}};\n\n");
 }

@@ -446,7 +446,9 @@ static void primitive_step(Build *b, const IrStep *step)
     out.writes = written(b, step, &out.n_writes);
     b->table_step[id] = b->steps.n;
     if (node.kind == IR_K_TABLE) {
-        ProgTable table = {node.name, b->steps.n, node.text};
+        double sort = 0;
+        (void)ir_is_const(b->g, node.arg[3], &sort);
+        ProgTable table = {node.name, b->steps.n, node.text, (int)sort};
         vec_push(b->arena, &b->tables, table);
     }
     add_step(b, &k, out);

@@ -18,8 +18,9 @@
  * mapped coordinate.  Rows are mapped before anything is computed on them; columns are loaded
  * mapped, or, for stages computed here, overwritten by the column that they map to.
  */
+#include "rows.h"
+
 #include "by_products.h"
-#include "kernel.h"
 #include "names.h"
 
 #include "../ir/footprint.h"
@@ -32,66 +33,9 @@ static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "p
 
 enum {
     MAX_TILES = 4, /* arrays that come through local memory, which is small */
-    SHORT_FOLD = 4 /* rows; a kernel with none longer shares nothing */
+    SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
+    MAX_LATE = 6   /* rows that a finished sum is kept in registers, which a tile would cost too */
 };
-
-/* A row of some plane, by the name of its variable. */
-typedef struct Row {
-    const char *y, *plane;
-    const char *y_of, *plane_of; /* the same, written out over the current row and plane */
-    const char *base;      /* what it is derived from, and how: the same again is the same row */
-    IrExpr offset;
-    int axis;
-    IrBorder border;
-    const char *inside;    /* under a constant border: the condition for being in the image */
-} Row;
-
-/* The columns of a node on a row, as an array. */
-typedef struct Columns {
-    IrId node;
-    const char *y, *plane, *channel;
-    const char *array;
-    bool mended; /* on a row outside, the value of a constant border stands in it */
-} Columns;
-
-typedef struct Extent {
-    IrExpr left, right;    /* columns beyond the own PX; host expressions */
-    IrBorder border;       /* of the reads with offsets in x */
-    IrExpr outside;
-    bool used, computed;   /* computed: a stage of this kernel */
-} Extent;
-
-/* A stored node's columns on a row, that are fetched a turn ahead: through local memory, or, when
- * each work-item needs its own only, in registers. */
-typedef struct Tile {
-    bool own;
-    const char *array, *element, *kept; /* types in memory and in the tile */
-    const char *left, *width, *map;
-    const char *row;                    /* pointer to the row's beginning, over the current row */
-} Tile;
-
-typedef struct Rows {
-    CgKernel *k;
-    const IrStep *step;
-    Str *body;             /* inside the loop over rows */
-    Str *before;           /* in front of it: accumulators */
-    Str *after;            /* at the end of a turn: accumulators move up */
-    Str *prologue;
-    Vec(Tile) tiles;
-    CgContext cx;
-    Extent *extent;        /* by node */
-    Vec(Row) rows;
-    Vec(Columns) columns;
-    /* The stage that is being emitted. */
-    IrId stage;
-    Row at;
-    int fold_index;        /* of the fold over the march axis around the expression; -1 none */
-    Row fold_row;
-    const char *depth;     /* rows of warm-up: the longest fold; NULL none */
-    IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
-    bool warms_up;         /* some stage has a fold over the march axis */
-    bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
-} Rows;
 
 /* ---- extents in x ------------------------------------------------------------------------ */
 
@@ -150,7 +94,7 @@ static const char *left_text(Rows *r, IrId node)
     const char *text = extent_macro(r, node, e->left, "LEFT");
     return e->computed || strcmp(text, "0") == 0
                ? text
-               : arena_printf(r->k->arena, "UP4(%s)", text);
+               : arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", text);
 }
 
 static const char *width_text(Rows *r, IrId node)
@@ -158,18 +102,13 @@ static const char *width_text(Rows *r, IrId node)
     const Extent *e = &r->extent[node];
     const char *left = left_text(r, node), *right = extent_macro(r, node, e->right, "RIGHT");
     if (!e->computed && strcmp(right, "0") != 0) {
-        right = arena_printf(r->k->arena, "UP4(%s)", right);
+        right = arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", right);
     }
     bool narrow = strcmp(left, "0") == 0 && strcmp(right, "0") == 0;
     return narrow ? "PX" : arena_printf(r->k->arena, "PX + %s + %s", left, right);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
-
-static bool marches_z(const Rows *r)
-{
-    return r->step->march == IR_AX_Z;
-}
 
 static void body_line(Rows *r, const char *text)
 {
@@ -200,6 +139,9 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     row.axis = axis;
     row.border = border;
     row.inside = NULL;
+    double ahead;
+    row.fixed = base.fixed && axis == r->step->march && ir_is_const(k->g, offset, &ahead);
+    row.ahead = row.fixed ? base.ahead + (int)ahead : 0;
     const char *there = cg_plus(k->arena, from, shift);
     const char *written = arena_printf(
         k->arena, "%s(%s, %s)", MAP_NAMES[border],
@@ -211,15 +153,27 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
         row.plane = name;
         row.plane_of = written;
     }
-    body_line(r, arena_printf(k->arena, "const int %s = %s(%s, %s);", name, MAP_NAMES[border], there,
-                              extent));
-    if (border == IR_CONSTANT) {
+    body_line(r, r->inside ? arena_printf(k->arena, "const int %s = %s;", name, there)
+                           : arena_printf(k->arena, "const int %s = %s(%s, %s);", name,
+                                          MAP_NAMES[border], there, extent));
+    if (border == IR_CONSTANT && !r->inside) {
         row.inside = arena_printf(k->arena, "%s_inside", name);
         body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there,
                                   extent));
     }
     vec_push(k->arena, &r->rows, row);
     return row;
+}
+
+/* Rows that are derived from this one belong to a fold. */
+static void note_folded(Rows *r, Row *row)
+{
+    row->folded = true;
+    for (int i = 0; i < r->rows.n; i++) {
+        Row *have = &r->rows.at[i];
+        have->folded = have->folded || (strcmp(have->y, row->y) == 0 &&
+                                        strcmp(have->plane, row->plane) == 0);
+    }
 }
 
 /* Rows that are only fetched a turn ahead are named nowhere else. */
@@ -241,7 +195,7 @@ static void drop_unused_rows(Rows *r)
 
 static IrExpr march_offset(const Rows *r, const IrExprNode *n)
 {
-    return marches_z(r) ? n->c : n->b;
+    return rows_march_z(r) ? n->c : n->b;
 }
 
 /* The row that a read of the current stage looks at. */
@@ -332,7 +286,7 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     const Extent *e = &r->extent[node];
     Arena *arena = r->k->arena;
     const char *left = left_text(r, node), *width = width_text(r, node);
-    if (strcmp(width, "PX") == 0) {
+    if (strcmp(width, "PX") == 0 || r->inside) {
         return;
     }
     cg_param_extent(r->k, 0, 0);
@@ -360,9 +314,9 @@ static const char *row_text(Rows *r, IrId node, const char *y, const char *plane
     CgKernel *k = r->k;
     const char *buffer = cg_param_buffer(k, node, false);
     const IrGrid *grid = &k->g->grids.at[ir_node(k->g, node)->grid];
-    const char *march = marches_z(r) ? "plane" : "y";
-    if (r->warms_up && strcmp(marches_z(r) ? plane : y, march) == 0) {
-        *(marches_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
+    const char *march = rows_march_z(r) ? "plane" : "y";
+    if (r->warms_up && strcmp(rows_march_z(r) ? plane : y, march) == 0) {
+        *(rows_march_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
     }
     const char *c = channel[0] != '\0' ? channel : "c";
     const char *z = k->g->grids.at[k->domain].has[IR_AX_C] ? "z" : plane;
@@ -407,6 +361,11 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
         body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + x);", element, array, at));
         return;
     }
+    if (r->inside) {
+        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array,
+                                  width, at, left));
+        return;
+    }
     body_line(r, arena_printf(arena, "if (x >= %s && x + %s - %s <= w) {", left, width, left));
     body_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array,
                               width, at, left));
@@ -423,6 +382,15 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
     body_line(r, "}");
 }
 
+/* The type of a stored node's elements in memory. */
+static const char *element_text(Rows *r, IrId node)
+{
+    CgKernel *k = r->k;
+    return ir_node(k->g, node)->elem == ELEM_FILE
+               ? arena_printf(k->arena, "%s_t", cg_param_buffer(k, node, false))
+               : elem_cl_name(ir_node(k->g, node)->elem);
+}
+
 /* Loads the columns of a stored node. */
 static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
 {
@@ -433,11 +401,13 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     if (array != NULL) {
         return array;
     }
+    array = rows_carried(r, node, &row, channel);
+    if (array != NULL) {
+        return array;
+    }
     array = new_array(r, node, &row, channel);
     const char *left = left_text(r, node), *width = width_text(r, node);
-    const char *element = ir_node(k->g, node)->elem == ELEM_FILE
-                              ? arena_printf(arena, "%s_t", cg_param_buffer(k, node, false))
-                              : elem_cl_name(ir_node(k->g, node)->elem);
+    const char *element = element_text(r, node);
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, node)), array, width));
     bool wide = strcmp(width, "PX") != 0;
     if (wide) {
@@ -449,7 +419,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     } else {
         take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
     }
-    if (wide && r->extent[node].border == IR_CONSTANT) {
+    if (wide && !r->inside && r->extent[node].border == IR_CONSTANT) {
         const char *outside =
             cg_expr(&r->cx, ir_cast(k->g, r->extent[node].outside, ir_read_type(k->g, node)));
         body_line(r, arena_printf(arena,
@@ -494,7 +464,9 @@ static const char *read_text(CgContext *cx, IrExpr e)
     const IrExprNode n = *ir_expr(k->g, e);
     Row row = row_of_read(r, &n);
     const char *channel = channel_text(r, &n);
-    const char *array = find_columns(r, n.node, &row, channel, is_mended(&n, &row));
+    const char *array = rows_carried(r, n.node, &row, channel);
+    array = array != NULL ? array
+                          : find_columns(r, n.node, &row, channel, is_mended(&n, &row));
     assert(array != NULL);
     const char *child = left_text(r, n.node), *own = left_text(r, r->stage);
     const char *at = "k";
@@ -557,6 +529,7 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
     double lo, hi;
     const IrExprNode *n = ir_expr(g, e);
     bool is_short = ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi - lo < SHORT_FOLD;
+    vec_push(r->k->arena, &r->last_rows, ((LastRow){n->c, border}));
     r->warms_up = true;
     r->fetches = r->fetches || !is_short;
 }
@@ -599,8 +572,40 @@ static void declare_open(Rows *r, const char *open, const IrExprNode *n, const c
              rows, width, open, open);
 }
 
-/* One row more for every open sum, which begins one; the first of them is finished then.  Returns
- * the array that replaces the fold. */
+static int stored_images(const Rows *r)
+{
+    int n = 0;
+    for (IrId id = 1; id < (IrId)r->k->g->nodes.n; id++) {
+        n += r->extent[id].used && !r->extent[id].computed;
+    }
+    return n;
+}
+
+/* Folds of one image whose windows end a few rows apart take the same row, the last one's: those
+ * that end first keep their sums that much longer. */
+static IrExpr shared_last_row(const Rows *r, const IrExprNode *n, IrBorder border)
+{
+    const IrGraph *g = r->k->g;
+    double own, other, last;
+    if (!r->gpu || !r->fetches || !ir_is_const(g, n->c, &own) || stored_images(r) != 1) {
+        return n->c;
+    }
+    IrExpr best = n->c;
+    last = own;
+    for (int i = 0; i < r->last_rows.n; i++) {
+        const LastRow *row = &r->last_rows.at[i];
+        bool near = row->border == border && ir_is_const(g, row->ahead, &other) &&
+                    other - own <= MAX_LATE;
+        if (near && other > last) {
+            best = row->ahead;
+            last = other;
+        }
+    }
+    return best;
+}
+
+/* One row more for every open sum, which begins one; one of them is finished then, and the first
+ * is taken.  Returns the array that replaces the fold. */
 static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 {
     CgKernel *k = r->k;
@@ -608,8 +613,12 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     const IrExprNode n = *ir_expr(k->g, e);
     const char *open = arena_printf(arena, "open%d", k->n_temps++);
     const char *macro = cg_macro(arena, k->name), *width = width_text(r, r->stage);
-    const char *hi = cg_define_int(k, n.c, arena_printf(arena, "%s_HI", macro));
-    IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, n.c, n.b), ir_const(k->g, 1));
+    IrExpr last = shared_last_row(r, &n, border);
+    r->late = r->late || last != n.c;
+    const char *hi = cg_define_int(k, last, arena_printf(arena, "%s_HI", macro));
+    const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c),
+                                     arena_printf(arena, "%s_LATE", macro));
+    IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
     const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
     declare_open(r, open, &n, rows, width);
     IrExpr steps = cg_fold_count(k->g, e);
@@ -619,10 +628,11 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
-    r->fold_row = derive_row(r, r->at, r->step->march, n.c, border);
+    r->fold_row = derive_row(r, r->at, r->step->march, last, border);
+    note_folded(r, &r->fold_row);
     r->fold_index = (int)n.num;
     prepare(r, n.a);
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int m = 0; m < %s; m++) {", rows));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int m = %s; m < %s; m++) {", late, rows));
     r->cx.indent++;
     size_t before = r->body->n;
     body_line(r, arena_printf(arena, "const int j = %s - m;", hi));
@@ -691,7 +701,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
     r->cx.y = row.y;
     r->cx.plane = row.plane;
-    r->cx.z = marches_z(r) ? row.plane : r->cx.z;
+    r->cx.z = rows_march_z(r) ? row.plane : r->cx.z;
     const char *value = cg_store_text(&r->cx, e, ir_node(k->g, id)->elem);
     body_line(r, arena_printf(arena, "%s[k] = %s;", array, value));
     r->cx.indent--;
@@ -714,186 +724,93 @@ static void store_stage(Rows *r, IrId id, const char *array)
     cg_add_by_products(k, id, from, r->cx.indent, r->body);
 }
 
-/* The loop around the rows of a kernel that looks at each row once. */
-static void write_loop(Rows *r, const char *stores, Str *out)
+static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
 {
-    const char *march = marches_z(r) ? "plane" : "y";
-    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", march, march, march,
-             r->body->at, stores);
-}
-
-static bool shares(const Rows *r)
-{
-    bool any = false;
-    for (int i = 0; i < r->tiles.n; i++) {
-        any = any || !r->tiles.at[i].own;
+    Rows *r = arena_new(k->arena, Rows);
+    *r = (Rows){.k = k, .step = step, .fold_index = -1, .gpu = gpu};
+    Str **const text[] = {&r->body, &r->before, &r->after, &r->prologue, &r->stores};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        *text[i] = arena_new(k->arena, Str);
+        str_init(*text[i], k->arena);
     }
-    return any;
-}
-
-/* Starts the loads of the rows of the turn that begins with row `from`. */
-static void write_fetches(Rows *r, int indent, const char *from, Str *out)
-{
-    for (int i = 0; i < r->tiles.n; i++) {
-        const Tile *t = &r->tiles.at[i];
-        const char *march = marches_z(r) ? "plane" : "y";
-        str_addf(out, "%*s", indent, "");
-        if (t->own) {
-            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
-                     t->row);
-        } else {
-            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
-                     march, from, t->row);
-        }
-    }
-}
-
-static void write_tiles(Rows *r, Str *out)
-{
-    for (int i = 0; i < r->tiles.n; i++) {
-        const Tile *t = &r->tiles.at[i];
-        if (t->own) {
-            str_addf(out, "    OWN_ROWS(%s, %s);\n", t->array, t->element);
-        } else {
-            str_addf(out, "    TILE_ROWS(%s, %s, %s, %s, %s);\n", t->array, t->element, t->kept,
-                     t->left, t->width);
-        }
-    }
-}
-
-static void write_keeps(Rows *r, Str *out)
-{
-    for (int i = 0; i < r->tiles.n; i++) {
-        const Tile *t = &r->tiles.at[i];
-        if (t->own) {
-            str_addf(out, "        KEEP_OWN(%s);\n", t->array);
-        } else {
-            str_addf(out, "        KEEP_ROWS(%s, %s, %s);\n", t->array, t->element, t->kept);
-        }
-    }
-    str_add(out, shares(r) ? "        ROWS_ARE_KEPT;\n" : "");
-}
-
-/* The loop around turns of TURNS rows, and in it the one over the rows of a turn.  Turns do not
- * end where strips do: rows before the first only warm up, those behind the last are idle. */
-static void write_turns(Rows *r, const char *stores, Str *out)
-{
-    write_tiles(r, out);
-    str_addf(out, "    const int begin = first - (%s - 1);\n", r->depth);
-    write_fetches(r, 4, "begin", out);
-    str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
-             shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
-    write_keeps(r, out);
-    write_fetches(r, 8, "from + TURNS", out);
-    str_addf(out,
-             "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
-             "            const int %s = min(from + turn, last);\n"
-             "%s"
-             "            if (from + turn >= first && from + turn <= last%s) {\n"
-             "%s"
-             "            }\n"
-             "        }\n"
-             "%s"
-             "    }\n",
-             marches_z(r) ? "plane" : "y", r->body->at, shares(r) ? " && x < w" : "", stores,
-             r->after->at);
-}
-
-/* How many rows a turn takes: follows from how much code a row is and how large the tiles are. */
-static void define_turns(Rows *r, Str *out)
-{
-    if (r->tiles.n == 0) {
-        str_add(out, "#define TURNS 1\n");
-        return;
-    }
-    Str columns;
-    str_init(&columns, r->k->arena);
-    for (int i = 0; i < r->tiles.n; i++) {
-        const Tile *t = &r->tiles.at[i];
-        if (!t->own) {
-            str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
-        }
-    }
-    const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
-    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", cg_define_int(r->k, r->steps, macro),
-             columns.n > 0 ? columns.at : "0");
-}
-
-/* Along y in each plane, or along z for each row of a plane. */
-static void write_kernel(Rows *r, const char *stores, Str *out)
-{
-    CgKernel *k = r->k;
-    bool z = marches_z(r);
-    cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 4);
-    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
-    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
-    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
-    if (!z) {
-        cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
-    }
-    Str planes, by_products;
-    str_init(&planes, k->arena);
-    str_init(&by_products, k->arena);
-    cg_open_by_products(k, r->step, &by_products);
-    if (!z) {
-        const bool *has = k->g->grids.at[k->domain].has;
-        cg_plane_names(k, has[IR_AX_C] && has[IR_AX_Z] ? "c z" : r->body->at, 4, &planes);
-    }
-    cg_functions(k, out);
-    if (r->depth != NULL) {
-        define_turns(r, out);
-    }
-    cg_signature(k, out);
-    str_add(out, "{\n");
-    cg_write_place(k, r->step, shares(r), out);
-    str_add(out, planes.at);
-    str_add(out, r->prologue->at);
-    str_add(out, r->before->at);
-    str_add(out, by_products.at);
-    if (r->depth != NULL) {
-        write_turns(r, stores, out);
-    } else {
-        write_loop(r, stores, out);
-    }
-    cg_close_by_products(k, r->step, out);
-    str_add(out, "}\n");
-}
-
-void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
-{
-    Str body, before, after, prologue, stores;
-    str_init(&body, k->arena);
-    str_init(&before, k->arena);
-    str_init(&after, k->arena);
-    str_init(&prologue, k->arena);
-    str_init(&stores, k->arena);
-    Rows r = {.k = k, .step = step, .body = &body, .before = &before, .after = &after,
-              .prologue = &prologue, .fold_index = -1};
-    find_extents(&r);
-    cg_context(&r.cx, k, &body, &prologue, read_text);
-    r.cx.user = &r;
-    r.cx.prologue_indent = 1;
+    find_extents(r);
+    cg_context(&r->cx, k, r->body, r->prologue, read_text);
+    r->cx.user = r;
+    r->cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
-        cg_count_uses(&r.cx, ir_node(k->g, step->stages.at[i])->in[0]);
-        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_fold, &r);
+        cg_count_uses(&r->cx, ir_node(k->g, step->stages.at[i])->in[0]);
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_fold, r);
     }
-    const int indent = r.cx.indent = r.warms_up ? 3 : 2;
+    return r;
+}
+
+/* What is done on a row. */
+static void emit_row(Rows *r)
+{
+    Str *body = r->body;
+    const int indent = r->cx.indent = r->warms_up ? 3 : 2;
     Row here = {.y = "y", .plane = "plane", .y_of = "y", .plane_of = "plane", .base = "",
-                .axis = -1};
-    for (int i = 0; i < step->stages.n; i++) {
-        IrId id = step->stages.at[i];
-        if (k->cg->buffer[id] < 0) {
+                .axis = -1, .fixed = true};
+    for (int i = 0; i < r->step->stages.n; i++) {
+        IrId id = r->step->stages.at[i];
+        if (r->k->cg->buffer[id] < 0) {
             continue;
         }
-        const char *array = find_columns(&r, id, &here, "", false);
-        array = array != NULL ? array : emit_stage(&r, id, here);
-        r.body = &stores;
-        r.cx.indent = r.warms_up ? indent + 1 : indent;
-        store_stage(&r, id, array);
-        r.body = &body;
-        r.cx.indent = indent;
+        const char *array = find_columns(r, id, &here, "", false);
+        array = array != NULL ? array : emit_stage(r, id, here);
+        r->body = r->stores;
+        r->cx.indent = r->warms_up ? indent + 1 : indent;
+        store_stage(r, id, array);
+        r->body = body;
+        r->cx.indent = indent;
     }
-    drop_unused_rows(&r);
-    write_kernel(&r, stores.at, out);
+    drop_unused_rows(r);
+}
+
+/* How the rows that are carried come from memory, and what has no columns beyond the edge. */
+static void describe_inside(Rows *r)
+{
+    CgKernel *k = r->k;
+    bool z = rows_march_z(r);
+    Str columns;
+    str_init(&columns, k->arena);
+    for (IrId id = 1; id < (IrId)k->g->nodes.n; id++) {
+        const char *width = r->extent[id].used ? width_text(r, id) : "PX";
+        if (strcmp(width, "PX") != 0) {
+            str_addf(&columns, " && IS_INSIDE(%s, %s, w)", left_text(r, id), width);
+        }
+    }
+    cg_param_extent(k, 0, 0);
+    r->columns_inside = columns.at;
+    for (int i = 0; i < r->carried.n; i++) {
+        Carried *c = &r->carried.at[i];
+        c->element = element_text(r, c->node);
+        c->kept = cg_type(ir_read_type(k->g, c->node));
+        c->left = left_text(r, c->node);
+        c->width = width_text(r, c->node);
+        c->row = row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);
+    }
+}
+
+/* GPUs have a text of their own where it differs. */
+void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
+{
+    Rows *plain = begin_rows(k, step, false), *gpu = begin_rows(k, step, true);
+    Rows *inside = begin_rows(k, step, true);
+    emit_row(plain);
+    bool carries = rows_choose_carried(plain, inside);
+    if (carries) {
+        describe_inside(inside);
+        emit_row(inside);
+    } else if (plain->fetches) {
+        emit_row(gpu);
+    }
+    rows_begin_text(plain, out);
+    if (carries || gpu->late) {
+        str_add(out, "#if PX == 4\n");
+        rows_write_kernel(carries ? plain : gpu, carries ? inside : NULL, out);
+        str_add(out, "#else\n");
+    }
+    rows_write_kernel(plain, NULL, out);
+    str_add(out, carries || gpu->late ? "#endif\n" : "");
 }

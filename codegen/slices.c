@@ -170,7 +170,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "            }\n"
              "        }\n"
              "    }\n",
-             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row, w.key,
-             k->name, w.size, w.nth, w.key, body.at);
+             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row,
+             w.key, k->name, w.size, w.nth, w.key, body.at);
     return true;
 }

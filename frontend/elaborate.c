@@ -643,7 +643,7 @@ static void check_file(Elab *el)
     for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
         outputs = outputs || s->kind == AST_OUTPUT;
     }
-    if (!outputs) {
+    if (!outputs && el->diags->errors == 0) { /* one that does not parse is no missing one */
         Span end = {el->file->source, 0, 0};
         for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
             end = s->span;

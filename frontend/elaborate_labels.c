@@ -223,6 +223,40 @@ static void spacing(Elab *el, Val record, IrExpr *arg)
     }
 }
 
+/* The parameter called so, or -1. */
+static int parameter(const Call *call, const char *name)
+{
+    int i = call->op->n_params - 1;
+    while (i >= 0 && strcmp(call->op->param[i].name, name) != 0) {
+        i--;
+    }
+    return i;
+}
+
+/* The column, from 1, that rows are sorted by: the first one of a property, of the first image. */
+static int sort_column(Elab *el, Call *call, const Wanted *m)
+{
+    int param = parameter(call, "sort");
+    const char *word = call->arg[param].text;
+    bool descending = strcmp(call->arg[parameter(call, "order")].text, "descending") == 0;
+    int column = 1, dims = el_ndim(el, call->arg[0]), sign = descending ? -1 : 1;
+    if (strcmp(word, "label") == 0) {
+        return descending ? sign : 0; /* the order that they have */
+    }
+    for (int i = 0; i < m->n; i++) {
+        const Measure *p = m->properties[i];
+        if (strcmp(word, m->headers[i]) == 0) {
+            return sign * (column + 1);
+        }
+        column += p->id == MEASURE_ID_LABEL ? 0
+                  : measure_columns(p, dims) * (p->intensity ? m->n_images : 1);
+    }
+    Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
+    diag_help(el->diags, d, "a property that the table has, such as `%s`",
+              m->n > 0 ? m->headers[0] : "label");
+    return 0;
+}
+
 /* `node` measures what is wanted of the call's labels. */
 static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
 {
@@ -238,8 +272,8 @@ static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
     for (int ax = 0; ax < 3; ax++) {
         node.arg[ax] = ir_const(el->g, 1);
     }
-    if (!call->op->param[call->op->n_params - 1].rest) {
-        spacing(el, call->arg[call->op->n_params - 1], node.arg);
+    if (parameter(call, "spacing") >= 0) {
+        spacing(el, call->arg[parameter(call, "spacing")], node.arg);
     }
     return node;
 }
@@ -264,6 +298,7 @@ Val el_measure(Elab *el, Call *call)
         }
     }
     IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};
+    table.arg[3] = ir_const(el->g, sort_column(el, call, &m));
     return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
 }
 
@@ -395,15 +430,44 @@ Val el_as_labels(Elab *el, Call *call)
     return renumbered(el, numbers, ir_const(el->g, 1), call->span);
 }
 
-/* Labels without gaps; those that are numbered in order when they are made stay as they are. */
-Val el_relabel(Elab *el, Call *call)
+/* Are they numbered in order, without gaps, when they are made? */
+static bool is_dense(Elab *el, Val labels)
 {
     IrId node;
-    if (el_plain_read(el, call->arg[0].expr, &node)) {
-        IrOp op = ir_node(el->g, node)->op;
-        if (op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT) {
-            return call->arg[0];
-        }
+    if (!el_plain_read(el, labels.expr, &node)) {
+        return false;
+    }
+    IrOp op = ir_node(el->g, node)->op;
+    return op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT;
+}
+
+/* Three channels of bytes, on a grid of their own. */
+Val el_colours(Elab *el, Call *call)
+{
+    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    bool dense = is_dense(el, labels), foreign = false;
+    IrGrid grid = *el_grid(el, labels);
+    grid.has[IR_AX_C] = true;
+    grid.extent[IR_AX_C] = ir_const(el->g, 3);
+    Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), ir_add_grid(el->g, grid))};
+    if (!el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    ir_walk(el->g, labels.expr, look_for_input, &foreign);
+    IrNode node = {.op = IR_COLOURS,
+                   .kind = IR_K_IMAGE,
+                   .elem = ELEM_U8,
+                   .grid = pair[1].grid,
+                   .in = {pair[0].expr},
+                   .arg = {ir_const(el->g, dense ? 0 : foreign ? 2 : 1)}};
+    return primitive(el, node, NULL, call->span);
+}
+
+/* Labels without gaps. */
+Val el_relabel(Elab *el, Call *call)
+{
+    if (is_dense(el, call->arg[0])) {
+        return call->arg[0];
     }
     Val labels = el_readable(el, call->arg[0], "labels", call->span);
     return renumbered(el, labels, any_numbers(el, labels.expr), call->span);

@@ -157,6 +157,16 @@ static void run_compact(Prim *p)
     }
 }
 
+static void run_colours(Prim *p)
+{
+    uint32_t *labels = uints(p, 0);
+    uint8_t *to = hold(p, p->n);
+    if (to != NULL && labels != NULL) {
+        ref_colours(labels, p->shape, arg(p, 0) == 0, to);
+        result_bytes(p, to, p->n);
+    }
+}
+
 static void run_perlabel(Prim *p)
 {
     uint32_t *labels = uints(p, 0), count = (uint32_t)count_of(p);
@@ -309,6 +319,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_LABEL] = run_label,
     [IR_LABEL_EQUAL] = run_label_equal,
     [IR_COMPACT] = run_compact,
+    [IR_COLOURS] = run_colours,
     [IR_PERLABEL] = run_perlabel,
     [IR_MEASURE] = run_measure,
     [IR_COLUMN] = run_column,

@@ -43,6 +43,9 @@ uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *
 /* In f64, which holds the numbers of u32 and i32. */
 uint32_t ref_label_equal(const double *v, RefShape s, int connectivity, uint32_t *labels);
 uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, uint32_t *out);
+/* scikit-image's ten colours for labels, which are the same in all three channels; `dense`: a label's place is
+ * its number. */
+void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out);
 /* fold: 0 sum, 1 min, 2 max, 3 count.  out has count + 1 elements, out[0] about the background. */
 void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,
                   float *out);

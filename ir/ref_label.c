@@ -164,6 +164,31 @@ uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, ui
     return (uint32_t)count;
 }
 
+void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out)
+{
+    static const uint8_t TABLE[10][3] = {{255, 0, 0},   {0, 0, 255},   {255, 255, 0}, {255, 0, 255},
+                                         {0, 128, 0},   {75, 0, 130},  {255, 140, 0}, {0, 255, 255},
+                                         {255, 192, 203}, {154, 205, 50}};
+    RefShape one = s;
+    one.c = 1;
+    size_t n = ref_pixels(one);
+    uint32_t *places = malloc((n + 1) * sizeof *places);
+    uint8_t *all = malloc(n + 1);
+    assert(places != NULL && all != NULL);
+    memset(all, 1, n);
+    memcpy(places, labels, n * sizeof *places);
+    if (!dense) {
+        (void)ref_compact(labels, all, one, places);
+    }
+    for (int c = 0; c < s.c; c++) {
+        for (size_t p = 0; p < n; p++) {
+            out[(size_t)c * n + p] = places[p] == 0 ? 0 : TABLE[(places[p] - 1) % 10][c];
+        }
+    }
+    free(places);
+    free(all);
+}
+
 /* ---- values by label ------------------------------------------------------------------------- */
 
 /* A two's complement integer of 128 bits. */

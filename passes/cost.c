@@ -1,10 +1,11 @@
 /* cost: bytes, operations and registers of a kernel, counted over its stages' expressions. */
 #include "cost.h"
 
+#include "figures.h"
+
 #include "../ir/footprint.h"
 
 enum {
-    OPS_A_BYTE = 6,      /* an H200 does some 2.5e13 instructions and moves 4e12 bytes a second */
     PIXELS = 4,          /* of a work-item */
     FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
     LONG_STRIP = 128,    /* as runtime/exec_plan.c plans them */
@@ -98,9 +99,10 @@ static double bytes_of(const IrGraph *g, IrId node)
     return size > 0 ? (double)size : FILE_BYTES;
 }
 
-Cost cost_new(IrGraph *g, const IrSchedule *s)
+Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s)
 {
-    return (Cost){g, s, arena_array(g->arena, CostStage, g->nodes.n)};
+    const DeviceFigures *figures = cx->figures != NULL ? cx->figures : figures_known(NULL);
+    return (Cost){g, s, figures->giga_ops / figures->copy_gb, arena_array(g->arena, CostStage, g->nodes.n)};
 }
 
 const CostStage *cost_stage(Cost *c, IrId id)
@@ -168,15 +170,15 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
     return k;
 }
 
-double cost_time(const CostKernel *k)
+double cost_time(const Cost *c, const CostKernel *k)
 {
-    double moves = cost_bytes(k->bytes);
+    double moves = cost_bytes(c, k->bytes);
     return k->ops > moves ? k->ops : moves;
 }
 
-double cost_bytes(double bytes)
+double cost_bytes(const Cost *c, double bytes)
 {
-    return bytes * OPS_A_BYTE;
+    return bytes * c->ops_a_byte;
 }
 
 double cost_strip_factor(double halo)

@@ -1,7 +1,7 @@
 /*
  * cost: the roofline of a kernel.  A pixel takes as long as moving its bytes or as computing it,
- * whichever is longer, so time is counted in operations and a byte is as many of them as a GPU does
- * while it moves one.
+ * whichever is longer, so time is counted in operations and a byte is as many of them as the device
+ * that the plan is for (figures.h) does while it moves one.
  */
 #ifndef PASSES_COST_H
 #define PASSES_COST_H
@@ -20,6 +20,7 @@ typedef struct CostStage {
 typedef struct Cost {
     IrGraph *g;
     const IrSchedule *s;
+    double ops_a_byte;
     CostStage *stages;   /* by node, counted when first asked for */
 } Cost;
 
@@ -30,13 +31,13 @@ typedef struct CostKernel {
     bool known;          /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
 
-Cost cost_new(IrGraph *g, const IrSchedule *s);
+Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s);
 const CostStage *cost_stage(Cost *c, IrId id);
 /* Of stages that are computed in one kernel; those that the schedule stores are written. */
 CostKernel cost_kernel(Cost *c, const IrId *stages, int n);
-double cost_time(const CostKernel *k);
+double cost_time(const Cost *c, const CostKernel *k);
 /* Of as many bytes a pixel alone. */
-double cost_bytes(double bytes);
+double cost_bytes(const Cost *c, double bytes);
 /* How often a row is computed with strips as long as the runtime makes them. */
 double cost_strip_factor(double halo);
 

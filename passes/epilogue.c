@@ -48,7 +48,7 @@ static bool blocks_pay(Cost *c, const IrStep *step, IrId image)
     double often = (k.halo + BLOCK_ROWS) / BLOCK_ROWS, seldom = cost_strip_factor(k.halo);
     double size = (double)elem_size(ir_node(c->g, image)->elem);
     return k.known && step->march == IR_AX_Y &&
-           cost_time(&k) * (often - seldom) < cost_bytes(size);
+           cost_time(c, &k) * (often - seldom) < cost_bytes(c, size);
 }
 
 static void tell(IrGraph *g, IrSchedule *s, IrId image, IrId reduction)
@@ -63,9 +63,9 @@ static void tell(IrGraph *g, IrSchedule *s, IrId image, IrId reduction)
     }
 }
 
-void pass_choose_epilogues(IrGraph *g, IrSchedule *s)
+void pass_choose_epilogues(IrGraph *g, const PassContext *cx, IrSchedule *s)
 {
-    Cost cost = cost_new(g, s);
+    Cost cost = cost_new(g, cx, s);
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
         IrId image = node->dead ? 0 : image_of(g, node);

@@ -7,6 +7,6 @@
 #include "pass.h"
 
 /* Lets kernels that march over rows hand partial results to reductions of what they store. */
-void pass_choose_epilogues(IrGraph *g, IrSchedule *s);
+void pass_choose_epilogues(IrGraph *g, const PassContext *cx, IrSchedule *s);
 
 #endif

@@ -138,7 +138,7 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     s->remarks.n = s->remarks.cap = cx->remarks.n;
     pass_choose_shapes(g, cx, s);
     if (cx->fuse == FUSE_ALL) {
-        pass_choose_epilogues(g, s);
+        pass_choose_epilogues(g, cx, s);
     }
     return s;
 }

@@ -489,7 +489,7 @@ void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
 {
     if (cx->fuse == FUSE_ALL) {
         join_producers(g, s);
-        if (pass_join_siblings(g, s)) { /* what both read has one reader now */
+        if (pass_join_siblings(g, cx, s)) { /* what both read has one reader now */
             join_producers(g, s);
         }
     }

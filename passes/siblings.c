@@ -145,7 +145,8 @@ static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *
     CostKernel both = cost_kernel(&b->cost, stages, one->stages.n + two->stages.n);
     *saved = first.bytes + second.bytes - both.bytes;
     return both.known && both.registers <= MAX_REGISTERS &&
-           cost_time(&both) <= cost_time(&first) + cost_time(&second);
+           cost_time(&b->cost, &both) <=
+               cost_time(&b->cost, &first) + cost_time(&b->cost, &second);
 }
 
 static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
@@ -196,9 +197,9 @@ static bool is_candidate(IrGraph *g, const IrStep *step)
            pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
 }
 
-bool pass_join_siblings(IrGraph *g, IrSchedule *s)
+bool pass_join_siblings(IrGraph *g, const PassContext *cx, IrSchedule *s)
 {
-    Siblings b = {g, s, cost_new(g, s), arena_array(g->arena, bool, s->steps.n + 1)};
+    Siblings b = {g, s, cost_new(g, cx, s), arena_array(g->arena, bool, s->steps.n + 1)};
     bool any = false;
     for (int i = 0; i < s->steps.n; i++) {
         b.rows[i] = is_candidate(g, &s->steps.at[i]);

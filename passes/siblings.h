@@ -7,6 +7,6 @@
 #include "pass.h"
 
 /* Joins kernels of the schedule; whether there were any. */
-bool pass_join_siblings(IrGraph *g, IrSchedule *s);
+bool pass_join_siblings(IrGraph *g, const PassContext *cx, IrSchedule *s);
 
 #endif

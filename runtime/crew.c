@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More threads than MOST get no more out of memory.  A piece of less than LEAST bytes takes less
- * time than waking somebody up for it. */
+/* More threads than MOST get no more out of memory and files.  A piece of less than LEAST bytes takes
+ * less time than waking somebody up for it. */
 enum { MOST = 7, LEAST = 512 << 10 };
 
 struct Crew {

@@ -2,9 +2,10 @@
  * measure_finish: the closing formulae on the device (kernels/measure_finish.cl), and the finished
  * columns on their way to the table.
  *
- * A table's rows are the objects that are there.  A scan finds where they go; then block after
- * block of objects becomes columns in the work area, which the host copies to their places.  A
- * vector stays on the device.
+ * A table's rows are the objects that are there.  A scan finds where they go; then block after block
+ * of objects becomes columns at the end of the work area, from where they go to their places in the
+ * table.  The last block's do so while the device goes on with the next chunk, as far as that leaves
+ * them alone.  A vector stays on the device.
  */
 #include "measuring.h"
 #include "prim_program.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 256, DEFINES = 32000, FEW = 16 << 20 /* bytes */ };
+enum { GROUP = 256, DEFINES = 32000 };
 
 extern const char kernel_text_f64_math[], kernel_text_exact_digits[];
 extern const char kernel_text_measure_object[], kernel_text_measure_formulae[];
@@ -92,35 +93,19 @@ bool measuring_reuse_work(Measuring *m, size_t bytes)
     return ok;
 }
 
-/* Columns from .. to. */
-static bool fetch_columns(Measuring *m, size_t from, size_t to, size_t pitch, size_t rows)
-{
-    PrimCall *call = m->call;
-    size_t width = pitch * sizeof(double), line = (size_t)m->count * sizeof(double);
-    double *at = call->table->at + from * (size_t)m->count + call->table->rows;
-    dev_mark_free(call->dev, m->fetched);
-    return dev_fetch_rows(call->dev, m->work, m->columns_at + from * width, width, at, line,
-                          rows * sizeof(double), to - from, &m->fetched, call->err);
-}
-
-/* Columns of `rows` rows from the end of the work area to the table, while the device goes on: a
- * few at a time, for a number that the host waits for cannot overtake a transfer. */
+/* Columns of `rows` rows from the end of the work area to the table, while the device goes on. */
 static bool fetch(Measuring *m, size_t pitch, size_t rows)
 {
     PrimCall *call = m->call;
+    PrimTable *table = call->table;
     DevMark *computed = NULL;
-    size_t columns = (size_t)call->table->columns + 1, few = FEW / (rows * sizeof(double)) + 1;
-    bool ok = dev_mark(call->dev, DEV_COMPUTE, &computed, call->err) &&
-              dev_after(call->dev, DEV_DOWNLOAD, computed, call->err);
+    bool ok =
+        dev_mark(call->dev, DEV_COMPUTE, &computed, call->err) &&
+        dev_after(call->dev, DEV_DOWNLOAD, computed, call->err) &&
+        dev_fetch_rows(call->dev, m->work, m->columns_at, pitch * sizeof(double),
+                       table->at + table->rows, (size_t)m->count * sizeof(double),
+                       rows * sizeof(double), (size_t)table->columns + 1, &m->fetched, call->err);
     dev_mark_free(call->dev, computed);
-    for (size_t from = 0; ok && from < columns; from += few) {
-        size_t to = columns - from < few ? columns : from + few;
-        ok = fetch_columns(m, from, to, pitch, rows);
-    }
-    if (!ok) { /* what is under way must not outlive the table */
-        Err ignored = {0};
-        (void)dev_finish(call->dev, &ignored);
-    }
     return ok;
 }
 

@@ -13,6 +13,7 @@ enum {
     GROUP = 256,
     LANES = 32,
     FERET_GROUP = 64,
+    SIDES = 128, /* of hulls, a group */
     FEW_OBJECTS = 4096, /* fewer may be large, and are painted by several groups each */
     PAINTERS = 64
 };
@@ -181,8 +182,8 @@ static bool launch_hull(Measuring *m, const MeasureRows *r, const MeasureShare *
                            dev_mem(r->corners)};
     return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
                                                   .kernel = "measure_hull",
-                                                  .groups = {(sides + LANES - 1) / LANES, 1, 1},
-                                                  .group = LANES,
+                                                  .groups = {(sides + SIDES - 1) / SIDES, 1, 1},
+                                                  .group = SIDES,
                                                   .args = args,
                                                   .n_args = 10});
 }

@@ -261,17 +261,31 @@ bool measuring_open(PrimCall *call, Measuring *m)
     return true;
 }
 
-/* Values of a whole number's image are taken to be of 16 bits; where they are not, the kernel is
- * compiled again when they are known. */
+/* ---- programs before anything has run -------------------------------------------------- */
+
+static bool range_ahead(const Measuring *m, DevProgram **program)
+{
+    return !measuring_is_windowed(m) ||
+           measuring_program(m, kernel_text_measure_range, true, 0, program);
+}
+
+static bool sums_ahead(const Measuring *m, DevProgram **program)
+{
+    return measuring_program(m, kernel_text_measure, true, 0, program);
+}
+
+static bool outline_ahead(const Measuring *m, DevProgram **program)
+{
+    return m->lanes.n_outline == 0 ||
+           measuring_program(m, kernel_text_measure_outline, true, 0, program);
+}
+
+/* Values are taken to be whole numbers of 16 bits by all but the kernel that finds out; where they are not,
+ * what depends on it is compiled again when they are known. */
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
 {
-    static const struct {
-        const char *text;
-        bool windowed;
-    } ahead[MEASURING_AHEAD] = {{kernel_text_measure_range, true},
-                                {kernel_text_measure, false},
-                                {kernel_text_measure_outline, false},
-                                {NULL, false}}; /* measure_finish.c's */
+    static bool (*const AHEAD[MEASURING_AHEAD])(const Measuring *, DevProgram **) = {
+        range_ahead, sums_ahead, outline_ahead, measuring_finish_program};
     static const MeasureSpread short_numbers = {16, 0, 0};
     MeasureSpread spread[MEASURE_MAX_IMAGES];
     PrimCall own = *call;
@@ -280,15 +294,8 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
     for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
         spread[k] = short_numbers;
     }
-    if (!ahead[which].windowed) {
+    if (AHEAD[which] != range_ahead) {
         measure_lanes(&m.list, spread, call, &m.lanes);
-    } else if (!measuring_is_windowed(&m)) {
-        return true;
     }
-    if (ahead[which].text == NULL) {
-        return measuring_finish_program(&m, program);
-    }
-    bool outline = ahead[which].text == kernel_text_measure_outline;
-    return (outline && m.lanes.n_outline == 0) ||
-           measuring_program(&m, ahead[which].text, true, 0, program);
+    return AHEAD[which](&m, program);
 }

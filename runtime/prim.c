@@ -14,6 +14,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(label)                                                                                       \
     P(label_equal)                                                                                 \
     P(compact)                                                                                     \
+    P(colours)                                                                                     \
     P(perlabel)                                                                                    \
     P(measure)                                                                                     \
     P(column)                                                                                      \

@@ -23,7 +23,8 @@
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
- * part, and the reader counts rows and planes from the part's first; `part` says where that is.
+ * part, and the reader counts rows and planes from the part's first; `part` says where that is; the
+ * memory of stored inputs may begin before it (PrimImage.before).
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
  * writes have room in every pass and are wanted in the last one; the table is the same in all calls.
  * The values are wanted after the last call.  The results are those of the run in one piece, bit for

@@ -241,6 +241,7 @@ typedef struct ProgTable {
     const char *name;
     int step;            /* the measure step that fills it */
     const char *columns; /* comma separated, as written in the CSV header */
+    int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
 } ProgTable;
 
 typedef struct Program {

@@ -1,6 +1,7 @@
-/* results: downloads, and deep copies of tables. */
+/* results: downloads, and deep copies of tables, sorted where the pipeline says so. */
 #include "results.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,52 @@ static void *copy_of(const void *from, size_t bytes)
         memcpy(to, from, bytes);
     }
     return to;
+}
+
+typedef struct SortRow {
+    double key;
+    int64_t row;
+} SortRow;
+
+/* NaN comes last; of equal keys the row that was first. */
+static int compare_rows(const void *a, const void *b)
+{
+    const SortRow *p = a, *q = b;
+    bool none_p = isnan(p->key), none_q = isnan(q->key);
+    if (none_p || none_q || p->key == q->key) {
+        return none_p != none_q ? (none_p ? 1 : -1) : (p->row > q->row) - (p->row < q->row);
+    }
+    return p->key < q->key ? -1 : 1;
+}
+
+/* Puts the rows of a table in order of a column, from 1; negative: largest first. */
+static bool sort_table(PrimTable *table, int by, Err *err)
+{
+    int64_t rows = table->rows;
+    int column = abs(by) - 1;
+    if (by == 0 || column >= table->columns || rows < 2) {
+        return true;
+    }
+    SortRow *order = malloc((size_t)rows * sizeof *order);
+    double *sorted = malloc((size_t)rows * sizeof *sorted);
+    bool ok = order != NULL && sorted != NULL;
+    for (int64_t i = 0; ok && i < rows; i++) {
+        double v = table->at[column * rows + i];
+        order[i] = (SortRow){by < 0 ? -v : v, i};
+    }
+    if (ok) {
+        qsort(order, (size_t)rows, sizeof *order, compare_rows);
+    }
+    for (int k = 0; ok && k < table->columns; k++) {
+        double *at = table->at + k * rows;
+        for (int64_t i = 0; i < rows; i++) {
+            sorted[i] = at[order[i].row];
+        }
+        memcpy(at, sorted, (size_t)rows * sizeof *sorted);
+    }
+    free(order);
+    free(sorted);
+    return ok || no_memory(err);
 }
 
 static bool copy_table(const PrimTable *from, PrimTable *to, Err *err)
@@ -122,6 +169,7 @@ bool results_finish(Exec *exec, Results *r, Err *err)
     memcpy(r->values, values, (size_t)p->n_values * sizeof *values);
     for (int i = 0; i < p->n_tables; i++) {
         TRY(copy_table(exec_table(exec, i), &r->tables[i], err));
+        TRY(sort_table(&r->tables[i], p->tables[i].sort, err));
     }
     return true;
 }

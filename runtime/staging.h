@@ -8,7 +8,7 @@
 
 #include "cl.h"
 
-enum { STAGING_BLOCKS = 3, STAGING_BYTES = 4 << 20 };
+enum { STAGING_BLOCKS = 3, STAGING_BYTES = 8 << 20 };
 
 typedef struct Staging Staging;
 

@@ -1,4 +1,7 @@
-/* write_behind: a queue of blocks of rows, written in the order in which they came. */
+/*
+ * write_behind: a queue of blocks of rows, written in the order in which they came.  Written blocks are
+ * filled again: fresh memory takes longer than the copy into it.
+ */
 #include "write_behind.h"
 
 #include "stopwatch.h"
@@ -12,7 +15,7 @@ enum { BLOCK_BYTES = 4 << 20 };
 typedef struct Block {
     struct Block *next;
     SinkRows rows;
-    size_t bytes;
+    size_t bytes, room;
     char pixels[];
 } Block;
 
@@ -20,7 +23,7 @@ struct WriteBehind {
     Sink *sink;
     int64_t frame;
     size_t bytes, most; /* of all blocks that wait or are written */
-    Block *first, *last;
+    Block *first, *last, *written;
     Stopwatch *watch;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -60,17 +63,36 @@ static void *write_thread(void *context)
             ok = false;
         }
         behind->bytes -= block->bytes;
+        block->next = behind->written;
+        behind->written = block;
         pthread_cond_broadcast(&behind->changed);
         pthread_mutex_unlock(&behind->lock);
-        free(block);
     }
     return NULL;
 }
 
-static Block *block_new(const SinkRows *rows, int64_t from, int64_t n)
+/* A block with room for so many bytes: a written one, else a new one; NULL: out of memory. */
+static Block *block_for(WriteBehind *behind, size_t bytes)
+{
+    pthread_mutex_lock(&behind->lock);
+    Block *block = behind->written;
+    behind->written = block != NULL ? block->next : NULL;
+    pthread_mutex_unlock(&behind->lock);
+    if (block != NULL && block->room >= bytes) {
+        return block;
+    }
+    free(block);
+    block = malloc(sizeof *block + bytes);
+    if (block != NULL) {
+        block->room = bytes;
+    }
+    return block;
+}
+
+static Block *block_new(WriteBehind *behind, const SinkRows *rows, int64_t from, int64_t n)
 {
     size_t line = (size_t)rows->grid.w * elem_size(rows->elem);
-    Block *block = malloc(sizeof *block + (size_t)n * line);
+    Block *block = block_for(behind, (size_t)n * line);
     if (block == NULL) {
         return NULL;
     }
@@ -125,7 +147,7 @@ bool write_behind_rows(WriteBehind *behind, const SinkRows *rows, Err *err)
     for (int64_t from = 0; from < rows->rows; from += most) {
         int64_t n = rows->rows - from < most ? rows->rows - from : most;
         TRY(wait_for_room(behind, (size_t)n * line, err));
-        Block *block = block_new(rows, from, n);
+        Block *block = block_new(behind, rows, from, n);
         if (block == NULL) {
             return err_set(err, CODE_MEMORY, "out of host memory for rows of the outputs");
         }
@@ -161,6 +183,10 @@ bool write_behind_finish(WriteBehind *behind, Err *err)
     pthread_cond_broadcast(&behind->changed);
     pthread_mutex_unlock(&behind->lock);
     pthread_join(behind->thread, NULL);
+    for (Block *block = behind->written, *next; block != NULL; block = next) {
+        next = block->next;
+        free(block);
+    }
     bool ok = behind->err.code == CODE_OK;
     if (!ok) {
         *err = behind->err;

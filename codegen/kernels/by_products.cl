@@ -23,10 +23,12 @@
     local double px_lanes[PX * LX];                                                                \
     const int px_own = clamp(w - (int)get_global_id(0) * PX, 0, PX)
 #define REDUCED_OPEN(name)                                                                         \
-    double name##_sum[PX], name##_count[PX], name##_squares[PX];                                   \
+    double name##_sum[PX], name##_squares[PX];                                                     \
     float name##_low[PX], name##_high[PX];                                                         \
+    int name##_count[PX];                                                                          \
     PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
-        name##_sum[px_k] = name##_count[px_k] = name##_squares[px_k] = 0.0;                        \
+        name##_sum[px_k] = name##_squares[px_k] = 0.0;                                             \
+        name##_count[px_k] = 0;                                                                    \
         name##_low[px_k] = INFINITY;                                                               \
         name##_high[px_k] = -INFINITY;                                                             \
     }
@@ -50,7 +52,7 @@
 #define REDUCED_CLOSE(name, wanted, to)                                                            \
     if ((wanted)&1) {                                                                              \
         REDUCED_QUANTITY(0, name##_sum, 0.0, to)                                                   \
-        REDUCED_QUANTITY(1, name##_count, 0.0, to)                                                 \
+        REDUCED_QUANTITY(1, name##_count, 0, to)                                                   \
     }                                                                                              \
     if ((wanted)&2) {                                                                              \
         REDUCED_QUANTITY(2, name##_squares, 0.0, to)                                               \

@@ -156,6 +156,36 @@
         name[2] = px_q.z;                                                                          \
         name[3] = px_q.w;                                                                          \
     }
+
+/* Rows that stay in registers while the march passes over them, TURNS of them a turn, where all
+ * columns of the group are inside.  A halo of one or two columns is loaded as such. */
+#define ROWS_CARRIED 3
+#define UP2(n) ((n) <= 2 ? 2 : UP4(n))
+#define IS_INSIDE(left, width, w)                                                                  \
+    (PX * LX * (int)get_group_id(0) >= left &&                                                     \
+     PX * LX * (int)get_group_id(0) - left + TILE_COLUMNS(width) <= w)
+#define FETCH_CARRIED(to, T, at, row, left, n)                                                     \
+    {                                                                                              \
+        const int px_at = at;                                                                      \
+        const global T *px_row = row;                                                              \
+        LOAD_BESIDE(T, to, 0, left, px_row + x - left)                                             \
+        LOAD_BESIDE(T, to, left, PX, px_row + x)                                                   \
+        LOAD_BESIDE(T, to, left + PX, n - left - PX, px_row + x + PX)                              \
+    }
+#define LOAD_BESIDE(T, to, at, n, from)                                                            \
+    if ((n) == 2) {                                                                                \
+        const PX_JOIN(T, 2) px_p = *(const global PX_JOIN(T, 2) *)(from);                          \
+        to[at] = px_p.x;                                                                           \
+        to[(at) + 1] = px_p.y;                                                                     \
+    } else {                                                                                       \
+        PX_UNROLL for (int px_v = 0; px_v < (n) / 4; px_v++) {                                     \
+            const PX_JOIN(T, 4) px_q = *(const global PX_JOIN(T, 4) *)((from) + 4 * px_v);         \
+            to[(at) + 4 * px_v] = px_q.x;                                                          \
+            to[(at) + 4 * px_v + 1] = px_q.y;                                                      \
+            to[(at) + 4 * px_v + 2] = px_q.z;                                                      \
+            to[(at) + 4 * px_v + 3] = px_q.w;                                                      \
+        }                                                                                          \
+    }
 #else
 #define TILE_COLUMNS(width) 0
 #define ROWS_A_TURN(steps, columns) 4

@@ -63,13 +63,13 @@ typedef struct CompactSpot {
 
 /* The top of a work-item's first column.  Where the image is narrow, a group has strips below each
  * other. */
-COMPACT_INLINE CompactSpot compact_spot(CompactGrid g)
+COMPACT_INLINE CompactSpot compact_spot(CompactGrid g, uint group)
 {
     const uint item = (uint)get_local_id(0), lane = item & (((uint)1 << g.lanes) - 1);
     const uint span = (uint)COMPACT_COLUMNS << g.lanes;
     const uint tiles = ((uint)g.w + span - 1) / span;
     const uint strips = ((uint)g.h + COMPACT_ROWS - 1) / COMPACT_ROWS;
-    const uint group = (uint)get_group_id(0), below = group / tiles;
+    const uint below = group / tiles;
     const uint strip = below * ((uint)get_local_size(0) >> g.lanes) + (item >> g.lanes);
     CompactSpot at;
     at.x = (int)((group - below * tiles) * span + lane);
@@ -113,6 +113,7 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
     return *at != id && atomic_xchg(at, id) != id;
 }
 
+#ifdef READ_HAS_1 /* there is a keep: colours.cl has kernels of its own */
 /*
  * Most pixels continue their column's run of an id or belong to one that the group has met already;
  * few cost an access to the bitmap.
@@ -123,7 +124,7 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
     local uint own_seen[COMPACT_SEEN];
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
-    CompactSpot own_at = compact_spot(own_grid);
+    CompactSpot own_at = compact_spot(own_grid, (uint)get_group_id(0));
     for (uint own_i = (uint)get_local_id(0); own_i < COMPACT_SEEN;
          own_i += (uint)get_local_size(0)) {
         own_seen[own_i] = COMPACT_NONE;
@@ -148,26 +149,33 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
     }
 }
 
-kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
-compact_count(global uint *scratch, uint words)
+#endif
+
+/* Counts a block of words; `sums` has an element for each work-item of the group, all of which come here. */
+COMPACT_INLINE void compact_count_block(local uint *sums, CompactBits bits, uint group)
 {
-    local uint sums[COMPACT_GROUP];
-    const CompactBits bits = compact_bits(scratch, words);
     const uint each = COMPACT_BLOCK / COMPACT_GROUP;
-    const uint group = (uint)get_group_id(0), item = (uint)get_local_id(0);
+    const uint item = (uint)get_local_id(0);
     const uint first = group * COMPACT_BLOCK + item * each;
     uint own = 0, all;
-    for (uint i = first; i < first + each && i < words; i++) {
+    for (uint i = first; i < first + each && i < bits.words; i++) {
         own += (uint)popcount(bits.bitmap[i]);
     }
     uint before = scan_group(sums, own, &all);
-    for (uint i = first; i < first + each && i < words; i++) {
+    for (uint i = first; i < first + each && i < bits.words; i++) {
         bits.before[i] = (ushort)before;
         before += (uint)popcount(bits.bitmap[i]);
     }
     if (item == 0) {
         bits.sums[group] = all;
     }
+}
+
+kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
+compact_count(global uint *scratch, uint words)
+{
+    local uint sums[COMPACT_GROUP];
+    compact_count_block(sums, compact_bits(scratch, words), (uint)get_group_id(0));
 }
 
 /* How many keys before this one are marked. */
@@ -178,6 +186,7 @@ COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
            (uint)popcount(bits.bitmap[word] & (bit - 1));
 }
 
+#ifdef READ_HAS_1
 COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)
 {
     const uint key = id >> g.rest;
@@ -194,7 +203,7 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
     const uint own_nothing = own_rest == 0 ? 0 : COMPACT_NONE;
-    CompactSpot own_at = compact_spot(own_grid);
+    CompactSpot own_at = compact_spot(own_grid, (uint)get_group_id(0));
     const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
     uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
     uint own_new[COMPACT_COLUMNS] = {own_nothing, own_nothing, own_nothing, own_nothing};
@@ -220,3 +229,4 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
         }
     }
 }
+#endif

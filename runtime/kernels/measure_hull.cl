@@ -223,7 +223,7 @@ measure_moments(const uint n, const uint from, const uint out, const uint capaci
                 global const uint *lows, global const uint *place, global const uint *heights,
                 global const ulong *powers)
 {
-    local double lanes[MEASURE_LANES][16];
+    local double lanes[MEASURE_LANES][17]; /* 17: else all lanes would meet in the same banks */
     const uint object = from + get_group_id(0), power = get_group_id(1), lane = get_local_id(0);
     const size_t stride = n;
     const int rows = (int)heights[object];

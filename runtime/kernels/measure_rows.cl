@@ -166,7 +166,8 @@ kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint own_out,
               const ulong own_wanted, global ulong *own_sums, global const uint *own_lows)
 {
-    local double own_lanes[MEASURE_LANES][16];
+    /* 17: else all lanes would meet in the same banks. */
+    local double own_lanes[MEASURE_LANES][17];
     const uint own_object = get_group_id(0), own_power = get_group_id(1),
                own_lane = get_local_id(0);
     const ulong own_count = own_sums[own_object];

@@ -35,15 +35,10 @@ SCAN_INLINE SCAN_NUMBER scan_group(local SCAN_NUMBER *sums, SCAN_NUMBER value, S
     return through - value;
 }
 
-/*
- * One group: replaces the n numbers from words[at] by the sums of those before, and writes the sum
- * of all to values[slot] (unless slot is -1).
- */
-kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1))) void
-scan_sums(global SCAN_NUMBER *words, ulong at, uint n, global double *values, int slot)
+/* Replaces n numbers by the sums of those before; the sum of all.  The whole group must come here; `sums` as
+ * above. */
+SCAN_INLINE ulong scan_numbers(local SCAN_NUMBER *sums, global SCAN_NUMBER *numbers, uint n)
 {
-    local SCAN_NUMBER sums[SCAN_GROUP];
-    global SCAN_NUMBER *const numbers = words + at;
     const uint item = (uint)get_local_id(0);
     ulong before = 0;
     for (uint first = 0; first < n; first += SCAN_GROUP * 4) {
@@ -63,7 +58,17 @@ scan_sums(global SCAN_NUMBER *words, ulong at, uint n, global double *values, in
         }
         before += all;
     }
-    if (item == 0 && slot >= 0) {
-        values[slot] = (double)before;
+    return before;
+}
+
+/* One group: scans the n numbers from words[at], and writes the sum of all to values[slot] (unless slot is
+ * -1). */
+kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1))) void
+scan_sums(global SCAN_NUMBER *words, ulong at, uint n, global double *values, int slot)
+{
+    local SCAN_NUMBER sums[SCAN_GROUP];
+    const ulong all = scan_numbers(sums, words + at, n);
+    if (get_local_id(0) == 0 && slot >= 0) {
+        values[slot] = (double)all;
     }
 }

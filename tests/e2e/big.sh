@@ -53,5 +53,16 @@ for size in '3000 2000' '1000 900'; do
     expect 0 '' ./soft cut.tif -q -o soft2 --memory 3MiB
     check diff -r -x '.*' soft1 soft2
 done
+# Read so often that the rows are lent.
+cat >often.pipe <<'PIPE'
+input image[y, x]
+s = kappa_sigma(image, 2)
+output mask = gaussian(image, 1) > s.median + s.std
+PIPE
+expect 0 '' "$PIPEC" build often.pipe -o often
+check "$CELLS" make cut.tif 2700 1900 strips
+expect 0 '' ./often cut.tif -q -o often1
+expect 0 '' ./often cut.tif -q -o often2 --memory 3MiB
+check diff -r -x '.*' often1 often2
 expect 0 '' "$PIPEC" run soft.pipe "$SAMPLES/blobs.tif" -q --check --memory 1MiB -o checked
 finish

@@ -95,6 +95,25 @@ expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe"
 shows 'peak'
 expect 2 'shape' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape large
 
+# ---- tables in the order of a column ----------------------------------------------------------
+cat >sorted.pipe <<'END'
+input image[y, x]
+objects = label(image > otsu(image))
+output by_label = measure(objects, image, area, centroid, sum)
+output by_sum = measure(objects, image, area, centroid, sum, sort = sum, order = descending)
+output by_area = measure(objects, image, area, sort = area)
+END
+expect 0 '' "$PIPEC" run sorted.pipe "$SAMPLES/blobs.tif" -o sorted
+sed 1d sorted/blobs_by_label.csv | LC_ALL=C sort -s -t, -k5,5gr >want
+sed 1d sorted/blobs_by_sum.csv >got
+check cmp want got
+sed 1d sorted/blobs_by_label.csv | LC_ALL=C sort -s -t, -k2,2g | cut -d, -f1,2 >want
+sed 1d sorted/blobs_by_area.csv >got
+check cmp want got
+expect 0 '' "$PIPEC" build sorted.pipe -o sorted_program
+expect 0 '' ./sorted_program "$SAMPLES/blobs.tif" -o built
+check cmp sorted/blobs_by_sum.csv built/blobs_by_sum.csv
+
 # ---- operators, devices, help -----------------------------------------------------------
 expect 0 '' "$PIPEC" ops
 cut -d' ' -f1 said.out >names

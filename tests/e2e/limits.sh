@@ -74,7 +74,7 @@ output top = h_maxima(image, 300)
 output hulls = hull(nuclei)
 output lower = percentile_filter(image, 30, box(5))
 PIPE
-in_parts whole_3d volume 16x64x64:u16 450KiB 1MiB
+in_parts whole_3d volume 16x64x64:u16 500KiB 1MiB
 
 expect 4 'nothing runs in' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
 finish

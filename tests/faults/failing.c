@@ -211,3 +211,7 @@ CL_CALL(clEnqueueFillBuffer,
 CL_CALL(clEnqueueCopyBuffer,
         (cl_command_queue q, cl_mem a, cl_mem b, size_t ao, size_t bo, size_t n, WAITS),
         (q, a, b, ao, bo, n, WAITS_ARGS))
+CL_CALL(clEnqueueMarkerWithWaitList, (cl_command_queue q, WAITS), (q, WAITS_ARGS))
+CL_CALL(clEnqueueBarrierWithWaitList, (cl_command_queue q, WAITS), (q, WAITS_ARGS))
+CL_CALL(clWaitForEvents, (cl_uint n, const cl_event *e), (n, e))
+CL_CALL(clFlush, (cl_command_queue q), (q))

@@ -9,13 +9,14 @@
 
 "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o good --device cpu --quiet || exit 1
 
+LIMIT=
 # run KIND N EVER: one run in which that call fails; its exit code is in $code.
 run() {
     rm -rf out fail.log
     FAIL_EVER=$3
     [ -n "$FAIL_EVER" ] && export FAIL_EVER || unset FAIL_EVER
     timeout 100 env FAIL_KIND="$1" FAIL_AT="$2" FAIL_LOG=fail.log LD_PRELOAD="$FAILING" \
-        "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o out --device cpu --quiet \
+        "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o out --device cpu --quiet $LIMIT \
         >said.out 2>said.err </dev/null
     code=$?
     unset FAIL_EVER
@@ -62,6 +63,10 @@ sweep memory '1 2 3 4 5' ''
 sweep memory '1 2 3 4 5' 1
 sweep files '1 5' ''
 sweep files '1 5' 1
+sweep device '1 3 4' ''
+sweep device '1 3 4' 1
+LIMIT='--memory 256KiB' # in parts
+sweep memory '1 2 3 4 5' ''
 sweep device '1 3 4' ''
 sweep device '1 3 4' 1
 finish

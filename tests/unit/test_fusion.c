@@ -23,42 +23,44 @@ static const IrSchedule *schedule_of(const char *text, IrGraph **g)
     return pass_run_all(*g, &cx);
 }
 
-/* One image under one plan. */
-static void check(const char *text, const int size[4], Elem elem, int kind, PassFuse fuse,
-                  int part_rows)
+typedef struct Plan {
+    PassFuse fuse;
+    int part_rows, shape;
+} Plan;
+
+static void check(const char *text, const int size[4], Elem elem, int kind, Plan plan)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
-    BothCase in = {.n_inputs = 1, .part_rows = part_rows};
+    BothCase in = {.n_inputs = 1, .part_rows = plan.part_rows, .shape = plan.shape};
     in.inputs[0] = both_image(size[0], size[1], size[2], size[3], elem, 7, kind);
     for (int i = 0; i < g->params.n; i++) {
         in.params[i] = g->params.at[i].value;
     }
-    PassContext cx = {.fuse = fuse, .verify = true};
+    PassContext cx = {.fuse = plan.fuse, .verify = true};
     char why[400];
     if (!both_run(g, &cx, &in, device, why, sizeof why)) {
-        fail_msg("%d x %d x %d, %s of %s, fuse %d, parts of %d: %s\n%s", size[0], size[1], size[2],
-                 BOTH_KIND_NAMES[kind], elem_name(elem), (int)fuse, part_rows, why, text);
+        fail_msg("%d x %d x %d, %s of %s, fuse %d, parts of %d, shape %d: %s\n%s", size[0], size[1],
+                 size[2], BOTH_KIND_NAMES[kind], elem_name(elem), (int)plan.fuse, plan.part_rows,
+                 plan.shape, why, text);
     }
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
 
-/* Sizes with more than one group in each direction, and less than one. */
-static const int SIZES[][2] = {{1, 1}, {5, 70}, {300, 130}, {259, 3}, {520, 65}};
-enum { N_SIZES = sizeof SIZES / sizeof *SIZES };
-
-static void check_all(const char *text)
+/* With the kernels of GPUs and of CPUs, in parts and unfused; several groups in each direction. */
+static void check_all(const char *text, PassFuse other)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
     const IrGrid *grid = &g->grids.at[ir_node(g, 1)->grid];
-    for (int i = 0; i < N_SIZES; i++) {
-        const int size[4] = {SIZES[i][0], SIZES[i][1], grid->has[IR_AX_Z] ? 5 : 1,
-                             grid->has[IR_AX_C] ? 3 : 1};
-        Elem declared = ir_node(g, 1)->elem;
-        Elem elem = declared != ELEM_FILE ? declared : i % 2 ? ELEM_U8 : ELEM_F32;
-        check(text, size, elem, i == 1 ? BOTH_SPECIAL : BOTH_NOISE, FUSE_ALL, 0);
-        check(text, size, elem, BOTH_NOISE, i % 2 ? FUSE_NONE : FUSE_POINTWISE, 0);
-        check(text, size, elem, BOTH_NOISE, FUSE_ALL, grid->has[IR_AX_Z] ? 2 : 33);
-    }
+    bool volume = grid->has[IR_AX_Z];
+    const int d = volume ? 3 : 1, c = grid->has[IR_AX_C] ? 3 : 1;
+    const int wide[4] = {301, 130, d, c}, narrow[4] = {5, 70, d, c};
+    Elem declared = ir_node(g, 1)->elem;
+    Elem f32 = declared != ELEM_FILE ? declared : ELEM_F32;
+    Elem u8 = declared != ELEM_FILE ? declared : ELEM_U8;
+    check(text, wide, f32, BOTH_SPECIAL, (Plan){FUSE_ALL, 0, SHAPE_GPU});
+    check(text, wide, u8, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_CPU});
+    check(text, wide, f32, BOTH_NOISE, (Plan){FUSE_ALL, volume ? 2 : 33, SHAPE_BY_DEVICE});
+    check(text, narrow, u8, BOTH_NOISE, (Plan){other, 0, SHAPE_BY_DEVICE});
 }
 
 /* ---- reductions --------------------------------------------------------------------------- */
@@ -110,14 +112,82 @@ static void reductions_are_taken_on_the_way(void **state)
         if (count_taken(g, s) != CASES[i].taken || strip != CASES[i].strip) {
             fail_msg("%s\n%d taken on the way, strips of %d", CASES[i].text, count_taken(g, s), strip);
         }
-        check_all(CASES[i].text);
+        if (CASES[i].taken > 0) {
+            check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
     }
+}
+
+/* ---- siblings ------------------------------------------------------------------------------ */
+
+static int count_kernels(const IrSchedule *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->steps.n; i++) {
+        n += s->steps.at[i].kind == IR_STEP_KERNEL;
+    }
+    return n;
+}
+
+static void readers_of_one_image_share_a_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int kernels;
+    } CASES[] = {
+        {"input image[y, x]\noutput a = gaussian(image, 1)\noutput b = gaussian(image, 2)\n", 1},
+        {"input image[y, x]\noutput a = sqrt(image)\noutput b = image * 2\noutput c = image > 3\n", 1},
+        {"input image[y, x]\noutput mask = image > 30\noutput bright = image if mask else 0\n", 1},
+        {"input image[z, y, x]\noutput a = image * 2\noutput b = image + z_of(image)\n", 1},
+        /* A diamond whose ends are outputs: what both read is never stored, */
+        {"input image[y, x]\ng = gaussian(image, 0.5)\noutput a = gaussian(image, 1) - g\n"
+         "output b = g * x_of(image) + exp(g)\n", 1},
+        /* unless one of them reads it at other pixels than it is computed on. */
+        {"input image[y, x]\ng = gaussian(image, 1)\noutput a = sobel(g)\noutput b = g * 2\n", 3},
+        /* What comes between them takes part, or stands behind. */
+        {"input image[y, x]\noutput a = image * 2\noutput m = max(sobel(a))\noutput b = image + 1\n", 2},
+        {"input image[y, x]\noutput a = image * 2\nm = mean(a)\noutput b = image / m\n", 2},
+        {"input image[y, x]\noutput a = image * 2\nv = image\nrepeat 2 {\n v = gaussian(v, 1) + a\n}\n"
+         "output v\noutput b = image + 1\n", 3},
+        /* Too many rows stay open. */
+        {"input image[y, x]\noutput a = gaussian(image, 4)\noutput b = gaussian(image, 5)\n", 2},
+        /* Other grids, other images. */
+        {"input image[y, x]\noutput a = image * 2\noutput b = flip(image)\n", 2},
+        {"input image[y, x, c]\noutput a = image[c = 0] * 2\noutput b = image + 1\n", 2},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g;
+        const IrSchedule *s = schedule_of(CASES[i].text, &g);
+        if (count_kernels(s) != CASES[i].kernels) {
+            fail_msg("%s\n%d kernels, not %d", CASES[i].text, count_kernels(s), CASES[i].kernels);
+        }
+        check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+    }
+}
+
+static void stages_that_met_are_stored_no_more(void **state)
+{
+    (void)state;
+    IrGraph *g;
+    const IrSchedule *s = schedule_of("input image[y, x]\ng = gaussian(image, 0.5)\n"
+                                      "output a = gaussian(image, 1) - g\n"
+                                      "output b = g * x_of(image) + exp(g)\n", &g);
+    int stored = 0;
+    for (int i = 1; i < g->nodes.n; i++) {
+        stored += !g->nodes.at[i].dead && g->nodes.at[i].op == IR_MAP && s->stored[i];
+    }
+    assert_int_equal(stored, 2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup,
+                                        arena_teardown),
+        cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup,
+                                        arena_teardown),
+        cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup,
                                         arena_teardown),
     };
     return cmocka_run_group_tests_name("fusion", tests, open_device, close_device);

@@ -20,7 +20,8 @@ static void check(const char *text, Extent e, Elem elem, int kind, int part_rows
 {
     IrGraph *g = pipeline_must("test.pipe", text);
     BothCase in = {.n_inputs = 1, .shape = SHAPE_GPU, .part_rows = part_rows};
-    in.inputs[0] = both_image(e.w, e.h, e.d, 1, elem, 5, kind);
+    bool channels = g->grids.at[ir_node(g, 1)->grid].has[IR_AX_C];
+    in.inputs[0] = both_image(e.w, e.h, e.d, channels ? 3 : 1, elem, 5, kind);
     for (int i = 0; i < g->params.n; i++) {
         in.params[i] = g->params.at[i].value;
     }
@@ -34,7 +35,7 @@ static void check(const char *text, Extent e, Elem elem, int kind, int part_rows
 }
 
 static const Extent SIZES[] = {{1, 1, 1},   {1, 40, 1},  {70, 3, 1},   {31, 17, 1},
-                               {33, 9, 1},  {256, 19, 1}, {259, 150, 1}, {600, 21, 1}};
+                               {33, 9, 1},  {256, 19, 1}, {259, 150, 1}, {600, 60, 1}};
 
 /* Every size, in one piece and in parts. */
 static void check_sizes(const char *text, Elem elem, int kind)
@@ -86,11 +87,83 @@ static void windows_of_all_kinds(void **state)
     }
 }
 
+/* Short folds over what is computed of several rows: carried in registers away from the edges. */
+static void rows_are_carried(void **state)
+{
+    (void)state;
+    static const char *const BOXES[] = {"nearest", "reflect", "mirror", "wrap", "constant(3)"};
+    for (int b = 0; b < 5; b++) {
+        const char *text = arena_printf(
+            &arena,
+            "input image[y, x]\n"
+            "gx = image[dx = 1, border = %s] - image[dx = -1, border = %s]\n"
+            "gy = image[dy = 1, border = %s] - image[dy = -1, border = %s]\n"
+            "fn box3(v) = sum(v[dy = j, dx = i, border = %s] for j in -1 .. 1, i in -1 .. 1)\n"
+            "xy = box3(gx * gy)\n"
+            "output corners = box3(gx * gx) * box3(gy * gy) - xy * xy\n",
+            BOXES[b], BOXES[b], BOXES[b], BOXES[b], BOXES[b]);
+        check_sizes(text, b % 2 ? ELEM_U8 : ELEM_F32, BOTH_NOISE);
+    }
+}
+
+static void rows_of_all_kinds_are_carried(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        /* one to each side, four rows apart, beside the pixel itself and its place */
+        "input image[y, x]\na = image[dy = -2] + 2 * image[dy = 2, dx = 3] + y_of(image)\n"
+        "output s = sum(a[dy = j] for j in -1 .. 1) + image\n",
+        /* to one side; folds of one length that do not begin together */
+        "input image[y, x]\na = image[dy = 1] * image\n"
+        "output s = sum(a[dy = j] for j in 0 .. 2) - sum(a[dy = j] for j in -3 .. -1)\n",
+        /* folds of two lengths */
+        "input image[y, x]\na = image[dy = 1] - image[dy = -1]\n"
+        "output s = sum(a[dy = j] for j in -1 .. 1) - max(a[dy = j] for j in 0 .. 1)\n",
+        /* along z */
+        "input image[z, y, x]\na = image[dz = 1] - image[dz = -1, dx = 1]\n"
+        "output s = sum(a[dz = j] for j in -1 .. 1)\n",
+        /* two images and channels */
+        "input image[y, x, c]\na = image[c = 0, dy = 1] - image[c = 1, dy = -1] * image[c = 0]\n"
+        "output s = sum(a[dy = j, dx = i] for j in -1 .. 1, i in -1 .. 1)\n",
+        /* the row itself too, with what is beside it */
+        "input image[y, x]\na = image[dy = 1] * image[dy = -1, dx = 1]\n"
+        "output s = sum(a[dy = j] for j in -1 .. 1) + image[dx = -1]\n",
+    };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        Extent e = i == 3 ? (Extent){600, 3, 50} : (Extent){600, 60, 1};
+        check(TEXTS[i], e, ELEM_F32, BOTH_NOISE, 0);
+        check(TEXTS[i], e, ELEM_U8, BOTH_NOISE, 21);
+    }
+}
+
+/* Folds that end a few rows apart take one row, and that of other images their own. */
+static void finished_sums_wait(void **state)
+{
+    (void)state;
+    check_sizes("input image[y, x]\noutput a = gaussian(image, 1) - gaussian(image, 2)\n", ELEM_F32,
+                BOTH_SPECIAL);
+    static const char *const TEXTS[] = {
+        "input image[y, x]\noutput a = gaussian(image, 1.5, border = wrap) - gaussian(image, 1, border = reflect)\n",
+        "input image[y, x]\noutput a = gaussian(image, 0.7) - gaussian(image, 3) * gaussian(image, 1.2)\n",
+        "input image[y, x]\noutput a = sum(image[dy = j] for j in -7 .. 1) - sum(image[dy = j] for j in 2 .. 6)\n",
+        "input image[y, x]\noutput a = sum(image[dy = j, border = constant(2)] for j in -7 .. 1) "
+        "+ sum(image[dy = j, border = constant(2)] for j in -1 .. 4)\n",
+    };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        check(TEXTS[i], SIZES[6], ELEM_F32, BOTH_NOISE, 0);
+        check(TEXTS[i], SIZES[6], ELEM_U16, BOTH_NOISE, 32);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(windows_are_ranked_bit_by_bit, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_of_all_kinds, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(rows_are_carried, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(rows_of_all_kinds_are_carried, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(finished_sums_wait, arena_setup, arena_teardown),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

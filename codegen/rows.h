@@ -1,0 +1,119 @@
+/*
+ * rows: what the writers of a kernel that marches over rows hand to each other (rows.c says how it
+ * marches): rows.c writes what is done on a row, rows_frame.c the loops around it.
+ */
+#ifndef CODEGEN_ROWS_H
+#define CODEGEN_ROWS_H
+
+#include "kernel.h"
+
+/* A row of some plane, by the name of its variable. */
+typedef struct Row {
+    const char *y, *plane;
+    const char *y_of, *plane_of; /* the same, written out over the current row and plane */
+    const char *base;      /* what it is derived from, and how: the same again is the same row */
+    IrExpr offset;
+    int axis;
+    IrBorder border;
+    const char *inside;    /* under a constant border: the condition for being in the image */
+    bool folded;           /* derived from the row that a fold takes */
+    bool fixed;            /* and so many rows from the current one, */
+    int ahead;             /* but for the image's edges */
+} Row;
+
+/* The columns of a node on a row, as an array. */
+typedef struct Columns {
+    IrId node;
+    const char *y, *plane, *channel;
+    const char *array;
+    bool mended; /* on a row outside, the value of a constant border stands in it */
+} Columns;
+
+typedef struct Extent {
+    IrExpr left, right;    /* columns beyond the own PX; host expressions */
+    IrBorder border;       /* of the reads with offsets in x */
+    IrExpr outside;
+    bool used, computed;   /* computed: a stage of this kernel */
+    bool carried;          /* on every row that it is read on */
+} Extent;
+
+/* A stored node's columns on a row, that are fetched a turn ahead: through local memory, or, when
+ * each work-item needs its own only, in registers. */
+typedef struct Tile {
+    bool own;
+    const char *array, *element, *kept; /* types in memory and in the tile */
+    const char *left, *width, *map;
+    const char *row;                    /* pointer to the row's beginning, over the current row */
+} Tile;
+
+/* A stored node's rows, from `lo` to `hi` rows from the current one, that stay in registers while
+ * the march passes over them (rows_carry.c). */
+typedef struct Carried {
+    IrId node;
+    const char *channel, *array;
+    int lo, hi;
+    const char *element, *kept; /* types in memory and in registers */
+    const char *left, *width;
+    const char *row;            /* pointer to the row's beginning, over px_at */
+} Carried;
+
+/* The last row that a fold over the march axis takes for one of its results. */
+typedef struct LastRow {
+    IrExpr ahead;
+    IrBorder border;
+} LastRow;
+
+typedef struct Rows {
+    CgKernel *k;
+    const IrStep *step;
+    Str *body;             /* inside the loop over rows */
+    Str *before;           /* in front of it: accumulators */
+    Str *after;            /* at the end of a turn: accumulators move up */
+    Str *prologue;
+    Str *stores;           /* what a row is stored by */
+    Vec(Tile) tiles;
+    CgContext cx;
+    Extent *extent;        /* by node */
+    Vec(Row) rows;
+    Vec(Columns) columns;
+    /* The stage that is being emitted. */
+    IrId stage;
+    Row at;
+    int fold_index;        /* of the fold over the march axis around the expression; -1 none */
+    Row fold_row;
+    Vec(LastRow) last_rows; /* of all folds over the march axis */
+    const char *depth;     /* rows of warm-up: the longest fold; NULL none */
+    IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
+    bool warms_up;         /* some stage has a fold over the march axis */
+    bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
+    bool gpu;              /* the text is for GPUs alone */
+    bool late;             /* some fold keeps its finished sums for some rows */
+    bool inside;           /* nothing beyond the image's edge is read; then some rows are carried */
+    const char *columns_inside; /* the condition for that, of columns */
+    int lo, hi;            /* rows read, from the current one */
+    Vec(Carried) carried;
+} Rows;
+
+static inline bool rows_march_z(const Rows *r)
+{
+    return r->step->march == IR_AX_Z;
+}
+
+/* Which stored rows `inside`, of a strip away from the image's edges, carries, when `r` is what is
+ * done on any row; false when there is nothing to gain. */
+bool rows_choose_carried(const Rows *r, Rows *inside);
+/* The array of a node's columns on a row, if they are carried; else NULL. */
+const char *rows_carried(const Rows *r, IrId node, const Row *row, const char *channel);
+/* The condition under which a strip is away from the image's edges. */
+const char *rows_are_inside(const Rows *r);
+/* What stands around the march for them: in front of it, at the beginning and the end of a turn. */
+void rows_open_carried(Rows *r, Str *out);
+void rows_keep_carried(Rows *r, Str *out);
+void rows_move_carried(Rows *r, Str *out);
+
+/* What the kernel's text begins with; then the whole kernel around what r does on a row, for strips
+ * away from the image's edges what `inside` does, if it is not NULL. */
+void rows_begin_text(Rows *r, Str *out);
+void rows_write_kernel(Rows *r, Rows *inside, Str *out);
+
+#endif

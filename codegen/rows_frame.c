@@ -1,0 +1,183 @@
+/*
+ * rows_frame: the loops around what a marching kernel does on a row (rows.c): over rows, or over
+ * turns of rows that are fetched a turn ahead.
+ */
+#include "rows.h"
+
+#include "by_products.h"
+#include "names.h"
+
+#include <string.h>
+
+/* The loop around the rows of a kernel that looks at each row once. */
+static void write_loop(Rows *r, Str *out)
+{
+    const char *march = rows_march_z(r) ? "plane" : "y";
+    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", march, march, march,
+             r->body->at, r->stores->at);
+}
+
+static bool shares(const Rows *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->tiles.n; i++) {
+        any = any || !r->tiles.at[i].own;
+    }
+    return any;
+}
+
+/* Starts the loads of the rows of the turn that begins with row `from`. */
+static void write_fetches(Rows *r, int indent, const char *from, Str *out)
+{
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        const char *march = rows_march_z(r) ? "plane" : "y";
+        str_addf(out, "%*s", indent, "");
+        if (t->own) {
+            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
+                     t->row);
+        } else {
+            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
+                     march, from, t->row);
+        }
+    }
+}
+
+static void write_tiles(Rows *r, Str *out)
+{
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        if (t->own) {
+            str_addf(out, "    OWN_ROWS(%s, %s);\n", t->array, t->element);
+        } else {
+            str_addf(out, "    TILE_ROWS(%s, %s, %s, %s, %s);\n", t->array, t->element, t->kept,
+                     t->left, t->width);
+        }
+    }
+}
+
+static void write_keeps(Rows *r, Str *out)
+{
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        if (t->own) {
+            str_addf(out, "        KEEP_OWN(%s);\n", t->array);
+        } else {
+            str_addf(out, "        KEEP_ROWS(%s, %s, %s);\n", t->array, t->element, t->kept);
+        }
+    }
+    str_add(out, shares(r) ? "        ROWS_ARE_KEPT;\n" : "");
+}
+
+/* The loop around turns of TURNS rows, and in it the one over the rows of a turn.  Turns do not
+ * end where strips do: rows before the first only warm up, those behind the last are idle. */
+static void write_turns(Rows *r, Str *out)
+{
+    write_tiles(r, out);
+    write_fetches(r, 4, "begin", out);
+    rows_open_carried(r, out);
+    str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
+             shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
+    write_keeps(r, out);
+    write_fetches(r, 8, "from + TURNS", out);
+    rows_keep_carried(r, out);
+    str_addf(out,
+             "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
+             "            const int %s = min(from + turn, last);\n"
+             "%s"
+             "            if (from + turn >= first && from + turn <= last%s) {\n"
+             "%s"
+             "            }\n"
+             "        }\n"
+             "%s",
+             rows_march_z(r) ? "plane" : "y", r->body->at, shares(r) ? " && x < w" : "",
+             r->stores->at, r->after->at);
+    rows_move_carried(r, out);
+    str_add(out, "    }\n");
+}
+
+/* How many rows a turn takes: follows from how much code a row is and how large the tiles are. */
+static void define_turns(Rows *r, Str *out)
+{
+    if (r->tiles.n == 0) {
+        str_add(out, "#define TURNS 1\n");
+        return;
+    }
+    Str columns;
+    str_init(&columns, r->k->arena);
+    for (int i = 0; i < r->tiles.n; i++) {
+        const Tile *t = &r->tiles.at[i];
+        if (!t->own) {
+            str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
+        }
+    }
+    const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
+    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", cg_define_int(r->k, r->steps, macro),
+             columns.n > 0 ? columns.at : "0");
+}
+
+void rows_begin_text(Rows *r, Str *out)
+{
+    CgKernel *k = r->k;
+    cg_param_extent(k, 0, 0);
+    cg_param_extent(k, 0, 4);
+    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
+    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
+    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    if (!rows_march_z(r)) {
+        cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
+    }
+    cg_functions(k, out);
+}
+
+static void write_march(Rows *r, int indent, Str *out)
+{
+    Str text;
+    str_init(&text, r->k->arena);
+    str_addf(&text, "%s%s", r->prologue->at, r->before->at);
+    if (r->depth != NULL) {
+        write_turns(r, &text);
+    } else {
+        write_loop(r, &text);
+    }
+    for (const char *line = text.at; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        str_addf(out, "%*s%.*s\n", indent, "", (int)strcspn(line, "\n"), line);
+    }
+}
+
+/* Along y in each plane, or along z for each row of a plane. */
+void rows_write_kernel(Rows *r, Rows *inside, Str *out)
+{
+    CgKernel *k = r->k;
+    Str planes, by_products;
+    str_init(&planes, k->arena);
+    str_init(&by_products, k->arena);
+    cg_open_by_products(k, r->step, &by_products);
+    if (!rows_march_z(r)) {
+        const IrGrid *grid = &k->g->grids.at[k->domain];
+        bool named = grid->has[IR_AX_C] && grid->has[IR_AX_Z];
+        cg_plane_names(k, named ? "c z" : r->body->at, 4, &planes);
+    }
+    if (inside != NULL) {
+        str_add(out, "#define TURNS ROWS_CARRIED\n");
+    } else if (r->depth != NULL) {
+        define_turns(r, out);
+    }
+    cg_signature(k, out);
+    str_add(out, "{\n");
+    cg_write_place(k, r->step, shares(r), out);
+    str_add(out, planes.at);
+    str_add(out, by_products.at);
+    if (r->depth != NULL) {
+        str_addf(out, "    const int begin = first - (%s - 1);\n", r->depth);
+    }
+    if (inside != NULL) {
+        str_addf(out, "    if (%s) {\n", rows_are_inside(inside));
+        write_march(inside, 4, out);
+        str_add(out, "    } else {\n");
+    }
+    write_march(r, inside != NULL ? 4 : 0, out);
+    str_add(out, inside != NULL ? "    }\n" : "");
+    cg_close_by_products(k, r->step, out);
+    str_add(out, "}\n");
+}

@@ -1,0 +1,190 @@
+/*
+ * colours: scikit-image's ten colours for labels, in turn, by a label's place among those that there are.
+ *
+ * The labels that there are, less 1, are marked in a bitmap, as compact.cl does, which stands in front of
+ * this text; then one reading of the labels writes the planes of all three channels.  Nothing else is stored.
+ *
+ * The first bitmap has a bit for each id that labels from a pipeline can have.  Should there be a larger
+ * one (*large is then not 0), a label's place is found in two steps, each with a bitmap: that of its leading
+ * digits among those that there are, and then of this followed by the other digits (`rest` bits), which is a
+ * number of not many more digits than there are pixels.
+ *
+ *   colours_mark    round 0: marks ids in the first bitmap, and says when one does not fit.
+ *                   Rounds 1 and 2: leading digits in the second bitmap, then places in the first one,
+ *                   which is larger now
+ *   compact_count, scan_sums   as in compact.cl
+ *   colours_clear, colours_count, colours_scan   of rounds 1 and 2
+ *   colours_write   the three planes
+ *
+ * All that belongs to rounds 1 and 2 does nothing where all ids fitted: the host need not know.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define COLOURS_QUAD 4 /* neighbours of a work-item, which it stores at once */
+#define COLOURS_ROWS 4 /* of a work-item */
+
+constant uint COLOURS[10] = {0xff0000, 0x0000ff, 0xffff00, 0xff00ff, 0x008000,
+                             0x4b0082, 0xff8c00, 0x00ffff, 0xffc0cb, 0x9acd32};
+
+/* Where a label is marked in a round, before its own bitmap is complete. */
+COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint id)
+{
+    if (round == 2) {
+        return compact_rank(leading, id >> rest) << rest | (id & (((uint)1 << rest) - 1));
+    }
+    return round == 1 ? id >> rest : id;
+}
+
+/* Words of the first bitmap, of round 0 and of round 2, and of the second one. */
+#define COLOURS_PARAMS                                                                             \
+    global uint *own_large, global uint *own_first, uint own_few, uint own_many,                   \
+        global uint *own_second, uint own_second_words
+
+/* The image's pieces are `groups`, of which each group takes every n-th. */
+kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups)
+{
+    local uint own_seen[COMPACT_SEEN];
+    const CompactGrid own_grid = COMPACT_GRID;
+    const CompactBits own_leading = compact_bits(own_second, own_second_words);
+    CompactBits own_bits = compact_bits(own_first, own_round == 0 ? own_few : own_many);
+    if (own_round == 1) {
+        own_bits = own_leading;
+    }
+    for (uint own_i = (uint)get_local_id(0); own_i < COMPACT_SEEN;
+         own_i += (uint)get_local_size(0)) {
+        own_seen[own_i] = COMPACT_NONE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint own_last_group = own_round == 0 || *own_large != 0 ? own_groups : 0;
+    for (uint own_group = (uint)get_group_id(0); own_group < own_last_group;
+         own_group += (uint)get_num_groups(0)) {
+        CompactSpot own_at = compact_spot(own_grid, own_group);
+        const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
+        uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
+        for (; own_at.y < own_end; own_at.y++) {
+            uint own_ids[COMPACT_COLUMNS];
+#pragma unroll
+            for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
+                const int own_x = own_at.x + (own_i << own_lanes);
+                const uint own_id = read_0(READ_ARGS, min(own_x, own_w - 1), own_at.y, own_at.plane);
+                own_ids[own_i] = own_x < own_w ? own_id - 1 : COMPACT_NONE;
+            }
+#pragma unroll
+            for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
+                const uint own_id = own_ids[own_i];
+                if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
+                    compact_is_new(own_seen, own_id)) {
+                    const uint own_key = colours_key(own_leading, own_round, own_rest, own_id);
+                    if (own_key / 32 >= own_bits.words) {
+                        *own_large = 1;
+                    } else if (!compact_is_set(own_bits, own_key)) {
+                        atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
+                    }
+                }
+                own_last[own_i] = own_id;
+            }
+        }
+    }
+}
+
+/* Bits only: what is behind them is written by colours_count. */
+kernel void colours_clear(global const uint *large, global uint *bitmap, uint words)
+{
+    for (size_t i = get_global_id(0); *large != 0 && i < words; i += get_global_size(0)) {
+        bitmap[i] = 0;
+    }
+}
+
+kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
+colours_count(global const uint *large, global uint *bitmap, uint words, uint blocks)
+{
+    local uint sums[COMPACT_GROUP];
+    const uint end = *large != 0 ? blocks : 0; /* for all of the group */
+    for (uint i = (uint)get_group_id(0); i < end; i += (uint)get_num_groups(0)) {
+        compact_count_block(sums, compact_bits(bitmap, words), i);
+    }
+}
+
+kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1))) void
+colours_scan(global const uint *large, global uint *bitmap, uint words, uint blocks)
+{
+    local uint sums[SCAN_GROUP];
+    (void)scan_numbers(sums, bitmap + words + words / 2, *large != 0 ? blocks : 0);
+}
+
+typedef struct ColoursBits {
+    CompactBits first, second;
+    int rest; /* 0: one bitmap tells */
+    bool dense; /* labels are from 1 without gaps: no bitmap is needed */
+} ColoursBits;
+
+/* 65536 red + 256 green + blue. */
+COMPACT_INLINE uint colours_of(ColoursBits bits, uint label)
+{
+    if (label == 0) {
+        return 0;
+    }
+    const uint id = label - 1;
+    if (bits.dense) {
+        return COLOURS[id % 10];
+    }
+    const uint key = bits.rest == 0 ? id : colours_key(bits.second, 2, bits.rest, id);
+    return COLOURS[compact_rank(bits.first, key) % 10];
+}
+
+/* `channel`: the only one to be written, or -1: all of them, whose planes are `planes` apart. */
+kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel, int own_dense,
+                          global uchar *own_out)
+{
+    const CompactGrid own_grid = COMPACT_GRID;
+    ColoursBits own_bits;
+    const bool own_fit = own_dense != 0 || *own_large == 0;
+    own_bits.first = compact_bits(own_first, own_fit ? own_few : own_many);
+    own_bits.second = compact_bits(own_second, own_second_words);
+    own_bits.dense = own_dense != 0;
+    own_bits.rest = own_fit ? 0 : own_rest;
+    const uint own_quads = (uint)own_pitch / COLOURS_QUAD;
+    const uint own_strips = ((uint)own_h + COLOURS_ROWS - 1) / COLOURS_ROWS;
+    const size_t own_item = get_global_id(0);
+    const size_t own_strip = own_item / own_quads;
+    CompactSpot own_at;
+    own_at.x = (int)(own_item - own_strip * own_quads) * COLOURS_QUAD;
+    own_at.plane = (int)(own_strip / own_strips);
+    own_at.y = (int)(own_strip - (size_t)own_at.plane * own_strips) * COLOURS_ROWS;
+    if (own_at.plane < own_planes) {
+        uint own_ids[COLOURS_ROWS][COLOURS_QUAD];
+#pragma unroll
+        for (int own_r = 0; own_r < COLOURS_ROWS; own_r++) {
+#pragma unroll
+            for (int own_i = 0; own_i < COLOURS_QUAD; own_i++) {
+                own_ids[own_r][own_i] = read_0(READ_ARGS, min(own_at.x + own_i, own_w - 1),
+                                               min(own_at.y + own_r, own_h - 1), own_at.plane);
+            }
+        }
+        uint own_last = 0, own_colour = 0;
+#pragma unroll
+        for (int own_r = 0; own_r < COLOURS_ROWS; own_r++) {
+            uint own_colours[COLOURS_QUAD];
+#pragma unroll
+            for (int own_i = 0; own_i < COLOURS_QUAD; own_i++) {
+                if (own_ids[own_r][own_i] != own_last) {
+                    own_last = own_ids[own_r][own_i];
+                    own_colour = colours_of(own_bits, own_last);
+                }
+                own_colours[own_i] = own_colour;
+            }
+            CompactSpot own_place = own_at;
+            own_place.y += own_r;
+            for (int own_c = 0; own_c < 3 && own_place.y < own_h; own_c++) {
+                const int own_shift = 16 - 8 * own_c;
+                const uchar4 own_bytes = (uchar4)(
+                    (uchar)(own_colours[0] >> own_shift), (uchar)(own_colours[1] >> own_shift),
+                    (uchar)(own_colours[2] >> own_shift), (uchar)(own_colours[3] >> own_shift));
+                own_place.plane = own_channel < 0 ? own_at.plane + own_c * own_planes : own_at.plane;
+                if (own_channel < 0 || own_channel == own_c) {
+                    *(global uchar4 *)(own_out + compact_pixel(own_grid, own_place)) = own_bytes;
+                }
+            }
+        }
+    }
+}

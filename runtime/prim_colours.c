@@ -1,0 +1,261 @@
+/*
+ * prim_colours: a picture of labels in ten colours, by a label's place among those that there are.
+ *
+ * arg[0] says what is known of the labels (enum Numbers).  Dense ones are painted in one pass.  Those of a
+ * pipeline are at most as many as pixels and need one bitmap; arbitrary ones too where none is larger than
+ * that, which the device finds out, and otherwise two (kernels/colours.cl): the host does not wait.
+ *
+ * In parts the bitmap is of all 32-bit numbers where labels are arbitrary, as in prim_compact.c; the labels of
+ * each part are marked first, then each part is painted, one channel at a time.
+ *
+ * Scratch: 12 bits for each possible key of a bitmap.  Bytes moved per pixel on a GPU: 4 labels, 0.1 bitmap;
+ * 4 labels, 3 out.
+ */
+#include "prim_lanes.h"
+#include "prim_visit.h"
+
+#include <stdio.h>
+
+typedef enum Numbers { DENSE, OF_PIPELINE, ARBITRARY } Numbers;
+
+enum {
+    ITEMS = 256,
+    COLUMNS = 4,        /* COMPACT_COLUMNS of kernels/compact.cl */
+    MARKED_ROWS = 16,   /* COMPACT_ROWS */
+    BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
+    WRITTEN_ROWS = 4,   /* COLOURS_ROWS of kernels/colours.cl */
+    QUAD = 4,           /* COLOURS_QUAD */
+    GPU_SCAN = 256,
+    FEW_GROUPS = 1024, /* of kernels that mostly do nothing */
+    HEADER = 1024,      /* words, of which the first one tells of large ids; slices begin at multiples */
+    LABEL_BITS = 32
+};
+
+extern const char kernel_text_scan[], kernel_text_compact[], kernel_text_colours[];
+
+typedef struct Colours {
+    const PrimCall *call;
+    DevProgram *program;
+    Numbers numbers;
+    int planes;                        /* of labels */
+    size_t few, many, second; /* words of the first bitmap in round 0, in round 2, and of the second */
+    int rest;                          /* digits that the second bitmap leaves */
+    DevMem *large, *at_first, *at_second; /* slices of scratch */
+} Colours;
+
+static size_t divided_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int bits_for(size_t n)
+{
+    int bits = 0;
+    while (bits < 63 && (size_t)1 << bits < n) {
+        bits++;
+    }
+    return bits;
+}
+
+/* Words of a bitmap of `keys` bits, with what compact.cl keeps behind them. */
+static size_t words_of(size_t keys)
+{
+    return divided_up(keys, 64 * 16) * 32;
+}
+
+static size_t room_of(size_t words)
+{
+    return divided_up(words + words / 2 + divided_up(words, BLOCK_WORDS), HEADER) * HEADER;
+}
+
+/* Digits of the leading numbers and of the places that follow are as many, so that both bitmaps are as
+ * large: places have as many as there are pixels. */
+static Colours layout(const PrimCall *call)
+{
+    PrimPart part = prim_part(call);
+    Colours c = {.call = call, .numbers = (Numbers)call->arg[0]};
+    size_t pixels = (size_t)call->w * (size_t)part.h * (size_t)part.d;
+    size_t all = (size_t)1 << LABEL_BITS;
+    c.planes = call->d;
+    if (c.numbers == DENSE) {
+        return c;
+    }
+    bool one = c.numbers == OF_PIPELINE || part.cut || pixels >= all;
+    c.few = c.many = words_of(pixels >= all || (c.numbers == ARBITRARY && part.cut) ? all : pixels);
+    if (!one) {
+        int places = bits_for(pixels), digits = (LABEL_BITS + places + 1) / 2;
+        c.rest = LABEL_BITS - digits;
+        c.second = words_of((size_t)1 << digits);
+        c.many = words_of((size_t)1 << (places + c.rest));
+    }
+    return c;
+}
+
+static size_t scratch_bytes(const PrimCall *call)
+{
+    Colours c = layout(call);
+    return (HEADER + room_of(c.many) + room_of(c.second)) * sizeof(uint32_t);
+}
+
+static size_t scan_group(const PrimCall *call)
+{
+    size_t most = dev_info(call->dev)->max_group;
+    return visit_is_cpu(call) ? 1 : most < GPU_SCAN ? ITEMS : GPU_SCAN;
+}
+
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
+    char defines[80];
+    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n",
+             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS);
+    const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+/* ---- launches -------------------------------------------------------------------------- */
+
+/* Launches a kernel that reads the labels, with `more` behind the arguments that all have. */
+static bool read_labels(const Colours *c, const char *kernel, size_t groups, int lanes, int round,
+                        const DevArg *more, int n_more)
+{
+    const PrimCall *call = c->call;
+    DevArg args[16] = {dev_int(call->w),       dev_int(call->h),      dev_int(c->planes),
+                       dev_int(call->out[0].pitch), dev_int(lanes),   dev_int(c->rest),
+                       dev_int(round),         dev_mem(c->large),     dev_mem(c->at_first),
+                       dev_uint(c->few),       dev_uint(c->many),     dev_mem(c->at_second),
+                       dev_uint(c->second)};
+    for (int i = 0; i < n_more; i++) {
+        args[13 + i] = more[i];
+    }
+    return visit_launch(call, &(VisitLaunch){.program = c->program,
+                                             .kernel = kernel,
+                                             .reads = true,
+                                             .groups = groups,
+                                             .group = ITEMS,
+                                             .args = args,
+                                             .n_args = 13 + n_more});
+}
+
+static bool mark(const Colours *c, int round)
+{
+    const PrimCall *call = c->call;
+    int columns = (call->w + COLUMNS - 1) / COLUMNS;
+    int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
+    size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
+    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, MARKED_ROWS);
+    size_t groups = across * divided_up(strips, (size_t)(ITEMS >> lanes));
+    const DevArg more[] = {dev_uint(groups)};
+    return read_labels(c, "colours_mark", round == 0 || groups < FEW_GROUPS ? groups : FEW_GROUPS, lanes,
+                       round, more, 1);
+}
+
+/* Ranks the keys of round 0. */
+static bool rank_keys(const Colours *c)
+{
+    const PrimCall *call = c->call;
+    size_t blocks = divided_up(c->few, BLOCK_WORDS);
+    const DevArg count[] = {dev_mem(c->at_first), dev_uint(c->few)};
+    TRY(visit_launch(call, &(VisitLaunch){.program = c->program,
+                                          .kernel = "compact_count",
+                                          .groups = blocks,
+                                          .group = visit_is_cpu(call) ? 1 : ITEMS,
+                                          .args = count,
+                                          .n_args = 2}));
+    const DevArg scan[] = {dev_mem(c->at_first), dev_ulong(c->few + c->few / 2), dev_uint(blocks),
+                           dev_mem(call->scratch), dev_int(-1)};
+    return visit_launch(call, &(VisitLaunch){.program = c->program,
+                                             .kernel = "scan_sums",
+                                             .groups = 1,
+                                             .group = scan_group(call),
+                                             .args = scan,
+                                             .n_args = 5});
+}
+
+/* Round 1 or 2, which come to nothing where no id was too large for round 0. */
+static bool rank_large(const Colours *c, int round, DevMem *bitmap, size_t words)
+{
+    const PrimCall *call = c->call;
+    size_t blocks = divided_up(words, BLOCK_WORDS);
+    const DevArg args[] = {dev_mem(c->large), dev_mem(bitmap), dev_uint(words), dev_uint(blocks)};
+    VisitLaunch launch = {.program = c->program,
+                          .kernel = "colours_clear",
+                          .groups = FEW_GROUPS,
+                          .group = ITEMS,
+                          .args = args,
+                          .n_args = 3};
+    TRY(visit_launch(call, &launch));
+    TRY(mark(c, round));
+    launch.kernel = "colours_count";
+    launch.groups = blocks < FEW_GROUPS ? blocks : FEW_GROUPS;
+    launch.group = visit_is_cpu(call) ? 1 : ITEMS;
+    launch.n_args = 4;
+    TRY(visit_launch(call, &launch));
+    launch.kernel = "colours_scan";
+    launch.groups = 1;
+    launch.group = scan_group(call);
+    return visit_launch(call, &launch);
+}
+
+static bool mark_part(const Colours *c)
+{
+    const PrimCall *call = c->call;
+    PrimPart part = prim_part(call);
+    TRY(!part.first || dev_fill(call->dev, call->scratch, 0, (HEADER + c->few) * sizeof(uint32_t), 0,
+                                call->err));
+    TRY(part.c > 0 || mark(c, 0)); /* a part's channels have the same labels */
+    TRY(!part.last || rank_keys(c));
+    return c->second == 0 || (rank_large(c, 1, c->at_second, c->second) &&
+                              rank_large(c, 2, c->at_first, c->many));
+}
+
+static bool write(const Colours *c)
+{
+    const PrimCall *call = c->call;
+    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, WRITTEN_ROWS);
+    size_t items = strips * ((size_t)call->out[0].pitch / QUAD);
+    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_int(c->numbers == DENSE),
+                           dev_mem(call->out[0].mem)};
+    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 3);
+}
+
+static bool run_pass(const Colours *c)
+{
+    const PrimCall *call = c->call;
+    bool paints = !call->part.cut || call->part.pass > 0 || c->numbers == DENSE;
+    bool marks = c->numbers != DENSE && (!call->part.cut || call->part.pass == 0);
+    return (!marks || mark_part(c)) && (!paints || write(c));
+}
+
+static bool run(PrimCall *call)
+{
+    Colours c = layout(call);
+    size_t word = sizeof(uint32_t), first = room_of(c.many), second = room_of(c.second);
+    TRY(program_of(call, 0, &c.program));
+    bool ok = dev_slice(call->dev, call->scratch, 0, HEADER * word, &c.large, call->err);
+    c.at_first = c.at_second = c.large;
+    if (ok && first > 0) {
+        ok = dev_slice(call->dev, call->scratch, HEADER * word, first * word, &c.at_first, call->err);
+    }
+    if (ok && second > 0) {
+        ok = dev_slice(call->dev, call->scratch, (HEADER + first) * word, second * word, &c.at_second,
+                       call->err);
+    }
+    ok = ok && run_pass(&c);
+    dev_free(call->dev, c.at_second != c.large ? c.at_second : NULL);
+    dev_free(call->dev, c.at_first != c.large ? c.at_first : NULL);
+    dev_free(call->dev, c.large);
+    return ok;
+}
+
+static int passes(const PrimCall *call)
+{
+    return (Numbers)call->arg[0] == DENSE ? 1 : 2;
+}
+
+const Primitive prim_colours = {.name = "colours",
+                                .scratch_bytes = scratch_bytes,
+                                .run = run,
+                                .passes = passes,
+                                .programs = 1,
+                                .program = program_of};
