@@ -277,6 +277,22 @@ static bool values_come_late(const Cutter *c)
     return late;
 }
 
+/* Some task wants of another one what is only there when the segment is done; a launch that was taken
+ * for one of the images that it makes may make that, too. */
+static bool images_come_late(const Cutter *c)
+{
+    bool late = false;
+    for (int i = 0; i < c->now.n_tasks; i++) {
+        const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
+        for (int k = 0; k < step->n_reads; k++) {
+            int b = step->reads[k].buffer, maker = c->parts->maker[b];
+            bool here = maker >= 0 && maker < c->now.tasks[i].step && task_of(&c->now, maker) >= 0;
+            late = late || (here && (reads_whole(&step->reads[k]) || c->apart[b]));
+        }
+    }
+    return late;
+}
+
 /* Tasks stand in the program's order. */
 static void insert_task(PartsSegment *seg, PartsTask task)
 {
@@ -321,7 +337,7 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
             return false;
         }
     }
-    return !values_come_late(c);
+    return !values_come_late(c) && !images_come_late(c);
 }
 
 /* Rows around the part that each task computes: what later tasks read of it. */

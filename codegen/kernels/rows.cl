@@ -81,6 +81,7 @@
 #define RAW_uint uint4
 #define RAW_int uint4
 #define RAW_float float4
+#define RAW_double double4
 #define RAW(T) PX_JOIN(RAW_, T)
 
 #define TILE_ROWS(name, T, TYPE, left, width)                                                      \
