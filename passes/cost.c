@@ -7,7 +7,7 @@ enum {
     OPS_A_BYTE = 6,      /* an H200 does some 2.5e13 instructions and moves 4e12 bytes a second */
     PIXELS = 4,          /* of a work-item */
     FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
-    LONG_STRIP = 128,    /* as runtime/exec_plan.c plans them */
+    GPU_STRIP = 16,      /* as runtime/exec_plan.c plans them */
     STRIP_HALOS = 12,
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
     UNKNOWN_ROUNDS = 8   /* of a fold */
@@ -181,6 +181,6 @@ double cost_bytes(double bytes)
 
 double cost_strip_factor(double halo)
 {
-    double strip = STRIP_HALOS * halo > LONG_STRIP ? STRIP_HALOS * halo : LONG_STRIP;
+    double strip = STRIP_HALOS * halo > GPU_STRIP ? STRIP_HALOS * halo : GPU_STRIP;
     return (strip + halo) / strip;
 }
