@@ -8,7 +8,7 @@
 enum {
     PIXELS = 4,          /* of a work-item */
     FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
-    LONG_STRIP = 128,    /* as runtime/exec_plan.c plans them */
+    GPU_STRIP = 16,      /* as runtime/exec_plan.c plans them */
     STRIP_HALOS = 12,
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
     UNKNOWN_ROUNDS = 8   /* of a fold */
@@ -183,6 +183,6 @@ double cost_bytes(const Cost *c, double bytes)
 
 double cost_strip_factor(double halo)
 {
-    double strip = STRIP_HALOS * halo > LONG_STRIP ? STRIP_HALOS * halo : LONG_STRIP;
+    double strip = STRIP_HALOS * halo > GPU_STRIP ? STRIP_HALOS * halo : GPU_STRIP;
     return (strip + halo) / strip;
 }

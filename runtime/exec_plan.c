@@ -23,7 +23,8 @@ enum {
     COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
-    LONG_STRIP = 128,
+    CPU_STRIP = 128,
+    GPU_STRIP = 16,      /* the first and the last row of a strip cost nothing there, waiting does */
     HALO_FACTOR = 12,   /* strips this many times as long as their halo waste little, */
     HALO_LEAST = 4,     /* shorter ones than this too much */
     GPU_GROUPS = 32,    /* groups that a unit works on at a time, */
@@ -241,7 +242,7 @@ static int strip_of(const ExecTarget *target, int64_t columns, int rows,
 {
     int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
     int64_t round = (int64_t)target->units * groups;
-    int64_t wanted = larger(LONG_STRIP, (int64_t)HALO_FACTOR * halo);
+    int64_t wanted = larger(target->cpu ? CPU_STRIP : GPU_STRIP, (int64_t)HALO_FACTOR * halo);
     int64_t rounds = ceil_div(columns * ceil_div(rows, wanted), round);
     int64_t strips = larger(rounds * round / columns, 1);
     int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, (int64_t)HALO_LEAST * halo));
