@@ -198,19 +198,27 @@ static IrExpr march_offset(const Rows *r, const IrExprNode *n)
     return rows_march_z(r) ? n->c : n->b;
 }
 
-/* The row that a read of the current stage looks at. */
+static bool is_folded(const Rows *r, IrExpr offset)
+{
+    const IrExprNode *o = ir_expr(r->k->g, offset);
+    return offset != 0 && o->op == IR_X_INDEX && (int)o->num == r->fold_index;
+}
+
+/* The row that a read of the current stage looks at: the fold's, and from there the other way. */
 static Row row_of_read(Rows *r, const IrExprNode *n)
 {
-    CgKernel *k = r->k;
-    Row row = r->at;
-    for (int axis = IR_AX_Y; axis <= IR_AX_Z; axis++) {
-        IrExpr offset = axis == IR_AX_Y ? n->b : n->c;
-        if (offset == 0) {
+    const IrExpr offset[2] = {n->b, n->c};
+    Row row = is_folded(r, n->b) || is_folded(r, n->c) ? r->fold_row : r->at;
+    const char *other = row.inside;
+    for (int i = 0; i < 2; i++) {
+        if (offset[i] == 0 || is_folded(r, offset[i])) {
             continue;
         }
-        const IrExprNode *o = ir_expr(k->g, offset);
-        bool folded = o->op == IR_X_INDEX && (int)o->num == r->fold_index;
-        row = folded ? r->fold_row : derive_row(r, row, axis, offset, n->border);
+        row = derive_row(r, row, i == 0 ? IR_AX_Y : IR_AX_Z, offset[i], n->border);
+        if (other != NULL && row.inside != NULL) { /* off the image along either */
+            row.inside = arena_printf(r->k->arena, "(%s && %s)", other, row.inside);
+        }
+        other = row.inside;
     }
     return row;
 }
