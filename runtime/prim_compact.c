@@ -169,8 +169,9 @@ static size_t scan_group(const PrimCall *call)
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
-    char defines[80];
-    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n",
+    char defines[100];
+    snprintf(defines, sizeof defines,
+             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COMPACT_KEEPS 1\n",
              scan_group(call), visit_is_cpu(call) ? 1 : ITEMS);
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
     return visit_program(call, defines, texts, program);

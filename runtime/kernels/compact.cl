@@ -113,7 +113,7 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
     return *at != id && atomic_xchg(at, id) != id;
 }
 
-#ifdef READ_HAS_1 /* there is a keep: colours.cl has kernels of its own */
+#ifdef COMPACT_KEEPS /* colours.cl has kernels of its own */
 /*
  * Most pixels continue their column's run of an id or belong to one that the group has met already;
  * few cost an access to the bitmap.
@@ -186,7 +186,7 @@ COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
            (uint)popcount(bits.bitmap[word] & (bit - 1));
 }
 
-#ifdef READ_HAS_1
+#ifdef COMPACT_KEEPS
 COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)
 {
     const uint key = id >> g.rest;
