@@ -144,13 +144,14 @@ static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
 /* What computes one pixel, as a function of its place; returns the text of its arguments. */
 static const char *pixel_function(CgKernel *k, const char *body, Str *out)
 {
-    Str args;
+    Str args, planes;
     str_init(&args, k->arena);
+    str_init(&planes, k->arena);
+    cg_plane_names(k, body, 4, &planes); /* may ask for a parameter */
     str_addf(out, "static inline void %s_at(", k->name);
     cg_declarations(k, strlen(k->name) + 23, out);
     str_addf(out, ", int x, int y,\n%*sint plane)\n{\n", (int)strlen(k->name) + 23, "");
-    cg_plane_names(k, body, 4, out);
-    str_addf(out, "%s}\n", body);
+    str_addf(out, "%s%s}\n", planes.at, body);
     for (int i = 0; i < k->params.n; i++) {
         str_addf(&args, "%s, ", k->params.at[i].name);
     }
