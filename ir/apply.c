@@ -131,7 +131,7 @@ double ir_convert(double value, Elem type)
     if (isnan(value)) {
         return 0;
     }
-    return trunc(fmin(fmax(value, elem_min(type)), elem_max(type)));
+    return trunc(fmin(fmax(value, elem_min(type)), elem_max(type))) + 0.0; /* one zero */
 }
 
 double ir_saturate_value(double value, Elem storage)
@@ -139,7 +139,7 @@ double ir_saturate_value(double value, Elem storage)
     if (isnan(value)) {
         return 0;
     }
-    return fmin(fmax(rint(value), elem_min(storage)), elem_max(storage));
+    return fmin(fmax(rint(value), elem_min(storage)), elem_max(storage)) + 0.0; /* one zero */
 }
 
 const char *ir_op_text(IrExprOp op, bool integer)

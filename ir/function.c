@@ -175,6 +175,8 @@ static void print_op(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out
 static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
 {
     bool from_float = e->a->type == ELEM_F32;
+    bool sign = (e->a->type == ELEM_U32 && e->type == ELEM_I32) ||
+                (e->a->type == ELEM_I32 && e->type == ELEM_U32);
     if (e->type == ELEM_BOOL) {
         str_add(out, "(");
         print_expr(f, e->a, false, out);
@@ -183,6 +185,10 @@ static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
         str_add(out, e->type == ELEM_U32 ? "px_round_u32(trunc(" : "px_round_i32(trunc(");
         print_expr(f, e->a, true, out);
         str_add(out, "))");
+    } else if (sign) {
+        str_add(out, e->type == ELEM_U32 ? "convert_uint_sat(" : "convert_int_sat(");
+        print_expr(f, e->a, true, out);
+        str_add(out, ")");
     } else {
         str_addf(out, "(%s)", c_type(e->type));
         print_expr(f, e->a, false, out);
