@@ -5,7 +5,7 @@
 #ifndef BASE_EXACT_DIGITS_H
 #define BASE_EXACT_DIGITS_H
 
-#ifndef __OPENCL_VERSION__
+#ifndef __OPENCL_C_VERSION__
 #include "f64_math.h"
 #endif
 

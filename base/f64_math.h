@@ -13,7 +13,7 @@
 #ifndef BASE_F64_MATH_H
 #define BASE_F64_MATH_H
 
-#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#ifdef __OPENCL_C_VERSION__
 
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

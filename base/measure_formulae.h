@@ -10,7 +10,7 @@
 #ifndef BASE_MEASURE_FORMULAE_H
 #define BASE_MEASURE_FORMULAE_H
 
-#ifndef __OPENCL_VERSION__
+#ifndef __OPENCL_C_VERSION__
 #include "f64_math.h"
 #include "measure_object.h"
 #endif

@@ -5,7 +5,7 @@
 #ifndef BASE_MEASURE_OBJECT_H
 #define BASE_MEASURE_OBJECT_H
 
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
 #define int32_t int
 #define uint32_t uint
 #define int64_t long

@@ -228,7 +228,9 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
-    cg_param_extent(k, 0, 4);
+    if (!k->boxed) { /* then images tell their own pitch */
+        cg_param_extent(k, 0, 4);
+    }
     const char *args = "";
     CgSliced sliced;
     bool slices = false;

@@ -18,7 +18,7 @@
 #ifndef PX_MATH_H
 #define PX_MATH_H
 
-#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#ifdef __OPENCL_C_VERSION__
 
 #define PX_OPENCL
 #pragma OPENCL FP_CONTRACT OFF
