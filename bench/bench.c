@@ -21,7 +21,7 @@
 #include "frontend/ast.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 
 #include <math.h>
 #include <pthread.h>

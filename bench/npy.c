@@ -4,7 +4,7 @@
  */
 #include "npy.h"
 
-#include "runtime/results.h"
+#include "runtime/batch/results.h"
 
 #include <assert.h>
 #include <stdio.h>

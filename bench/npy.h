@@ -2,7 +2,7 @@
 #ifndef BENCH_NPY_H
 #define BENCH_NPY_H
 
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 
 /* FOLDER/NAME.npy: elements of a dense array of 4 axes, the last one first. */
 bool npy_write(const char *folder, const char *name, Elem elem, const int64_t extent[4], const void *at,

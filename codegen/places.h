@@ -1,6 +1,6 @@
 /*
  * places: where a kernel reads an image, as far as that follows from the part of the image that it
- * computes: what coordinates can be, as host expressions for host_range (runtime/host.h).
+ * computes: what coordinates can be, as host expressions for host_range (runtime/exec/host.h).
  *
  * v[x = width(v) - 1 - x_of(v)] reads columns 7 to 9 of ten for columns 0 to 2, and so on: whole
  * numbers, roundings, shifts, factors, quotients and choices are followed; coordinates that come

@@ -93,7 +93,7 @@ static void library_text(const Compilation *c, const char *name, Str *source, St
     str_addf(header,
              "/* Made by pipec %s from %s; do not edit.\n"
              " *\n"
-             " * The pipeline as data.  Run it with runtime/exec.h: exec_new, exec_bind, exec_upload,\n"
+             " * The pipeline as data.  Run it with runtime/exec/exec.h: exec_new, exec_bind, exec_upload,\n"
              " * exec_run, exec_download; or as a whole command line with rt_main of runtime/main.h. */\n"
              "#ifndef PIPELINE_%s_H\n#define PIPELINE_%s_H\n\n"
              "#include \"runtime/program.h\"\n\n"

@@ -1,8 +1,8 @@
 /* devices: what pipelines can run on here, and when there is nothing, what to do about it. */
 #include "driver.h"
 
-#include "../runtime/cl.h"
-#include "../runtime/probe.h"
+#include "../runtime/device/cl.h"
+#include "../runtime/device/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

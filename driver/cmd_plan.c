@@ -5,8 +5,8 @@
  */
 #include "driver.h"
 
-#include "../runtime/exec_plan.h"
-#include "../runtime/parts.h"
+#include "../runtime/exec/exec_plan.h"
+#include "../runtime/exec/parts.h"
 #include "../runtime/options.h"
 
 #include <inttypes.h>

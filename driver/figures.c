@@ -6,7 +6,7 @@
 #include "driver.h"
 
 #include "../base/file.h"
-#include "../runtime/cl_cache.h"
+#include "../runtime/device/cl_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>

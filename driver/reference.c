@@ -3,7 +3,7 @@
 
 #include "../base/measures.h"
 #include "../ir/eval.h"
-#include "../runtime/results.h"
+#include "../runtime/batch/results.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 enum {
     PIXELS = 4,          /* of a work-item */
     FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
-    GPU_STRIP = 16,      /* as runtime/exec_plan.c plans them */
+    GPU_STRIP = 16,      /* as runtime/exec/exec_plan.c plans them */
     STRIP_HALOS = 12,
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
     UNKNOWN_ROUNDS = 8   /* of a fold */

@@ -3,7 +3,7 @@
  */
 #include "describe.h"
 
-#include "decimal.h"
+#include "host/decimal.h"
 #include "options.h"
 
 #include <math.h>

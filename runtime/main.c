@@ -3,9 +3,9 @@
  */
 #include "main.h"
 
-#include "batch.h"
+#include "batch/batch.h"
 #include "describe.h"
-#include "signals.h"
+#include "host/signals.h"
 
 static int run(const Program *program, const Options *options, const RtHooks *hooks)
 {

@@ -4,7 +4,7 @@
 #ifndef RUNTIME_MAIN_H
 #define RUNTIME_MAIN_H
 
-#include "exec.h"
+#include "exec/exec.h"
 
 /* Does what the arguments after argv[0] say; returns the exit code (base/err.h). */
 int rt_main(const Program *program, int argc, char **argv);

@@ -4,7 +4,7 @@
  */
 #include "options.h"
 
-#include "decimal.h"
+#include "host/decimal.h"
 
 #include <ctype.h>
 #include <errno.h>

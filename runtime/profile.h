@@ -5,8 +5,8 @@
 #ifndef RUNTIME_PROFILE_H
 #define RUNTIME_PROFILE_H
 
-#include "exec_plan.h"
-#include "stopwatch.h"
+#include "exec/exec_plan.h"
+#include "host/stopwatch.h"
 
 #include <stdio.h>
 

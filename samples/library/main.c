@@ -8,8 +8,8 @@
  */
 #include "blobs.h"
 
-#include "runtime/exec.h"
-#include "runtime/image.h"
+#include "runtime/exec/exec.h"
+#include "runtime/files/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * with the profile (1 - d^2 / r^2)^2, which looks like a blurred disc and needs no exponential,
  * and are placed apart, so that the number of objects is known.
  */
-#include "../../runtime/image.h"
+#include "../../runtime/files/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

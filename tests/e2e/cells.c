@@ -14,7 +14,7 @@
  * Every seventh column of cells has one long object instead, from the first row to the last:
  * whatever parts an image is cut into, it lies in all of them.
  */
-#include "../../runtime/image.h"
+#include "../../runtime/files/image.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,7 +9,7 @@
  *
  * The goldens are made by tests/golden/make_samples_golden.py.
  */
-#include "../../runtime/image.h"
+#include "../../runtime/files/image.h"
 
 #include <inttypes.h>
 #include <math.h>

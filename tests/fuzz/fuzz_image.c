@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "runtime/image.h"
+#include "runtime/files/image.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* fuzz_journal: any bytes as the journal of a batch that is gone on with. */
 #include "fuzz.h"
 
-#include "runtime/journal.h"
+#include "runtime/batch/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 #include "frontend/ast.h"
 #include "frontend/diag.h"
 #include "ir/text.h"
-#include "runtime/parts.h"
+#include "runtime/exec/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "ir/eval.h"
 #include "passes/pass.h"
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 
 /* What a graph is run on: one image for each input. */
 typedef struct BothCase {

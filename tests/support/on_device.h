@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_ON_DEVICE_H
 #define TESTS_SUPPORT_ON_DEVICE_H
 
-#include "runtime/cl.h"
+#include "runtime/device/cl.h"
 
 #include <stdbool.h>
 #include <stdint.h>

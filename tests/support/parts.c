@@ -1,7 +1,7 @@
 /* parts: one call a pass and part, each with a reader that is set to the part. */
 #include "parts.h"
 
-#include "runtime/parts_store.h"
+#include "runtime/primitives/parts_store.h"
 
 #include <assert.h>
 #include <math.h>

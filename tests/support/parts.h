@@ -9,7 +9,7 @@
 #define TESTS_SUPPORT_PARTS_H
 
 #include "ir/ref.h"
-#include "runtime/prim.h"
+#include "runtime/primitives/prim.h"
 
 enum { PARTS_INPUTS = 4, PARTS_SLOTS = 16, PARTS_VALUE = 2, PARTS_OF_VALUE = 1 };
 

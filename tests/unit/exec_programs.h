@@ -2,7 +2,7 @@
 #ifndef TESTS_EXEC_PROGRAMS_H
 #define TESTS_EXEC_PROGRAMS_H
 
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

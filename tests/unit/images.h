@@ -5,7 +5,7 @@
 #ifndef TESTS_IMAGES_H
 #define TESTS_IMAGES_H
 
-#include "../../runtime/image.h"
+#include "../../runtime/files/image.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "passes/pass.h"
-#include "runtime/image.h"
+#include "runtime/files/image.h"
 #include "runtime/main.h"
-#include "runtime/signals.h"
+#include "runtime/host/signals.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* The parts of a batch that need no device: lists of files, frames, the journal, merged tables. */
 #include "fixtures.h"
 #include "base/file.h"
-#include "runtime/batch_list.h"
-#include "runtime/file_list.h"
-#include "runtime/frames.h"
-#include "runtime/journal.h"
-#include "runtime/merge.h"
+#include "runtime/batch/batch_list.h"
+#include "runtime/batch/file_list.h"
+#include "runtime/batch/frames.h"
+#include "runtime/batch/journal.h"
+#include "runtime/batch/merge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

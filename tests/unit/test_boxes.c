@@ -7,7 +7,7 @@
 #include "pipelines.h"
 
 #include "codegen/codegen.h"
-#include "runtime/parts.h"
+#include "runtime/exec/parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
  * what is said when something is missing.
  */
 #include "base/file.h"
-#include "runtime/cl.h"
-#include "runtime/cl_cache.h"
-#include "runtime/cl_codes.h"
+#include "runtime/device/cl.h"
+#include "runtime/device/cl_cache.h"
+#include "runtime/device/cl_codes.h"
 
 #include <dirent.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Rows from every element type to every other, against the rules in convert.h, pixel by pixel. */
-#include "runtime/convert.h"
+#include "runtime/host/convert.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Pieces of one job, done by several threads: each once, and all before the caller goes on. */
-#include "runtime/crew.h"
+#include "runtime/host/crew.h"
 
 #include "fixtures.h"
-#include "runtime/image.h"
+#include "runtime/files/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

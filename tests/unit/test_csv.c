@@ -2,10 +2,10 @@
  * test_csv: tables as text: numbers read back exactly and are as short as can be, odd names are
  * quoted, files are whole or absent.
  */
-#include "../../runtime/csv.h"
+#include "../../runtime/batch/csv.h"
 
 #include "../../base/file.h"
-#include "../../runtime/decimal.h"
+#include "../../runtime/host/decimal.h"
 #include "images.h"
 
 #include <float.h>

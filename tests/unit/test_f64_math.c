@@ -1,6 +1,6 @@
 /* f64_math: accuracy against the C library in long double, equal bits on the device. */
 #include "base/f64_math.h"
-#include "runtime/cl.h"
+#include "runtime/device/cl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* host: expressions, folds, refusals, and the text of defines as a C compiler reads it. */
 #include "base/hostops.h"
-#include "runtime/host.h"
+#include "runtime/exec/host.h"
 
 #include <math.h>
 #include <setjmp.h>

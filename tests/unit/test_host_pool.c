@@ -1,5 +1,5 @@
 /* Memory for pixels that is used again. */
-#include "runtime/host_pool.h"
+#include "runtime/batch/host_pool.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Large images row by row: less memory than their pixels would take is enough to read and write. */
 #include "fixtures.h"
-#include "runtime/image.h"
+#include "runtime/files/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 #include "base/hull.h"
 #include "base/measures.h"
 #include "ir/ref.h"
-#include "runtime/prim.h"
+#include "runtime/primitives/prim.h"
 #include "tests/support/on_device.h"
 
 #include <math.h>

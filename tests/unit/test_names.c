@@ -1,5 +1,5 @@
 /* test_names: templates of output names, and outputs that would overwrite one another. */
-#include "../../runtime/names.h"
+#include "../../runtime/batch/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include "codegen/codegen.h"
 #include "frontend/ops.h"
 #include "ir/eval.h"
-#include "runtime/exec_plan.h"
+#include "runtime/exec/exec_plan.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"
 

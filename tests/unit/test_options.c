@@ -1,7 +1,7 @@
 /* options: what command lines mean, which ones are refused and with which words; progress texts. */
 #include "runtime/describe.h"
 #include "runtime/options.h"
-#include "runtime/progress.h"
+#include "runtime/batch/progress.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * plan: plans are valid and, for few buffers, as small as brute force over all offsets finds them.
  */
-#include "runtime/plan.h"
+#include "runtime/exec/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * integer division and division by constants by brute force.
  */
 #include "ir/px_math.h"
-#include "runtime/cl.h"
+#include "runtime/device/cl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Rows on their way: read ahead of whoever asks for them, and written behind into outputs. */
 #include "fixtures.h"
-#include "runtime/read_ahead.h"
-#include "runtime/write_behind.h"
+#include "runtime/batch/read_ahead.h"
+#include "runtime/batch/write_behind.h"
 
 #include <math.h>
 #include <setjmp.h>

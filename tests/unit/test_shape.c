@@ -6,7 +6,7 @@
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
 #include "ir/ref.h"
-#include "runtime/prim.h"
+#include "runtime/primitives/prim.h"
 #include "tests/support/on_device.h"
 #include "tests/support/parts.h"
 

@@ -1,5 +1,5 @@
 /* Rows through pinned blocks and lanes beside the queue for all work. */
-#include "runtime/staging.h"
+#include "runtime/device/staging.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Time by phase: each moment counts once, for the innermost phase of its thread. */
-#include "runtime/stopwatch.h"
+#include "runtime/host/stopwatch.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,0 +1,308 @@
+/*
+ * batch: the frame around the engine.  A failed image never stops the others; what makes all of
+ * them fail (no device, a full disk) ends the run at once.
+ */
+#include "batch.h"
+
+#include "../../base/file.h"
+#include "engine.h"
+#include "merge.h"
+#include "../host/signals.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Batch {
+    const Program *program;
+    const Options *options;
+    const RtHooks *hooks;
+    BatchList list;
+    ImageFate *fates;
+    Journal *journal;
+    Device *dev;
+    Profile *profile;
+    char *parameters;
+    char software[512];
+} Batch;
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory");
+}
+
+static int count(const Batch *b, ImageState state)
+{
+    int n = 0;
+    for (int i = 0; b->fates != NULL && i < b->list.n; i++) {
+        n += b->fates[i].state == state;
+    }
+    return n;
+}
+
+/* ---- before ---------------------------------------------------------------------------- */
+
+/* Everything that decides the results. */
+static uint64_t journal_key(const Batch *b)
+{
+    uint64_t hash = journal_hash(JOURNAL_HASH, b->program->hash);
+    hash = journal_hash(hash, b->program->version);
+    hash = journal_hash(hash, b->parameters);
+    hash = journal_hash(hash, b->list.template);
+    for (int i = 1; i < b->program->n_inputs; i++) {
+        hash = journal_hash(hash, b->options->inputs[i]);
+    }
+    return hash;
+}
+
+/* A single image needs no journal, so that many processes with one image each can share a
+ * folder. */
+static bool open_journal(Batch *b, Err *err)
+{
+    char key[20];
+    bool resume = b->options->resume;
+    if (b->program->n_inputs == 0 || (b->list.n == 1 && b->options->shards == 1 && !resume)) {
+        return true;
+    }
+    snprintf(key, sizeof key, "%016llx", (unsigned long long)journal_key(b));
+    TRY(journal_open(b->list.journal, key, resume, &b->journal, err));
+    for (int i = 0; resume && i < b->list.n; i++) {
+        const char *const *inputs = (const char *const *)b->list.items[i].inputs;
+        const char *values;
+        if (journal_find(b->journal, inputs, b->program->n_inputs, &values)) {
+            b->fates[i].state = IMAGE_BEFORE;
+            b->fates[i].values = strdup(values);
+            TRY(b->fates[i].values != NULL || no_memory(err));
+        }
+    }
+    return true;
+}
+
+static bool open_device(Batch *b, Err *err)
+{
+    const Options *o = b->options;
+    DevOptions options = {.choice = o->device,
+                          .profile = o->profile,
+                          .dump = o->dump,
+                          .load = o->load,
+                          .memory_limit = o->memory};
+    if (o->device != NULL && strcmp(o->device, "reference") == 0) {
+        bool known = b->hooks != NULL && b->hooks->reference != NULL;
+        return known || err_set(err, CODE_DEVICE,
+                                "the reference is part of the compiler: pipec run --device "
+                                "reference");
+    }
+    TRY(b->dev != NULL || dev_open(&options, &b->dev, err));
+    if (o->profile && b->profile == NULL) {
+        b->profile = profile_new();
+        return b->profile != NULL || no_memory(err);
+    }
+    return true;
+}
+
+static bool prepare(Batch *b, Err *err)
+{
+    const char *folder = b->list.folder;
+    snprintf(b->software, sizeof b->software, "pipec %s %s %s", b->program->version,
+             b->program->name, b->program->hash);
+    b->parameters = options_params_text(b->program, b->options->params);
+    b->fates = calloc((size_t)b->list.n + 1, sizeof *b->fates);
+    TRY((b->parameters != NULL && b->fates != NULL) || no_memory(err));
+    /* A device that is not there leaves no folder behind; what --resume goes on with has one. */
+    TRY(b->options->resume || open_device(b, err));
+    TRY(folder[0] == '\0' || file_make_folder(folder, err));
+    file_sweep(folder[0] == '\0' ? "." : folder);
+    return open_journal(b, err);
+}
+
+/* ---- the work -------------------------------------------------------------------------- */
+
+static bool work(Batch *b, Err *err)
+{
+    int before = count(b, IMAGE_BEFORE);
+    if (before == b->list.n) {
+        return true;
+    }
+    TRY(open_device(b, err));
+    bool bar = isatty(STDERR_FILENO) == 1;
+    Progress *progress = progress_new(stderr, b->list.n, bar, b->options->quiet);
+    progress_skip(progress, before);
+    EngineSetup setup = {.program = b->program,
+                         .options = b->options,
+                         .list = &b->list,
+                         .hooks = b->hooks,
+                         .dev = b->dev,
+                         .journal = b->journal,
+                         .progress = progress,
+                         .profile = b->profile,
+                         .software = b->software,
+                         .parameters = b->parameters};
+    bool ok = engine_run(&setup, b->fates, err);
+    progress_end(progress);
+    return ok;
+}
+
+/* ---- tables of all images -------------------------------------------------------------- */
+
+/* The images that are done; `output` < 0: with their whole-image values, else with that table. */
+static int collect_parts(const Batch *b, int output, MergePart *parts)
+{
+    int n = 0;
+    for (int i = 0; i < b->list.n; i++) {
+        const BatchItem *item = &b->list.items[i];
+        if (b->fates[i].state == IMAGE_DONE || b->fates[i].state == IMAGE_BEFORE) {
+            parts[n++] =
+                (MergePart){item->name, output < 0 ? b->fates[i].values : item->outputs[output]};
+        }
+    }
+    return n;
+}
+
+/* "count,mean": owned by the caller (free). */
+static char *values_header(const Program *program)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        return NULL;
+    }
+    const char *comma = "";
+    for (int k = 0; k < program->n_outputs; k++) {
+        if (program->outputs[k].kind == OUT_VALUE) {
+            fprintf(to, "%s%s", comma, program->outputs[k].name);
+            comma = ",";
+        }
+    }
+    return fclose(to) == 0 ? text : NULL;
+}
+
+static bool merge_all(const Batch *b, Err *err)
+{
+    MergePart *parts = calloc((size_t)b->list.n + 1, sizeof *parts);
+    char *header = values_header(b->program);
+    bool ok = (parts != NULL && header != NULL) || no_memory(err);
+    for (int k = 0; ok && k < b->program->n_outputs; k++) {
+        if (b->list.merged[k] != NULL) {
+            int n = collect_parts(b, k, parts);
+            ok = n == 0 || merge_tables(b->list.merged[k], parts, n, err);
+        }
+    }
+    if (ok && b->list.values != NULL) {
+        int n = collect_parts(b, -1, parts);
+        ok = n == 0 || merge_values(b->list.values, header, parts, n, err);
+    }
+    free(parts);
+    free(header);
+    return ok;
+}
+
+static bool report_profile(const Batch *b, Err *err)
+{
+    double copy = 0;
+    if (b->profile == NULL) {
+        return true;
+    }
+    if (b->options->trace != NULL) {
+        return profile_write_trace(b->profile, b->options->trace, err);
+    }
+    TRY(profile_copy_bandwidth(b->dev, &copy, err));
+    profile_print(b->profile, copy, stdout);
+    return true;
+}
+
+/* ---- after ----------------------------------------------------------------------------- */
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "2 of 10 images failed:" and a line for each. */
+static void report_failures(const Batch *b)
+{
+    int failed = count(b, IMAGE_FAILED);
+    if (failed == 0) {
+        return;
+    }
+    fprintf(stderr, "%d of %d image%s failed:\n", failed, b->list.n, plural(b->list.n));
+    for (int i = 0; i < b->list.n; i++) {
+        if (b->fates[i].state == IMAGE_FAILED) {
+            const Err *err = b->fates[i].err;
+            fprintf(stderr, "  %s: %s\n", b->list.items[i].name,
+                    err != NULL ? err->text : "out of host memory");
+        }
+    }
+}
+
+/* Without a failure of the whole run: 4 when nothing was done because nothing fits, else 1. */
+static int code_of_failures(const Batch *b)
+{
+    bool memory = count(b, IMAGE_DONE) + count(b, IMAGE_BEFORE) == 0;
+    for (int i = 0; i < b->list.n; i++) {
+        const Err *err = b->fates[i].err;
+        memory = memory && (err == NULL || err->code == CODE_MEMORY);
+    }
+    return memory ? CODE_MEMORY : CODE_FILES;
+}
+
+/* True when the failure that ended the run is already listed with its image. */
+static bool failed_with(const Batch *b, const Err *err)
+{
+    bool listed = false;
+    for (int i = 0; b->fates != NULL && i < b->list.n; i++) {
+        const Err *own = b->fates[i].err;
+        listed = listed || (own != NULL && strcmp(own->text, err->text) == 0);
+    }
+    return listed;
+}
+
+static int report(const Batch *b, const Err *err)
+{
+    const char *command = b->options->command;
+    int done = count(b, IMAGE_DONE) + count(b, IMAGE_BEFORE);
+    report_failures(b);
+    if (signals_interrupted() || err->code == CODE_INTERRUPTED) {
+        fprintf(stderr, "%s: interrupted; %d of %d image%s done%s\n", command, done, b->list.n,
+                done == 1 ? " is" : "s are", b->journal != NULL ? ", --resume goes on" : "");
+        return CODE_INTERRUPTED;
+    }
+    if (err->code != CODE_OK && failed_with(b, err)) {
+        fprintf(stderr, "%s: given up; %d of %d image%s done\n", command, done, b->list.n,
+                done == 1 ? " is" : "s are");
+        return err->code;
+    }
+    if (err->code != CODE_OK) {
+        fprintf(stderr, "%s: %s\n", command, err->text);
+        return err->code;
+    }
+    return done == b->list.n ? CODE_OK : code_of_failures(b);
+}
+
+static void batch_free(Batch *b)
+{
+    for (int i = 0; b->fates != NULL && i < b->list.n; i++) {
+        free(b->fates[i].values);
+        free(b->fates[i].err);
+    }
+    free(b->fates);
+    free(b->parameters);
+    journal_close(b->journal);
+    profile_free(b->profile);
+    dev_close(b->dev);
+    batch_list_free(&b->list);
+}
+
+int batch_run(const Program *program, const Options *options, const RtHooks *hooks)
+{
+    Err err = {0};
+    Batch b = {.program = program, .options = options, .hooks = hooks};
+    bool ok = batch_list(program, options, &b.list, &err) && prepare(&b, &err) && work(&b, &err);
+    if (ok && !signals_interrupted()) {
+        ok = merge_all(&b, &err) && report_profile(&b, &err);
+    }
+    int code = report(&b, &err);
+    batch_free(&b);
+    return code;
+}

@@ -1,0 +1,16 @@
+/*
+ * batch: a whole run: what is to be done, what an earlier run has done, the work, the tables of all
+ * images, and what to tell the user at the end.
+ */
+#ifndef RUNTIME_BATCH_H
+#define RUNTIME_BATCH_H
+
+#include "../main.h"
+#include "../options.h"
+
+/* Prints progress and failures to stderr, plans and profiles to stdout; returns the exit code. */
+int batch_run(const Program *program, const Options *options, const RtHooks *hooks);
+/* --dry-run: says what batch_run would do; opens the files, but no device. */
+int batch_dry_run(const Program *program, const Options *options);
+
+#endif

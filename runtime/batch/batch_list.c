@@ -1,0 +1,342 @@
+/*
+ * batch_list: names are made for all images of the command line, also those of other shards, so
+ * that a clash shows in every shard.
+ */
+#include "batch_list.h"
+
+#include "../../base/file.h"
+#include "file_list.h"
+#include "names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of memory for the list of images");
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* -o without a field and without an extension is a folder, whether it exists or not. */
+static bool make_template(const char *option, BatchList *list, Err *err)
+{
+    char folder[PATH_BYTES];
+    if (option != NULL && strchr(option, '{') == NULL && strlen(option) + 2 < sizeof folder) {
+        const char *slash = strrchr(option, '/'), *name = slash == NULL ? option : slash + 1;
+        const char *point = strchr(name, '.');
+        bool is_folder = point == NULL || point == name;
+        snprintf(folder, sizeof folder, "%s%s", option, is_folder && *name != '\0' ? "/" : "");
+        option = folder;
+    }
+    TRY(names_template(option, list->template, sizeof list->template, err));
+    snprintf(list->folder, sizeof list->folder, "%s", list->template);
+    list->folder[strcspn(list->folder, "{")] = '\0';
+    char *slash = strrchr(list->folder, '/');
+    *(slash == NULL ? list->folder : slash + 1) = '\0';
+    return true;
+}
+
+/* A file of the whole batch: "out/table.csv", of a shard "out/table.shard-2-of-8.csv". */
+static char *batch_file(const BatchList *list, const Options *o, const char *before,
+                        const char *name, const char *after)
+{
+    char path[2 * PATH_BYTES], shard[64] = "";
+    if (o->shards > 1) {
+        snprintf(shard, sizeof shard, ".shard-%d-of-%d", o->shard, o->shards);
+    }
+    snprintf(path, sizeof path, "%s%s%s%s%s", list->folder, before, name, shard, after);
+    return strdup(path);
+}
+
+static bool name_batch_files(BatchList *list, const Options *o, Err *err)
+{
+    const Program *p = list->program;
+    list->merged = calloc((size_t)p->n_outputs + 1, sizeof *list->merged);
+    list->journal = batch_file(list, o, ".", p->name, ".journal");
+    bool ok = list->merged != NULL && list->journal != NULL;
+    for (int i = 0; ok && i < p->n_outputs; i++) {
+        if (p->outputs[i].kind == OUT_TABLE) {
+            list->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
+            ok = list->merged[i] != NULL;
+        } else if (p->outputs[i].kind == OUT_VALUE && list->values == NULL) {
+            list->values = batch_file(list, o, "", "values", ".csv");
+            ok = list->values != NULL;
+        }
+    }
+    return ok || no_memory(err);
+}
+
+static bool expand(const char *template, const NameFields *fields, char **out, Err *err)
+{
+    char path[PATH_BYTES];
+    TRY(names_expand(template, fields, path, sizeof path, err));
+    *out = strdup(path);
+    return *out != NULL || no_memory(err);
+}
+
+/* The inputs after the first, which must be there. */
+static bool name_inputs(const Program *program, const Options *o, BatchItem *item, Err *err)
+{
+    for (int i = 1; i < program->n_inputs; i++) {
+        NameFields fields = {.input = item->inputs[0], .index = item->index};
+        TRY(expand(o->inputs[i], &fields, &item->inputs[i], err));
+        if (access(item->inputs[i], R_OK) != 0) {
+            char option[128];
+            options_input_name(program, i, option, sizeof option);
+            file_err_set(err, CODE_USAGE, "read", item->inputs[i], errno);
+            return err_prefix(err, "--%s, for '%s'", option, item->inputs[0]);
+        }
+    }
+    return true;
+}
+
+static bool make_item(BatchList *list, const Options *o, const char *path, long index,
+                      BatchItem *item, Err *err)
+{
+    const Program *p = list->program;
+    const char *slash = strrchr(path, '/');
+    item->index = index;
+    item->inputs = calloc((size_t)p->n_inputs + 1, sizeof *item->inputs);
+    item->outputs = calloc((size_t)p->n_outputs + 1, sizeof *item->outputs);
+    item->name = strdup(slash == NULL ? path : slash + 1);
+    if (item->inputs == NULL || item->outputs == NULL || item->name == NULL ||
+        (item->inputs[0] = strdup(path)) == NULL) {
+        return no_memory(err);
+    }
+    TRY(name_inputs(p, o, item, err));
+    for (int i = 0; i < p->n_outputs; i++) {
+        NameFields fields = {path, p->outputs[i].name, p->outputs[i].format, index};
+        if (p->outputs[i].kind != OUT_VALUE) {
+            TRY(expand(list->template, &fields, &item->outputs[i], err));
+        }
+    }
+    return true;
+}
+
+static void free_item(const Program *program, BatchItem *item)
+{
+    for (int i = 0; item->inputs != NULL && i <= program->n_inputs; i++) {
+        free(item->inputs[i]);
+    }
+    for (int i = 0; item->outputs != NULL && i < program->n_outputs; i++) {
+        free(item->outputs[i]);
+    }
+    free(item->inputs);
+    free(item->outputs);
+    free(item->name);
+}
+
+/* ---- what folders hold from earlier runs ----------------------------------------------- */
+
+static const char *without_dot(const char *path)
+{
+    while (path[0] == '.' && path[1] == '/') {
+        path += 2 + strspn(path + 2, "/");
+    }
+    return path;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * With outputs beside the inputs, a folder holds A01.tif and, from an earlier run, A01_labels.tif:
+ * a file found in a folder that this run would write is no image to work on.
+ */
+static bool drop_outputs(BatchList *list, const FileList *files, Err *err)
+{
+    const Program *p = list->program;
+    size_t n = 0;
+    const char **all = malloc(((size_t)list->n * (size_t)p->n_outputs + 1) * sizeof *all);
+    if (all == NULL) {
+        return no_memory(err);
+    }
+    for (int i = 0; i < list->n; i++) {
+        for (int k = 0; k < p->n_outputs; k++) {
+            if (list->items[i].outputs[k] != NULL) {
+                all[n++] = without_dot(list->items[i].outputs[k]);
+            }
+        }
+    }
+    qsort(all, n, sizeof *all, compare_texts);
+    bool *drop = calloc((size_t)list->n + 1, sizeof *drop);
+    for (int i = 0; drop != NULL && i < list->n; i++) {
+        const char *path = without_dot(list->items[i].inputs[0]);
+        drop[i] = files->at[i].found && bsearch(&path, all, n, sizeof *all, compare_texts) != NULL;
+    }
+    int kept = 0;
+    for (int i = 0; drop != NULL && i < list->n; i++) {
+        if (drop[i]) {
+            free_item(p, &list->items[i]);
+        } else {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    bool ok = drop != NULL;
+    list->n = ok ? kept : list->n;
+    free(drop);
+    free(all);
+    return ok || no_memory(err);
+}
+
+/* ---- clashes --------------------------------------------------------------------------- */
+
+static size_t collect_uses(const BatchList *list, NameUse *uses)
+{
+    const Program *p = list->program;
+    size_t n = 0;
+    for (int i = 0; i < list->n; i++) {
+        for (int k = 0; k < p->n_outputs; k++) {
+            if (list->items[i].outputs[k] != NULL) {
+                uses[n++] = (NameUse){list->items[i].outputs[k], list->items[i].inputs[0]};
+            }
+        }
+    }
+    for (int k = 0; k < p->n_outputs; k++) {
+        if (list->merged[k] != NULL) {
+            uses[n++] = (NameUse){list->merged[k], "all images"};
+        }
+    }
+    if (list->values != NULL) {
+        uses[n++] = (NameUse){list->values, "all images"};
+    }
+    return n;
+}
+
+static size_t collect_inputs(const BatchList *list, const char **inputs)
+{
+    size_t n = 0;
+    for (int i = 0; i < list->n; i++) {
+        for (int k = 0; k < list->program->n_inputs; k++) {
+            inputs[n++] = list->items[i].inputs[k];
+        }
+    }
+    return n;
+}
+
+static bool check_clashes(const BatchList *list, Err *err)
+{
+    const Program *p = list->program;
+    size_t images = (size_t)list->n, outputs = (size_t)p->n_outputs;
+    NameUse *uses = malloc((images * outputs + outputs + 2) * sizeof *uses);
+    const char **inputs = malloc((images * (size_t)p->n_inputs + 1) * sizeof *inputs);
+    bool ok = uses != NULL && inputs != NULL;
+    if (!ok) {
+        no_memory(err);
+    } else {
+        size_t n = collect_uses(list, uses);
+        ok = names_distinct(uses, n, inputs, collect_inputs(list, inputs), err);
+    }
+    free(uses);
+    free(inputs);
+    return ok;
+}
+
+/* A batch of one image whose table already has the name of the table of all. */
+static void drop_needless_merges(BatchList *list)
+{
+    for (int k = 0; list->n == 1 && k < list->program->n_outputs; k++) {
+        if (list->merged[k] != NULL && strcmp(list->merged[k], list->items[0].outputs[k]) == 0) {
+            free(list->merged[k]);
+            list->merged[k] = NULL;
+        }
+    }
+}
+
+/* Files of the same name in several folders are told apart by their paths. */
+static bool make_names_unique(BatchList *list, Err *err)
+{
+    const char **all = malloc(((size_t)list->n + 1) * sizeof *all);
+    if (all == NULL) {
+        return no_memory(err);
+    }
+    for (int i = 0; i < list->n; i++) {
+        all[i] = list->items[i].name;
+    }
+    qsort(all, (size_t)list->n, sizeof *all, compare_texts);
+    bool repeated = false;
+    for (int i = 1; i < list->n; i++) {
+        repeated = repeated || strcmp(all[i - 1], all[i]) == 0;
+    }
+    free(all);
+    for (int i = 0; repeated && i < list->n; i++) {
+        char *path = strdup(list->items[i].inputs[0]);
+        if (path == NULL) {
+            return no_memory(err);
+        }
+        free(list->items[i].name);
+        list->items[i].name = path;
+    }
+    return true;
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+static void keep_shard(BatchList *list, const Options *o)
+{
+    int kept = 0;
+    for (int i = 0; i < list->n; i++) {
+        if (i % o->shards == o->shard - 1) {
+            list->items[kept++] = list->items[i];
+        } else {
+            free_item(list->program, &list->items[i]);
+        }
+    }
+    list->n = kept;
+}
+
+static bool make_items(BatchList *list, const Options *o, const FileList *files, Err *err)
+{
+    size_t n = list->program->n_inputs > 0 ? files->n : 1;
+    list->items = calloc(n + 1, sizeof *list->items);
+    if (list->items == NULL || n > INT32_MAX) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *path = list->program->n_inputs > 0 ? files->at[i].path : list->program->name;
+        list->n++;
+        TRY(make_item(list, o, path, (long)i, &list->items[i], err));
+    }
+    return list->program->n_inputs == 0 || drop_outputs(list, files, err);
+}
+
+bool batch_list(const Program *program, const Options *options, BatchList *out, Err *err)
+{
+    FileList files = {0};
+    *out = (BatchList){.program = program};
+    bool ok = make_template(options->output, out, err) && name_batch_files(out, options, err) &&
+              file_list(options->files, options->n_files, &files, err);
+    ok = ok && make_items(out, options, &files, err);
+    file_list_free(&files);
+    if (ok) {
+        drop_needless_merges(out);
+        ok = check_clashes(out, err) && make_names_unique(out, err);
+    }
+    if (ok) {
+        keep_shard(out, options);
+    }
+    return ok;
+}
+
+void batch_list_free(BatchList *list)
+{
+    for (int i = 0; i < list->n; i++) {
+        free_item(list->program, &list->items[i]);
+    }
+    for (int i = 0; list->merged != NULL && i < list->program->n_outputs; i++) {
+        free(list->merged[i]);
+    }
+    free(list->items);
+    free(list->merged);
+    free(list->values);
+    free(list->journal);
+    list->n = 0;
+}

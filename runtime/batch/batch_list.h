@@ -1,0 +1,34 @@
+/*
+ * batch_list: what a run has to do, settled before any work: the images, the files that each makes,
+ * the files that go with it, the tables of the whole batch.  Names that clash, files that are
+ * missing and templates that make no sense are found here.
+ */
+#ifndef RUNTIME_BATCH_LIST_H
+#define RUNTIME_BATCH_LIST_H
+
+#include "../options.h"
+
+typedef struct BatchItem {
+    char **inputs;  /* by input of the program: path; at least one, the pipeline's name if it has
+                       no input */
+    char **outputs; /* by output: path; NULL for whole-image values */
+    char *name;     /* in messages and tables: the file's name, or its path where names repeat */
+    long index;     /* among all images of the command line */
+} BatchItem;
+
+typedef struct BatchList {
+    const Program *program;
+    char template[4096]; /* of output names */
+    char folder[4096];   /* of the tables of the whole batch: "" or with a final slash */
+    BatchItem *items;    /* of this shard */
+    int n;
+    char **merged; /* by output: the table of all images; NULL for others */
+    char *values;  /* the table of whole-image values; NULL when there are none */
+    char *journal;
+} BatchList;
+
+/* Owned by the caller (batch_list_free, also after a failure).  Errors have CODE_USAGE. */
+bool batch_list(const Program *program, const Options *options, BatchList *out, Err *err);
+void batch_list_free(BatchList *list);
+
+#endif

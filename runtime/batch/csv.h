@@ -1,0 +1,39 @@
+/*
+ * csv: tables as text: comma separated, UTF-8, one header line, LF, `.` as decimal point, the
+ * shortest digits that read back as the same number, an empty field for NaN.  Files appear whole
+ * or not at all.
+ */
+#ifndef RUNTIME_CSV_H
+#define RUNTIME_CSV_H
+
+#include "../../base/err.h"
+#include "../primitives/prim.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A leading column that is the same in all rows of a table: image, frame, channel. */
+typedef struct CsvColumn {
+    const char *name;
+    const char *text; /* NULL: the number */
+    double number;
+} CsvColumn;
+
+typedef struct CsvWriter CsvWriter;
+
+/* One table, one file; front may be NULL when n_front is 0. */
+bool csv_write_table(const char *path, const PrimTable *table, const CsvColumn *front, int n_front,
+                     Err *err);
+
+/*
+ * Many tables, one file.  The first csv_rows writes the header; later tables must have the same
+ * columns.  A table without rows still gives the header.  csv_commit and csv_abort free the
+ * writer; csv_abort takes NULL.
+ */
+bool csv_open(const char *path, CsvWriter **out, Err *err);
+bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front,
+              Err *err);
+bool csv_commit(CsvWriter *writer, Err *err);
+void csv_abort(CsvWriter *writer);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * dry_run: opens every file as the run would, plans its memory, and says which outputs it makes.
+ */
+#include "batch.h"
+
+#include "batch_list.h"
+#include "../exec/exec_plan.h"
+#include "reader.h"
+
+#include <stdlib.h>
+
+typedef struct DryRun {
+    const Program *program;
+    const Options *options;
+    BatchList list;
+    VolumeCache cache;
+    uint64_t peak; /* of all images */
+    int failed;
+} DryRun;
+
+static void print_shape(const Reader *reader)
+{
+    const ImageInfo *info = reader_info(reader);
+    const Frames *frames = reader_frames(reader);
+    if (info == NULL) {
+        return;
+    }
+    printf("  %lld x %lld", (long long)info->x, (long long)info->y);
+    if (info->z > 1) {
+        printf(" x %lld", (long long)info->z);
+    }
+    if (info->c > 1) {
+        printf(", %lld channels", (long long)info->c);
+    }
+    printf(", %s", elem_name(info->elem));
+    if (frames->n > 1) {
+        printf(", %lld runs", (long long)frames->n);
+    }
+}
+
+static bool plan(DryRun *d, const Reader *reader, Err *err)
+{
+    ExecTarget target = exec_target(NULL);
+    ExecPlan *exec_plan;
+    TRY(exec_plan_new(d->program, &target, reader_inputs(reader), d->options->params, &exec_plan,
+                      err));
+    printf(", %.1f MiB on the device", (double)exec_plan->peak / 0x1p20);
+    d->peak = exec_plan->peak > d->peak ? exec_plan->peak : d->peak;
+    exec_plan_free(exec_plan);
+    return true;
+}
+
+static void show(DryRun *d, const BatchItem *item)
+{
+    Err err = {0};
+    Reader *reader = NULL;
+    printf("%s", item->name);
+    bool ok = reader_open(d->program, item, d->options->params, false, &d->cache, &reader, &err);
+    if (ok) {
+        print_shape(reader);
+        ok = plan(d, reader, &err);
+    }
+    reader_close(reader);
+    if (!ok) {
+        printf(": %s\n", err.text);
+        d->failed++;
+        return;
+    }
+    putchar('\n');
+    for (int k = 0; k < d->program->n_outputs; k++) {
+        if (item->outputs[k] != NULL) {
+            printf("  -> %s\n", item->outputs[k]);
+        }
+    }
+}
+
+static void show_merged(const DryRun *d)
+{
+    printf("%d image%s, at most %.1f MiB on the device\n", d->list.n, d->list.n == 1 ? "" : "s",
+           (double)d->peak / 0x1p20);
+    for (int k = 0; k < d->program->n_outputs; k++) {
+        if (d->list.merged[k] != NULL) {
+            printf("  -> %s\n", d->list.merged[k]);
+        }
+    }
+    if (d->list.values != NULL) {
+        printf("  -> %s\n", d->list.values);
+    }
+}
+
+int batch_dry_run(const Program *program, const Options *options)
+{
+    Err err = {0};
+    DryRun d = {.program = program, .options = options};
+    bool ok = volume_cache_init(&d.cache, program->n_inputs, NULL, &err) &&
+              batch_list(program, options, &d.list, &err);
+    if (ok) {
+        for (int i = 0; i < d.list.n; i++) {
+            show(&d, &d.list.items[i]);
+        }
+        show_merged(&d);
+    } else {
+        fprintf(stderr, "%s: %s\n", options->command, err.text);
+    }
+    batch_list_free(&d.list);
+    volume_cache_free(&d.cache);
+    return !ok ? err.code : d.failed > 0 ? CODE_FILES : CODE_OK;
+}

@@ -1,0 +1,44 @@
+/*
+ * engine: the threads of a batch.  Readers open images and decode frames, the calling thread owns
+ * the device and runs the pipeline, writers encode results and give files their names.  Frames
+ * under way are bounded in number and in bytes.
+ */
+#ifndef RUNTIME_ENGINE_H
+#define RUNTIME_ENGINE_H
+
+#include "journal.h"
+#include "../main.h"
+#include "../options.h"
+#include "batch_list.h"
+#include "../profile.h"
+#include "progress.h"
+
+typedef enum ImageState { IMAGE_WAITING, IMAGE_BEFORE, IMAGE_DONE, IMAGE_FAILED } ImageState;
+
+/* What became of an image. */
+typedef struct ImageFate {
+    ImageState state; /* WAITING: not begun, or given up; BEFORE: done by an earlier run */
+    char *values;     /* BEFORE, DONE: see sink_values */
+    Err *err;         /* FAILED */
+} ImageFate;
+
+typedef struct EngineSetup {
+    const Program *program;
+    const Options *options;
+    const BatchList *list;
+    const RtHooks *hooks;
+    Device *dev;
+    Journal *journal;   /* may be NULL */
+    Progress *progress; /* may be NULL */
+    Profile *profile;   /* may be NULL */
+    const char *software, *parameters;
+} EngineSetup;
+
+/*
+ * Works on all images whose fate is WAITING; texts in `fates` are owned by the caller (free).
+ * Failures of single images are in their fates; false when the batch had to be given up: no device,
+ * no room for outputs.
+ */
+bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * file_list: folders are not searched deeper than their own files, and hidden files (also the
+ * unfinished outputs of other runs) are passed over.
+ */
+#include "file_list.h"
+
+#include "../../base/file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".png",
+                                      ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
+                                      ".fit.gz", ".fits.fz", ".stk"};
+
+static bool is_image_name(const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS && name[0] != '.'; i++) {
+        size_t m = strlen(ENDINGS[i]);
+        if (n > m && strcasecmp(name + n - m, ENDINGS[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Compares the runs of digits at *a and *b as numbers and steps over them. */
+static int compare_numbers(const char **a, const char **b)
+{
+    size_t zeros_a = strspn(*a, "0"), zeros_b = strspn(*b, "0");
+    const char *p = *a + zeros_a, *q = *b + zeros_b;
+    size_t n = strspn(p, "0123456789"), m = strspn(q, "0123456789");
+    *a = p + n;
+    *b = q + m;
+    return n != m ? (n > m) - (n < m) : strncmp(p, q, n);
+}
+
+int file_natural_order(const char *a, const char *b)
+{
+    const char *p = a, *q = b;
+    while (*p != '\0' && *q != '\0') {
+        int order;
+        if (isdigit((unsigned char)*p) && isdigit((unsigned char)*q)) {
+            order = compare_numbers(&p, &q);
+        } else {
+            order = (unsigned char)*p++ - (unsigned char)*q++;
+        }
+        if (order != 0) {
+            return order;
+        }
+    }
+    if (*p != *q) {
+        return *p == '\0' ? -1 : 1;
+    }
+    return strcmp(a, b); /* 01 and 1 */
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    return file_natural_order(((const ListedFile *)a)->path, ((const ListedFile *)b)->path);
+}
+
+/* Takes `path` over. */
+static bool add(FileList *list, char *path, bool found, Err *err)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? 2 * list->cap : 64;
+        ListedFile *moved = realloc(list->at, cap * sizeof *moved);
+        if (moved != NULL) {
+            list->at = moved;
+            list->cap = cap;
+        }
+    }
+    if (path == NULL || list->n == list->cap) {
+        free(path);
+        return err_set(err, CODE_MEMORY, "out of memory for the list of images");
+    }
+    list->at[list->n++] = (ListedFile){path, found};
+    return true;
+}
+
+static char *join(const char *folder, const char *name)
+{
+    size_t n = strlen(folder), size = n + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s%s%s", folder, n > 0 && folder[n - 1] == '/' ? "" : "/", name);
+    }
+    return path;
+}
+
+static bool add_folder(FileList *list, const char *folder, Err *err)
+{
+    DIR *dir = opendir(folder);
+    if (dir == NULL) {
+        return file_err_set(err, CODE_USAGE, "open", folder, errno);
+    }
+    size_t first = list->n;
+    bool ok = true;
+    const struct dirent *entry;
+    while (ok && (entry = readdir(dir)) != NULL) {
+        if (is_image_name(entry->d_name)) {
+            ok = add(list, join(folder, entry->d_name), true, err);
+        }
+    }
+    closedir(dir);
+    if (ok && list->n == first) {
+        return err_set(err, CODE_USAGE, "the folder '%s' has no image files", folder);
+    }
+    qsort(list->at + first, list->n - first, sizeof *list->at, compare_files);
+    return ok;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const ListedFile *p = *(ListedFile *const *)a, *q = *(ListedFile *const *)b;
+    int order = strcmp(p->path, q->path);
+    return order != 0 ? order : (p > q) - (p < q);
+}
+
+/* Keeps the first of equal paths. */
+static bool drop_repeated(FileList *list, Err *err)
+{
+    ListedFile **sorted = malloc((list->n + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        return err_set(err, CODE_MEMORY, "out of memory for the list of images");
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        sorted[i] = &list->at[i];
+    }
+    qsort(sorted, list->n, sizeof *sorted, compare_places);
+    for (size_t i = 1, kept = 0; i < list->n; i++) {
+        if (strcmp(sorted[kept]->path, sorted[i]->path) == 0) {
+            free(sorted[i]->path);
+            sorted[i]->path = NULL;
+        } else {
+            kept = i;
+        }
+    }
+    free(sorted);
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->at[i].path != NULL) {
+            list->at[n++] = list->at[i];
+        }
+    }
+    list->n = n;
+    return true;
+}
+
+bool file_list(const char *const *given, int n, FileList *out, Err *err)
+{
+    *out = (FileList){0};
+    for (int i = 0; i < n; i++) {
+        struct stat st;
+        if (stat(given[i], &st) != 0) {
+            return file_err_set(err, CODE_USAGE, "open", given[i], errno);
+        }
+        if (S_ISDIR(st.st_mode)) {
+            TRY(add_folder(out, given[i], err));
+        } else {
+            TRY(add(out, strdup(given[i]), false, err));
+        }
+    }
+    return drop_repeated(out, err);
+}
+
+void file_list_free(FileList *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        free(list->at[i].path);
+    }
+    free(list->at);
+    *list = (FileList){0};
+}

@@ -1,0 +1,30 @@
+/*
+ * file_list: the images that a command line means: files as they are given, folders as the image
+ * files in them, in the order in which people count (img2 before img10).
+ */
+#ifndef RUNTIME_FILE_LIST_H
+#define RUNTIME_FILE_LIST_H
+
+#include "../../base/err.h"
+
+#include <stddef.h>
+
+typedef struct ListedFile {
+    char *path;
+    bool found; /* in a folder, not named by the user */
+} ListedFile;
+
+typedef struct FileList {
+    ListedFile *at;
+    size_t n, cap;
+} FileList;
+
+/* A path given twice is listed once.  CODE_USAGE when a path does not exist or a folder has no
+ * images.  *out is owned by the caller (file_list_free), also after a failure. */
+bool file_list(const char *const *given, int n, FileList *out, Err *err);
+void file_list_free(FileList *list);
+
+/* As strcmp, but runs of digits compare as numbers. */
+int file_natural_order(const char *a, const char *b);
+
+#endif

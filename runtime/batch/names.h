@@ -1,0 +1,52 @@
+/*
+ * names: what output files are called.
+ *
+ * A template such as 'out/{stem}_{output}.{ext}' has the fields
+ *
+ *     {stem}    the input's name without folder and extension (.ome.tif and .fits.gz count as one)
+ *     {name}    the input's name without folder
+ *     {dir}     the input's folder, "." for the current one
+ *     {output}  the output's name in the pipeline
+ *     {ext}     the output's extension, without point
+ *     {index}   the input's number, from 0
+ *
+ * and {{ and }} for braces.  An unknown field is an error that lists the known ones.
+ */
+#ifndef RUNTIME_NAMES_H
+#define RUNTIME_NAMES_H
+
+#include "../../base/err.h"
+
+#include <stddef.h>
+
+typedef struct NameFields {
+    const char *input;  /* path of the input; for pipelines without one, the program's name */
+    const char *output; /* name of the output; NULL: the template may not ask */
+    const char *ext;    /* extension of the output; NULL: the template may not ask */
+    long index;         /* number of the input; -1: the template may not ask */
+} NameFields;
+
+/* The template behind what the user gave to -o: NULL and folders (existing ones, or a final slash)
+ * get '{stem}_{output}.{ext}' appended. */
+bool names_template(const char *option, char *to, size_t size, Err *err);
+
+/* Checks a template without expanding it: CODE_USAGE. */
+bool names_check(const char *text, Err *err);
+
+/* Expands a template into at most `size` bytes: CODE_USAGE. */
+bool names_expand(const char *text, const NameFields *fields, char *to, size_t size, Err *err);
+
+/* A name and the input that it comes from, which is what messages call it. */
+typedef struct NameUse {
+    const char *name;
+    const char *source;
+} NameUse;
+
+/*
+ * Fails when two outputs would get the same name, or when an output would replace one of the
+ * inputs.  Spellings of the same path (a//b, ./a) count as equal.  Neither array is changed.
+ */
+bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
+                    Err *err);
+
+#endif

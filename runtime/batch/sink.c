@@ -1,0 +1,476 @@
+/*
+ * sink: one writer for each output.
+ *
+ * Labels get 16 bits when the largest of all frames fits, else 32.  With one frame that is known
+ * before the first pixel is written, unless its rows come while others are still computed; else
+ * the rows wait in a temporary file.
+ */
+#include "sink.h"
+
+#include "../../base/file.h"
+#include "../host/convert.h"
+#include "csv.h"
+#include "../host/decimal.h"
+#include "../files/image_format.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, PIECE_BYTES = 1 << 20 };
+
+typedef struct SinkOutput {
+    ImageWriter *writer; /* of the file, or of a frame's file */
+    CsvWriter *csv;
+    char spool[PATH_BYTES]; /* of labels: name of the temporary file; "" none */
+    int spool_fd;
+    bool spooled;  /* the frame under way is */
+    ExecGrid grid; /* of one frame */
+    Elem elem;     /* of the results */
+    Elem to;       /* of the file under way */
+    double most;   /* labels: the largest so far */
+} SinkOutput;
+
+struct Sink {
+    const Program *program;
+    SinkSource source;
+    SinkOutput *outputs;
+    char **files;
+    int n_files, cap_files;
+    char *values;
+    size_t values_size;
+    FILE *values_to;
+};
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory for the outputs");
+}
+
+static bool remember_file(Sink *sink, const char *path, Err *err)
+{
+    if (sink->n_files == sink->cap_files) {
+        int cap = sink->cap_files ? 2 * sink->cap_files : 8;
+        char **moved = realloc(sink->files, (size_t)cap * sizeof *moved);
+        if (moved == NULL) {
+            return no_memory(err);
+        }
+        sink->files = moved;
+        sink->cap_files = cap;
+    }
+    sink->files[sink->n_files] = strdup(path);
+    return sink->files[sink->n_files++] != NULL || no_memory(err);
+}
+
+/* ---- images ---------------------------------------------------------------------------- */
+
+/* A format without stacks: a file for each frame, "A01_overlay_07.png". */
+static bool file_per_frame(const Sink *sink, int k)
+{
+    return strcmp(sink->program->outputs[k].format, "png") == 0 && sink->source.frames->n > 1;
+}
+
+static void frame_path(const Sink *sink, int k, int64_t frame, char *to, size_t size)
+{
+    const char *path = sink->source.item->outputs[k];
+    const char *slash = strrchr(path, '/'), *point = strrchr(path, '.');
+    size_t stem =
+        point == NULL || (slash != NULL && point < slash) ? strlen(path) : (size_t)(point - path);
+    int digits = snprintf(NULL, 0, "%lld", (long long)(sink->source.frames->n - 1));
+    snprintf(to, size, "%.*s_%0*lld%s", (int)stem, path, digits, (long long)frame, path + stem);
+}
+
+static bool create(const Sink *sink, int k, const char *path, const ImageInfo *shape, Elem elem,
+                   ImageWriter **out, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    ImageMeta meta = {.like = sink->source.like,
+                      .software = sink->source.software,
+                      .parameters = sink->source.parameters,
+                      .labels = output->kind == OUT_LABELS,
+                      .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};
+    return image_create(path, output->format, shape, elem, &meta, out, err);
+}
+
+static bool begin_file(Sink *sink, int k, Elem elem, Err *err)
+{
+    SinkOutput *out = &sink->outputs[k];
+    ImageInfo shape;
+    frames_stack(sink->source.frames, &sink->program->outputs[k], &out->grid, sink->source.like,
+                 elem, &shape);
+    return create(sink, k, sink->source.item->outputs[k], &shape, elem, &out->writer, err);
+}
+
+static bool begin_frame_file(Sink *sink, int k, int64_t frame, Elem elem, Err *err)
+{
+    static const Frames one = {.n = 1, .extent = {1, 1, 1}};
+    SinkOutput *out = &sink->outputs[k];
+    char path[PATH_BYTES + 32];
+    ImageInfo shape;
+    frame_path(sink, k, frame, path, sizeof path);
+    frames_stack(&one, &sink->program->outputs[k], &out->grid, sink->source.like, elem, &shape);
+    return create(sink, k, path, &shape, elem, &out->writer, err);
+}
+
+static bool end_frame_file(Sink *sink, int k, int64_t frame, Err *err)
+{
+    char path[PATH_BYTES + 32];
+    ImageWriter *writer = sink->outputs[k].writer;
+    sink->outputs[k].writer = NULL;
+    frame_path(sink, k, frame, path, sizeof path);
+    return image_commit(writer, err) && remember_file(sink, path, err);
+}
+
+/* The type that a file gets that is begun now. */
+static Elem file_elem(const Sink *sink, int k)
+{
+    const SinkOutput *out = &sink->outputs[k];
+    bool labels = sink->program->outputs[k].kind == OUT_LABELS;
+    return !labels ? out->elem : out->most <= 65535 ? ELEM_U16 : ELEM_U32;
+}
+
+static bool open_writer(Sink *sink, int k, int64_t frame, Err *err)
+{
+    if (sink->outputs[k].writer != NULL) {
+        return true;
+    }
+    Elem elem = file_elem(sink, k);
+    sink->outputs[k].to = elem;
+    return file_per_frame(sink, k) ? begin_frame_file(sink, k, frame, elem, err)
+                                   : begin_file(sink, k, elem, err);
+}
+
+/* Rows of `line` bytes that make a piece. */
+static int64_t piece_rows(size_t line, int64_t rows)
+{
+    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
+    return most < rows ? most : rows;
+}
+
+/* Every pixel fits: the type was chosen so. */
+static void convert_rows(Elem from, const char *in, size_t pitch, Elem to, char *out, size_t width,
+                         int64_t rows)
+{
+    size_t bad;
+    for (int64_t y = 0; y < rows; y++) {
+        convert_row(from, in + (size_t)y * pitch, to, out + (size_t)y * width * elem_size(to),
+                    width, &bad);
+    }
+}
+
+/* Rows go to the file, converted where it has another type. */
+static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    const SinkOutput *out = &sink->outputs[r->output];
+    int64_t t = 0, c = 0, z = 0;
+    TRY(open_writer(sink, r->output, frame, err));
+    Elem from = out->elem, to = out->to;
+    if (!file_per_frame(sink, r->output)) {
+        frames_stack_at(sink->source.frames, &out->grid, frame, &t, &c, &z);
+    }
+    if (from == to) {
+        return image_write(out->writer, t, c + r->c, z + r->z, r->row, r->rows, r->pixels, r->pitch,
+                           err);
+    }
+    size_t line = (size_t)out->grid.w * elem_size(to);
+    int64_t step = piece_rows(line, r->rows);
+    char *piece = malloc((size_t)step * line + 1);
+    bool ok = piece != NULL || no_memory(err);
+    for (int64_t y = 0; ok && y < r->rows; y += step) {
+        int64_t rows = r->rows - y < step ? r->rows - y : step;
+        convert_rows(from, (const char *)r->pixels + (size_t)y * r->pitch, r->pitch, to, piece,
+                     (size_t)out->grid.w, rows);
+        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, rows, piece, line, err);
+    }
+    free(piece);
+    return ok;
+}
+
+/* ---- labels ---------------------------------------------------------------------------- */
+
+/* Where a row of a frame lies in the temporary file; files of frames need it once each. */
+static uint64_t spool_at(const Sink *sink, int k, int64_t frame, int64_t plane, int64_t row)
+{
+    const ExecGrid *g = &sink->outputs[k].grid;
+    int64_t before = file_per_frame(sink, k) ? 0 : frame * g->planes;
+    return (uint64_t)((before + plane) * g->h + row) * (uint64_t)g->w *
+           elem_size(sink->outputs[k].elem);
+}
+
+static bool spool_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    SinkOutput *out = &sink->outputs[r->output];
+    const char *path = sink->source.item->outputs[r->output];
+    size_t line = (size_t)out->grid.w * elem_size(out->elem);
+    int64_t plane = r->c * out->grid.d + r->z, step = r->pitch == line ? r->rows : 1;
+    if (out->spool[0] == '\0') {
+        TRY(file_temp(path, out->spool, sizeof out->spool, &out->spool_fd, err));
+    }
+    for (int64_t y = 0; y < r->rows; y += step) {
+        if (!image_pwrite(out->spool_fd, (const char *)r->pixels + (size_t)y * r->pitch,
+                          (size_t)step * line,
+                          spool_at(sink, r->output, frame, plane, r->row + y))) {
+            return file_err_set(err, CODE_OUTPUT, "write", path, errno);
+        }
+    }
+    return true;
+}
+
+/* The rows of one frame, from the temporary file to the file; `piece` holds `most` of them. */
+static bool unspool_frame(Sink *sink, int k, int64_t frame, char *piece, int64_t most, Err *err)
+{
+    SinkOutput *out = &sink->outputs[k];
+    const ExecGrid *g = &out->grid;
+    size_t line = (size_t)g->w * elem_size(out->elem), got;
+    SinkRows r = {.output = k, .pixels = piece, .pitch = line};
+    for (int plane = 0; plane < g->planes; plane++) {
+        r.c = plane / g->d;
+        r.z = plane % g->d;
+        for (r.row = 0; r.row < g->h; r.row += r.rows) {
+            r.rows = g->h - r.row < most ? g->h - r.row : most;
+            if (!image_pread(out->spool_fd, piece, (size_t)r.rows * line,
+                             spool_at(sink, k, frame, plane, r.row), &got)) {
+                return file_err_set(err, CODE_OUTPUT, "write", sink->source.item->outputs[k],
+                                    errno != 0 ? errno : EIO);
+            }
+            TRY(write_rows(sink, frame, &r, err));
+        }
+    }
+    return true;
+}
+
+static bool unspool(Sink *sink, int k, int64_t first, int64_t n, Err *err)
+{
+    const SinkOutput *out = &sink->outputs[k];
+    size_t line = (size_t)out->grid.w * elem_size(out->elem);
+    int64_t most = piece_rows(line, out->grid.h);
+    char *piece = malloc((size_t)most * line);
+    bool ok = piece != NULL || no_memory(err);
+    for (int64_t frame = first; ok && frame < first + n; frame++) {
+        ok = unspool_frame(sink, k, frame, piece, most, err);
+    }
+    free(piece);
+    return ok;
+}
+
+/* Takes the largest label of rows or of a frame over: from `most`, or else from the pixels. */
+static void raise_most(SinkOutput *out, double most, const SinkRows *r)
+{
+    for (int64_t y = 0; isnan(most) && y < r->rows; y++) {
+        out->most = convert_max(r->elem, (const char *)r->pixels + (size_t)y * r->pitch,
+                                (size_t)r->grid.w, out->most);
+    }
+    out->most = fmax(out->most, most);
+}
+
+/* ---- one output, one frame ------------------------------------------------------------- */
+
+static bool put_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    SinkOutput *out = &sink->outputs[r->output];
+    out->grid = r->grid;
+    out->elem = r->elem;
+    return (out->spooled ? spool_rows : write_rows)(sink, frame, r, err);
+}
+
+bool sink_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    SinkOutput *out = &sink->outputs[r->output];
+    const ProgOutput *output = &sink->program->outputs[r->output];
+    if (output->kind == OUT_LABELS) {
+        bool counted = output->value >= 0; /* sink_frame has the number then */
+        raise_most(out, counted && isnan(r->most) ? 0 : r->most, r);
+        bool stack = sink->source.frames->n > 1 && !file_per_frame(sink, r->output);
+        out->spooled = out->spooled || stack || (isnan(r->most) && out->writer == NULL);
+    }
+    return put_rows(sink, frame, r, err);
+}
+
+/* What is left to do about an image whose rows have come. */
+static bool end_image(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    SinkOutput *out = &sink->outputs[k];
+    bool own_file = file_per_frame(sink, k), spooled = out->spooled;
+    if (output->kind == OUT_LABELS && output->value >= 0) {
+        out->most = fmax(out->most, results->values[output->value]);
+    }
+    if (!own_file) {
+        return true;
+    }
+    out->spooled = false;
+    return (!spooled || unspool(sink, k, frame, 1, err)) && end_frame_file(sink, k, frame, err);
+}
+
+static bool put_image(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    const ExecGrid *g = &results->grids[k];
+    size_t line = (size_t)g->w * elem_size(results->elems[k]), plane = line * (size_t)g->h;
+    SinkRows r = {.output = k,
+                  .grid = *g,
+                  .elem = results->elems[k],
+                  .rows = (int64_t)g->h * g->planes,
+                  .pixels = results->images[k],
+                  .pitch = line};
+    if (output->kind == OUT_LABELS) {
+        raise_most(&sink->outputs[k], output->value >= 0 ? results->values[output->value] : NAN,
+                   &r);
+        r.most = sink->outputs[k].most;
+    }
+    r.rows = g->h;
+    for (int p = 0; p < g->planes; p++) {
+        r.c = p / g->d;
+        r.z = p % g->d;
+        r.pixels = (const char *)results->images[k] + (size_t)p * plane;
+        TRY(sink_rows(sink, frame, &r, err));
+    }
+    return true;
+}
+
+static bool put_table(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
+{
+    const Frames *frames = sink->source.frames;
+    SinkOutput *out = &sink->outputs[k];
+    CsvColumn front[LOOPS];
+    int64_t at[LOOPS];
+    int n = 0;
+    frames_at(frames, frame, at);
+    for (int i = 0; i < LOOPS; i++) {
+        if (frames->looped[i]) {
+            front[n++] = (CsvColumn){.name = LOOP_NAMES[i], .number = (double)at[i]};
+        }
+    }
+    if (out->csv == NULL) {
+        TRY(csv_open(sink->source.item->outputs[k], &out->csv, err));
+    }
+    return csv_rows(out->csv, &results->tables[sink->program->outputs[k].table], front, n, err);
+}
+
+static void put_values(Sink *sink, int64_t frame, const Results *results)
+{
+    int64_t at[LOOPS];
+    frames_at(sink->source.frames, frame, at);
+    fprintf(sink->values_to, "%lld,%lld,%lld", (long long)at[0], (long long)at[1],
+            (long long)at[2]);
+    for (int k = 0; k < sink->program->n_outputs; k++) {
+        const ProgOutput *output = &sink->program->outputs[k];
+        if (output->kind == OUT_VALUE) {
+            char text[DECIMAL_BYTES];
+            double value = results->values[output->value];
+            decimal_shortest(value, text);
+            fprintf(sink->values_to, ",%s", isnan(value) ? "" : text);
+        }
+    }
+    putc('\n', sink->values_to);
+}
+
+bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err)
+{
+    for (int k = 0; k < sink->program->n_outputs; k++) {
+        const ProgOutput *output = &sink->program->outputs[k];
+        if (results_is_image(output)) {
+            TRY(results->images[k] == NULL || put_image(sink, k, frame, results, err));
+            TRY(end_image(sink, k, frame, results, err));
+        } else if (output->kind == OUT_TABLE) {
+            TRY(put_table(sink, k, frame, results, err));
+        }
+    }
+    put_values(sink, frame, results);
+    return true;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------- */
+
+bool sink_new(const Program *program, const SinkSource *source, Sink **out, Err *err)
+{
+    Sink *sink = calloc(1, sizeof *sink);
+    *out = NULL;
+    if (sink == NULL) {
+        return no_memory(err);
+    }
+    sink->program = program;
+    sink->source = *source;
+    sink->outputs = calloc((size_t)program->n_outputs + 1, sizeof *sink->outputs);
+    sink->values_to = open_memstream(&sink->values, &sink->values_size);
+    if (sink->outputs == NULL || sink->values_to == NULL) {
+        sink_free(sink);
+        return no_memory(err);
+    }
+    for (int i = 0; i < LOOPS; i++) {
+        putc(source->frames->looped[i] ? '1' : '0', sink->values_to);
+    }
+    putc('\n', sink->values_to);
+    *out = sink;
+    return true;
+}
+
+static bool commit_output(Sink *sink, int k, Err *err)
+{
+    SinkOutput *out = &sink->outputs[k];
+    bool ok = true;
+    if (out->writer != NULL) {
+        ImageWriter *writer = out->writer;
+        out->writer = NULL;
+        ok = image_commit(writer, err);
+    } else if (out->csv != NULL) {
+        CsvWriter *csv = out->csv;
+        out->csv = NULL;
+        ok = csv_commit(csv, err);
+    } else {
+        return true;
+    }
+    return ok && remember_file(sink, sink->source.item->outputs[k], err);
+}
+
+bool sink_commit(Sink *sink, Err *err)
+{
+    for (int k = 0; k < sink->program->n_outputs; k++) {
+        if (sink->outputs[k].spooled) {
+            TRY(unspool(sink, k, 0, sink->source.frames->n, err));
+        }
+    }
+    for (int k = 0; k < sink->program->n_outputs; k++) {
+        TRY(commit_output(sink, k, err));
+    }
+    bool ok = fclose(sink->values_to) == 0;
+    sink->values_to = NULL;
+    return ok || no_memory(err);
+}
+
+void sink_free(Sink *sink)
+{
+    if (sink == NULL) {
+        return;
+    }
+    for (int k = 0; sink->outputs != NULL && k < sink->program->n_outputs; k++) {
+        image_abort(sink->outputs[k].writer);
+        csv_abort(sink->outputs[k].csv);
+        if (sink->outputs[k].spool[0] != '\0') {
+            file_discard(sink->outputs[k].spool, sink->outputs[k].spool_fd);
+        }
+    }
+    if (sink->values_to != NULL) {
+        fclose(sink->values_to);
+    }
+    for (int i = 0; i < sink->n_files; i++) {
+        free(sink->files[i]);
+    }
+    free(sink->files);
+    free(sink->values);
+    free(sink->outputs);
+    free(sink);
+}
+
+const char *const *sink_files(const Sink *sink, int *n)
+{
+    *n = sink->n_files;
+    return (const char *const *)sink->files;
+}
+
+const char *sink_values(const Sink *sink)
+{
+    return sink->values;
+}

@@ -1,0 +1,510 @@
+/*
+ * exec: the executor: one arena, slices of it for buffers, steps in order on one queue.
+ *
+ * Nothing waits for the device between steps except where the host must know a value: a loop that
+ * runs until a value is stable, and primitives that count.
+ */
+#include "exec_state.h"
+
+#include "../host/convert.h"
+#include "exec_carry.h"
+#include "parts_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Less than this is not tried where the device has less memory than it says. */
+enum { SMALLEST_ARENA = 1 << 20 };
+
+/* ---- making and binding ---------------------------------------------------------------- */
+
+bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
+{
+    Exec *exec = calloc(1, sizeof *exec);
+    *out = NULL;
+    if (exec) {
+        size_t buffers = (size_t)program->n_buffers + 1, steps = (size_t)program->n_steps + 1;
+        *exec = (Exec){.program = program, .dev = dev, .target = exec_target(dev)};
+        exec->bound = calloc((size_t)program->n_inputs + 1, sizeof *exec->bound);
+        exec->params = calloc((size_t)program->n_params + 1, sizeof *exec->params);
+        exec->planned = calloc(buffers, sizeof *exec->planned);
+        exec->mem = calloc(buffers, sizeof *exec->mem);
+        exec->place = calloc(buffers, sizeof *exec->place);
+        exec->scratch = calloc(steps, sizeof *exec->scratch);
+        exec->values = calloc((size_t)program->n_values + 1, sizeof *exec->values);
+        exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
+        exec->tables = calloc(steps, sizeof *exec->tables);
+        exec->programs = calloc(steps, sizeof *exec->programs);
+    }
+    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place ||
+        !exec->scratch || !exec->values || !exec->counts || !exec->tables ||
+        !exec->programs) {
+        exec_free(exec);
+        return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
+    }
+    *out = exec;
+    return true;
+}
+
+static void drop_slices(Exec *exec)
+{
+    for (int i = 0; i < exec->program->n_buffers; i++) {
+        dev_free(exec->dev, exec->planned[i]);
+        exec->planned[i] = exec->mem[i] = NULL;
+    }
+    for (int s = 0; s < exec->program->n_steps; s++) {
+        dev_free(exec->dev, exec->scratch[s]);
+        exec->scratch[s] = NULL;
+    }
+    dev_free(exec->dev, exec->values_mem);
+    exec->values_mem = NULL;
+}
+
+static void drop_arena(Exec *exec)
+{
+    for (int i = 0; i < exec->n_arenas; i++) {
+        dev_free(exec->dev, exec->arenas[i]);
+    }
+    free(exec->arenas);
+    exec->arenas = NULL;
+    exec->n_arenas = 0;
+    exec->arena_bytes = 0;
+}
+
+static void unbind(Exec *exec)
+{
+    drop_slices(exec);
+    exec_built_free(exec->built);
+    exec_plan_free(exec->plan);
+    exec->built = NULL;
+    exec->plan = NULL;
+    exec->ran = exec->values_known = false;
+    for (int s = 0; s < exec->program->n_steps; s++) {
+        prim_table_free(&exec->tables[s]);
+        prim_programs_free(&exec->programs[s]);
+    }
+}
+
+void exec_free(Exec *exec)
+{
+    if (!exec) {
+        return;
+    }
+    if (exec->planned && exec->mem && exec->scratch && exec->tables && exec->programs) {
+        unbind(exec);
+        drop_arena(exec);
+    }
+    free(exec->bound);
+    staging_free(exec->staging);
+    free(exec->params);
+    free(exec->planned);
+    free(exec->mem);
+    free(exec->place);
+    free(exec->scratch);
+    free(exec->values);
+    free(exec->counts);
+    free(exec->tables);
+    free(exec->programs);
+    free(exec);
+}
+
+static bool bound_already(const Exec *exec, const ExecInput *inputs, const double *params)
+{
+    bool same = exec->plan &&
+                memcmp(params, exec->params, sizeof *params * (size_t)exec->program->n_params) == 0;
+    for (int i = 0; same && i < exec->program->n_inputs; i++) {
+        const ExecInput *a = &inputs[i], *b = &exec->bound[i];
+        same = a->elem == b->elem && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
+               memcmp(a->pixel_um, b->pixel_um, sizeof a->pixel_um) == 0;
+    }
+    return same;
+}
+
+/* Makes the arena at least as large as the plan; a larger one is kept. */
+static bool allocate(Exec *exec, Err *err)
+{
+    uint64_t peak = exec->plan->peak;
+    uint64_t piece = exec->target.max_alloc ? exec->target.max_alloc : peak;
+    if (peak <= exec->arena_bytes) {
+        return true;
+    }
+    drop_arena(exec);
+    size_t n = (size_t)((peak + piece - 1) / piece);
+    exec->arenas = calloc(n, sizeof *exec->arenas);
+    if (!exec->arenas) {
+        return err_set(err, CODE_MEMORY, "out of host memory for the arena");
+    }
+    for (uint64_t done = 0; done < peak; done += piece) {
+        uint64_t bytes = peak - done < piece ? peak - done : piece;
+        TRY(dev_alloc(exec->dev, (size_t)bytes, &exec->arenas[exec->n_arenas], err));
+        exec->n_arenas++;
+    }
+    exec->arena_bytes = peak;
+    return true;
+}
+
+bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err)
+{
+    uint64_t piece = exec->target.max_alloc ? exec->target.max_alloc : exec->arena_bytes;
+    *out = NULL;
+    if (bytes == 0) {
+        return true; /* nothing may touch it */
+    }
+    return dev_slice(exec->dev, exec->arenas[offset / piece], (size_t)(offset % piece),
+                     (size_t)bytes, out, err);
+}
+
+static bool slice_all(Exec *exec, Err *err)
+{
+    const ExecPlan *plan = exec->plan;
+    uint64_t bytes = (uint64_t)(exec->program->n_values + 1) * sizeof(double);
+    TRY(exec_slice(exec, plan->values_at, bytes, &exec->values_mem, err));
+    for (int i = 0; !plan->parts && i < exec->program->n_buffers; i++) {
+        TRY(exec_slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i],
+                       err));
+    }
+    for (int s = 0; !plan->parts && s < exec->program->n_steps; s++) {
+        TRY(exec_slice(exec, plan->steps[s].scratch_at, plan->steps[s].scratch, &exec->scratch[s],
+                       err));
+    }
+    return true;
+}
+
+/* Where the device has less than it says, the plan is made again for three quarters of it. */
+static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
+{
+    for (;;) {
+        Err failure = {0};
+        TRY(exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err));
+        if (allocate(exec, &failure)) {
+            return true;
+        }
+        exec->target.limit = exec->plan->peak / 4 * 3;
+        exec_plan_free(exec->plan);
+        exec->plan = NULL;
+        if (failure.code != CODE_MEMORY || exec->target.limit < SMALLEST_ARENA) {
+            *err = failure;
+            return false;
+        }
+    }
+}
+
+bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
+{
+    const Program *program = exec->program;
+    if (bound_already(exec, inputs, params)) {
+        return true;
+    }
+    unbind(exec);
+    exec->target.limit = dev_limit(exec->dev) - (dev_held(exec->dev) - exec->arena_bytes);
+    if (exec->limit > 0 && exec->limit < exec->target.limit) {
+        exec->target.limit = exec->limit;
+    }
+    if (!plan_and_allocate(exec, inputs, params, err) || !slice_all(exec, err) ||
+        !exec_build(exec->plan, &exec->target, exec->dev, &exec->built, err)) {
+        unbind(exec);
+        return false;
+    }
+    memcpy(exec->bound, inputs, sizeof *inputs * (size_t)program->n_inputs);
+    memcpy(exec->params, params, sizeof *params * (size_t)program->n_params);
+    return true;
+}
+
+const ExecPlan *exec_bound(const Exec *exec)
+{
+    return exec->plan;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------- */
+
+bool exec_wants(const Exec *exec, int input, int64_t c)
+{
+    int channel = exec->plan->channel[input];
+    return exec->program->inputs[input].buffer >= 0 && (channel < 0 || channel == c);
+}
+
+static bool apart(uint64_t at, uint64_t bytes, uint64_t other_at, uint64_t other_bytes)
+{
+    return at + bytes <= other_at || other_at + other_bytes <= at;
+}
+
+bool exec_keeps(const Exec *exec, int input)
+{
+    const ExecPlan *plan = exec->plan;
+    int buffer = exec->program->inputs[input].buffer;
+    if (buffer < 0) {
+        return true;
+    }
+    const ExecBuffer *own = &plan->buffers[buffer];
+    bool keeps = true;
+    for (int i = 0; i < exec->program->n_buffers; i++) {
+        keeps = keeps && (i == buffer || apart(own->offset, own->bytes, plan->buffers[i].offset,
+                                               plan->buffers[i].bytes));
+    }
+    for (int s = 0; s < exec->program->n_steps; s++) {
+        keeps = keeps &&
+                apart(own->offset, own->bytes, plan->steps[s].scratch_at, plan->steps[s].scratch);
+    }
+    return keeps;
+}
+
+bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
+                  size_t pitch, void *to, Err *err)
+{
+    Elem have = exec->bound[input].elem, want = exec->plan->inputs[input].elem;
+    size_t width = (size_t)exec->bound[input].extent[0], bytes = width * elem_size(want), bad;
+    for (int64_t y = 0; y < rows; y++) {
+        const char *line = (const char *)from + (size_t)y * pitch;
+        if (!convert_row(have, line, want, (char *)to + (size_t)y * bytes, width, &bad)) {
+            return err_set(err, CODE_FILES,
+                           "'%s' has the value %g in column %zu of row %lld, which "
+                           "is no %s",
+                           exec->program->inputs[input].name, convert_get(have, line, bad), bad,
+                           (long long)(row + y), elem_name(want));
+        }
+    }
+    return true;
+}
+
+static bool upload_rows(Exec *exec, int input, int64_t first, int64_t rows, const void *from,
+                        size_t pitch, Err *err)
+{
+    const ProgInput *in = &exec->program->inputs[input];
+    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[in->buffer].grid];
+    size_t size = elem_size(exec->plan->inputs[input].elem), width = (size_t)g->w;
+    size_t stored = (size_t)g->pitch * size;
+    if (in->count >= 0) {
+        for (int64_t y = 0; y < rows; y++) {
+            exec->counts[input] =
+                convert_max(exec->plan->inputs[input].elem, (const char *)from + (size_t)y * pitch,
+                            width, exec->counts[input]);
+        }
+    }
+    return dev_write_rows(exec->dev, exec->planned[in->buffer], (size_t)first * stored, stored,
+                          from, pitch, width * size, (size_t)rows, err);
+}
+
+bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
+                 const void *from, size_t pitch, Err *err)
+{
+    if (!exec_wants(exec, input, c)) {
+        return true;
+    }
+    const ExecGrid *g =
+        &exec->plan->grids[exec->program->buffers[exec->program->inputs[input].buffer].grid];
+    int64_t channel = exec->plan->channel[input] >= 0 ? 0 : c;
+    if (channel < 0 || channel >= g->c || z < 0 || z >= g->d || row < 0 || rows < 0 ||
+        row + rows > g->h) {
+        return err_set(err, CODE_USAGE, "these rows are not part of '%s'",
+                       exec->program->inputs[input].name);
+    }
+    if (channel == 0 && z == 0 && row == 0) {
+        exec->counts[input] = 0;
+    }
+    int64_t first = (channel * g->d + z) * g->h + row;
+    if (exec->bound[input].elem == exec->plan->inputs[input].elem) {
+        return upload_rows(exec, input, first, rows, from, pitch, err);
+    }
+    size_t line = (size_t)g->w * elem_size(exec->plan->inputs[input].elem);
+    void *converted = malloc(line * (size_t)rows + 1);
+    if (!converted) {
+        return err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'",
+                       exec->program->inputs[input].name);
+    }
+    bool ok = exec_convert(exec, input, row, rows, from, pitch, converted, err) &&
+              upload_rows(exec, input, first, rows, converted, line, err);
+    free(converted);
+    return ok;
+}
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+static bool run_launch(Exec *exec, int s, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    const size_t group[3] = {(size_t)exec->target.lx, 1, 1};
+    const ExecRange all = {.to = exec->plan->steps[s].rows};
+    DevArg args[EXEC_MAX_ARGS];
+    TRY(exec_args(exec, s, &all, args, err));
+    return dev_launch(exec->dev, exec_built_kernel(exec->built, step->kernel), args, step->n_args,
+                      exec->plan->steps[s].groups, group, step->name, err);
+}
+
+static bool run_primitive(Exec *exec, int s, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    const ExecRange all = {0};
+    DevArg args[EXEC_MAX_ARGS];
+    PrimCall call;
+    TRY(exec_args(exec, s, &all, args, err));
+    exec_plan_call(exec->plan, exec->dev, s, &call);
+    exec_call(exec, s, args, &call, err);
+    for (int i = 0; i < step->n_inputs; i++) {
+        call.in[i].mem = step->inputs[i] >= 0 ? exec->mem[step->inputs[i]] : NULL;
+    }
+    for (int i = 0; i < step->n_writes; i++) {
+        call.out[i].mem = exec->mem[step->writes[i]];
+    }
+    call.scratch = exec->scratch[s];
+    call.scratch_size = (size_t)exec->plan->steps[s].scratch;
+    return prim_find(step->primitive)->run(&call);
+}
+
+static bool run_steps(Exec *exec, int from, int to, Err *err);
+
+static bool run_loop(Exec *exec, int s, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    int end = exec->plan->steps[s].end;
+    bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
+    double before = NAN, now = NAN;
+    for (int round = 0; round < exec->plan->steps[s].rounds; round++) {
+        TRY(run_steps(exec, s + 1, end, err));
+        TRY(exec_carry(exec->program, exec->dev, s, end, exec->mem, exec->values_mem, err));
+        if (watch) { /* after all else of the round: the host waits for it */
+            TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->value * sizeof now, &now,
+                         sizeof now, err));
+        }
+        if (watch && now == before) {
+            break;
+        }
+        before = now;
+    }
+    return true;
+}
+
+static bool run_steps(Exec *exec, int from, int to, Err *err)
+{
+    static bool (*const runs[])(Exec *, int, Err *) = {
+        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = run_loop};
+    for (int s = from; s < to; s++) {
+        StepKind kind = exec->program->steps[s].kind;
+        TRY(!exec_stopped(exec, err));
+        TRY(runs[kind](exec, s, err));
+        s = kind == STEP_LOOP ? exec->plan->steps[s].end : s;
+    }
+    return true;
+}
+
+void exec_set_host_memory(Exec *exec, uint64_t bytes)
+{
+    exec->host = bytes;
+}
+
+void exec_set_stop(Exec *exec, bool (*stop)(void))
+{
+    exec->stop = stop;
+}
+
+bool exec_stopped(const Exec *exec, Err *err)
+{
+    return exec->stop && exec->stop() && !err_set(err, CODE_INTERRUPTED, "interrupted");
+}
+
+bool exec_write_counts(Exec *exec, Err *err)
+{
+    for (int i = 0; i < exec->program->n_inputs; i++) {
+        int slot = exec->program->inputs[i].count;
+        if (slot >= 0) {
+            TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double),
+                          &exec->counts[i], sizeof(double), err));
+        }
+    }
+    return true;
+}
+
+void exec_set_parts(Exec *exec, int rows)
+{
+    exec->target.part_rows = rows;
+    unbind(exec);
+}
+
+void exec_set_shape(Exec *exec, int shape)
+{
+    exec_shape(&exec->target, shape);
+    unbind(exec);
+}
+
+void exec_set_compilers(Exec *exec, int compilers)
+{
+    exec->target.compilers = compilers;
+    unbind(exec);
+}
+
+void exec_set_limit(Exec *exec, uint64_t bytes)
+{
+    exec->limit = bytes;
+    unbind(exec);
+}
+
+bool exec_in_parts(const Exec *exec)
+{
+    return exec->plan->parts != NULL;
+}
+
+bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err)
+{
+    exec->values_known = exec->ran = false;
+    TRY(parts_run(exec, stream, err));
+    TRY(dev_finish(exec->dev, err));
+    exec->ran = true;
+    return true;
+}
+
+bool exec_run(Exec *exec, Err *err)
+{
+    const Program *program = exec->program;
+    exec->values_known = exec->ran = false;
+    memcpy(exec->mem, exec->planned, sizeof *exec->mem * (size_t)program->n_buffers);
+    for (int i = 0; i < program->n_buffers; i++) {
+        exec->place[i] = exec_place_all(exec->plan, i);
+    }
+    TRY(exec_write_counts(exec, err));
+    TRY(run_steps(exec, 0, program->n_steps, err));
+    TRY(dev_finish(exec->dev, err));
+    exec->ran = true;
+    return true;
+}
+
+/* ---- results --------------------------------------------------------------------------- */
+
+void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem)
+{
+    int buffer = exec->program->outputs[output].buffer;
+    int of = buffer >= 0 ? exec->program->buffers[buffer].grid : -1;
+    *grid = of >= 0 ? exec->plan->grids[of] : (ExecGrid){0};
+    *elem = buffer >= 0 ? exec->plan->buffers[buffer].elem : ELEM_NONE;
+}
+
+bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows,
+                   void *to, size_t pitch, Err *err)
+{
+    ExecGrid g;
+    Elem elem;
+    exec_output(exec, output, &g, &elem);
+    if (c < 0 || c >= g.c || z < 0 || z >= g.d || row < 0 || rows < 0 || row + rows > g.h) {
+        return err_set(err, CODE_USAGE, "these rows are not part of '%s'",
+                       exec->program->outputs[output].name);
+    }
+    size_t size = elem_size(elem), stored = (size_t)g.pitch * size;
+    size_t first = (size_t)((c * g.d + z) * g.h + row);
+    return dev_read_rows(exec->dev, exec->mem[exec->program->outputs[output].buffer],
+                         first * stored, stored, to, pitch, (size_t)g.w * size, (size_t)rows, err);
+}
+
+bool exec_values(Exec *exec, const double **values, Err *err)
+{
+    if (!exec->values_known && exec->ran) {
+        TRY(dev_read(exec->dev, exec->values_mem, 0, exec->values,
+                     sizeof *exec->values * (size_t)exec->program->n_values, err));
+        exec->values_known = true;
+    }
+    *values = exec->values;
+    return true;
+}
+
+const PrimTable *exec_table(const Exec *exec, int table)
+{
+    return exec->ran ? &exec->tables[exec->program->tables[table].step] : NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * exec_plan: everything about a run that follows from the inputs' extents and the parameters, and
+ * needs no device: sizes, launches, lifetimes, places in the arena, the peak.
+ */
+#ifndef RUNTIME_EXEC_PLAN_H
+#define RUNTIME_EXEC_PLAN_H
+
+#include "host.h"
+#include "../primitives/prim.h"
+#include "../program.h"
+
+/* What is known about the pixels of one input before they are uploaded. */
+typedef struct ExecInput {
+    int64_t extent[4];  /* x, y, z, c of the file (one frame); 1 where it has no such axis */
+    Elem elem;          /* of the pixels handed to exec_upload */
+    double pixel_um[3]; /* x, y, z in micrometres; 0: unknown.  Only the first input's are used */
+} ExecInput;
+
+/* What kind of device is planned for. */
+typedef struct ExecTarget {
+    Device *dev; /* NULL: planning without a device */
+    bool cpu;
+    int units;
+    uint64_t alignment; /* of buffers in the arena */
+    uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
+    uint64_t limit;     /* bytes that a run may hold on the device; 0: no limit */
+    int part_rows;      /* tests: cut into parts of so many rows; 0: only where it must be cut */
+    int compilers;      /* threads that compile; with several, also what primitives will ask for */
+    int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
+} ExecTarget;
+
+/* The target for a device, or for an H200 when dev is NULL. */
+ExecTarget exec_target(Device *dev);
+/* Generated kernels of a shape (prim.h). */
+void exec_shape(ExecTarget *target, int shape);
+
+typedef struct ExecGrid {
+    int w, h, d, c, planes, pitch; /* pitch: elements from row to row */
+    bool has_z;
+} ExecGrid;
+
+typedef struct ExecBuffer {
+    Elem elem;      /* never ELEM_FILE */
+    int64_t length; /* elements, with pitch */
+    uint64_t bytes, offset;
+} ExecBuffer;
+
+typedef struct ExecStep {
+    double *values;   /* LAUNCH: by argument, for host expressions; PRIMITIVE: host arguments */
+    int below, above; /* widest halo of the reads that have one: rows, or planes, on each side */
+    bool whole;       /* some read needs the whole image */
+    int rows, strip;  /* LAUNCH: rows (or planes) to compute, and how many at a time */
+    size_t groups[3]; /* LAUNCH */
+    int rounds;       /* LOOP */
+    int end;          /* LOOP: its END */
+    uint64_t scratch; /* bytes, and where */
+    uint64_t scratch_at;
+    int fed_from;     /* PRIMITIVE: in one piece, the launch that writes partial results to its */
+    size_t fed;       /* scratch, and how many of each quantity; 0: none does */
+    uint64_t traffic; /* compulsory bytes, for the profile; 0 unknown */
+} ExecStep;
+
+typedef struct ExecPlan {
+    const Program *program;
+    HostContext host; /* arrays below */
+    HostInput *inputs;
+    double *params;
+    int *channel; /* by input: the only one that is stored, or -1 */
+    ExecGrid *grids;
+    ExecBuffer *buffers;
+    ExecStep *steps;
+    uint64_t values_at;  /* where the whole-image values lie in the arena */
+    uint64_t peak, load; /* bytes of the arena, and the lower bound for them */
+    struct PartsPlan *parts; /* how it is cut (parts.h); NULL: it runs in one piece */
+} ExecPlan;
+
+/* Owned by the caller (exec_plan_free). */
+bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                   const double *params, ExecPlan **out, Err *err);
+void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
+
+/* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
+bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
+                    char **text, Err *err);
+
+/* The step that finds this value. */
+int exec_plan_reduction(const Program *program, int value);
+
+/* A primitive's call, all but memory: images without `mem`, no reader. */
+void exec_plan_call(const ExecPlan *plan, Device *dev, int step, PrimCall *call);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * exec_state: the executor's insides, for exec.c and for parts_run.c, which runs the same program
+ * strip by strip.
+ */
+#ifndef RUNTIME_EXEC_STATE_H
+#define RUNTIME_EXEC_STATE_H
+
+#include "exec.h"
+#include "exec_build.h"
+#include "../device/staging.h"
+
+enum { EXEC_MAX_ARGS = 128 };
+
+/* What a launch computes, and where the part begins that a primitive works on. */
+typedef struct ExecRange {
+    int from, to, plane_from, cols_from, part_y, part_plane;
+} ExecRange;
+
+/* What of an image lies in a buffer's memory, and how (program.h). */
+typedef struct ExecPlace {
+    int rows, planes, pitch; /* of each plane, of each channel; elements from row to row */
+    int64_t row0;            /* first stored row, counted through the planes that there are */
+    int col0;                /* and column */
+    int seam[3];             /* by axis: rows (planes) before it lie behind the last */
+} ExecPlace;
+
+struct Exec {
+    const Program *program;
+    Device *dev;
+    ExecTarget target;
+    ExecPlan *plan;
+    ExecInput *bound; /* what the plan was made for */
+    double *params;
+    ExecBuilt *built;
+    DevMem **arenas; /* pieces of target.max_alloc bytes */
+    int n_arenas;
+    uint64_t arena_bytes;
+    DevMem **planned; /* by buffer, as planned; in one piece */
+    DevMem **mem;     /* by buffer: where it is now; loops exchange them */
+    ExecPlace *place; /* by buffer */
+    DevMem **scratch; /* by step */
+    DevMem *values_mem;
+    double *values, *counts; /* counts: by input, the largest label */
+    bool values_known, ran;
+    PrimTable *tables; /* by step */
+    PrimProgram **programs; /* by step */
+    uint64_t host; /* see exec_set_host_memory */
+    uint64_t limit; /* see exec_set_limit */
+    bool (*stop)(void);
+    Staging *staging; /* NULL until rows go through it */
+};
+
+/* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */
+bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err);
+/* Where all of a buffer's image is. */
+ExecPlace exec_place_all(const ExecPlan *plan, int buffer);
+/* A step's arguments; as many as its n_args. */
+bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
+               Err *err);
+/* Gives the primitive's call what it needs of step s but for images, scratch and part. */
+void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err);
+/* Rows in the type of the input's buffer, close together; `to` has room for them. */
+bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
+                  size_t pitch, void *to, Err *err);
+/* Makes exec->staging. */
+bool exec_stage(Exec *exec, Err *err);
+/* Writes the largest labels of inputs where the pipeline looks for them. */
+bool exec_write_counts(Exec *exec, Err *err);
+bool exec_stopped(const Exec *exec, Err *err);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * parts_state: a run in parts under way, for parts_run.c, which goes through segments and tasks, and
+ * parts_rows.c, which moves rows.
+ */
+#ifndef RUNTIME_PARTS_STATE_H
+#define RUNTIME_PARTS_STATE_H
+
+#include "parts_pixels.h"
+#include "../device/staging.h"
+
+/* Rows of pixels next to each other on both sides, counted from the first row of all planes. */
+typedef struct Stretch {
+    int buffer;
+    DevMem *mem;
+    int64_t there, line, lines; /* there: the first one on the device; line: on the host */
+} Stretch;
+
+typedef struct Run {
+    Exec *exec;
+    const Program *program;
+    const ExecPlan *plan;
+    PartsPlan *parts;
+    PartsPixels pixels;
+    int64_t *vectors;      /* by buffer: elements */
+    double *labels;        /* by value slot, of the segment under way; NaN: not known */
+    void **state;          /* by step */
+    bool *done;            /* by step: its remaining passes have nothing to do */
+    PartsStore **scratch;  /* by step: between passes */
+    uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
+    Stretch fetched[STAGING_BLOCKS]; /* on their way from the device, the oldest first */
+    int n_fetched;
+    Err *err;
+} Run;
+
+#define NOWHERE UINT64_MAX
+
+/* Rows of a window that the next part needs again: [from, to), each channel apart. */
+typedef struct Rest {
+    char *rows;
+    int from, to;
+} Rest;
+
+/* Which rows of a part are fetched next. */
+typedef struct Saving {
+    int at, rows, slot; /* the part; rows 0: none */
+    int window, c;
+    int64_t line;
+} Saving;
+
+/* A segment under way. */
+typedef struct Segment {
+    Run *run;
+    PartsSegment *plan;
+    DevMem **mem;       /* by window, for the part under way */
+    DevMem **places[2]; /* by window: its memory, and that of every other part where it is a twin */
+    DevMem **scratch;   /* by task */
+    Rest *rests;        /* by window */
+    PartsBox *boxes[2]; /* by window: what was loaded last to each place; n[0] == 0: nothing */
+    DevMark *computed[2]; /* by slot: the latest part there is computed */
+    Saving saving;
+    int at, rows, slot; /* the part */
+    int col, cols;      /* where parts are tiles: its columns */
+} Segment;
+
+const ExecGrid *parts_grid_of(const Run *run, int buffer);
+/* Rows (planes) of a window for the part. */
+void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to);
+/* Rows of pixels in a row of the part: a plane has many. */
+int64_t parts_lines_of(const Segment *seg, int buffer);
+/* Bytes of a row on the device. */
+size_t parts_pitch_of(const Run *run, int buffer);
+
+/* Rows [line, line + lines) of all planes of an input or kept buffer, close together. */
+bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to);
+/* A whole image from its input or store, or to its store and outputs. */
+bool parts_load_image(Run *run, int buffer, DevMem *mem);
+bool parts_save_image(Run *run, int buffer, DevMem *mem);
+
+/* The rows of the part on their way to its slot; tasks come after them. */
+bool parts_load_rows(Segment *seg);
+/* Rows of the part that is computed begin to come back, as many as have room; those of the part before
+ * are all there. */
+bool parts_begin_saving(Segment *seg);
+bool parts_finish_saving(Segment *seg);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * image: the formats behind one interface, chosen by the first bytes of a file when reading and
+ * by name when writing.  What is the same for all formats is done here: bounds, names in messages,
+ * temporary files, and the check that every row of an output was written.
+ */
+#include "image.h"
+
+#include "../../base/file.h"
+#include "image_format.h"
+#include "../host/stopwatch.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits};
+
+enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = 4096 };
+
+#define CONVERT "convert it to OME-TIFF with Bio-Formats (bfconvert) or bioio"
+
+/* What people try to open instead; the hint saves them a search. */
+static const struct Stranger {
+    const char *head, *text;
+    size_t n;
+} STRANGERS[] = {
+    {"\xFF\xD8\xFF", "a JPEG image, which is not lossless; convert it to TIFF or PNG", 3},
+    {"GIF8", "a GIF image; convert it to TIFF or PNG", 4},
+    {"BM", "a BMP image; convert it to TIFF or PNG", 2},
+    {"ZISRAWFILE", "a Zeiss CZI file; " CONVERT, 10},
+    {"\x89HDF", "an HDF5 file; convert it to TIFF", 4},
+    {"\xDA\xCE\xBE\x0A", "a Nikon ND2 file; " CONVERT, 4},
+    {"\x93NUMPY", "a numpy array; convert it to TIFF (tifffile.imwrite)", 6},
+    {"P5", "a PGM image; convert it to TIFF or PNG", 2},
+    {"P6", "a PPM image; convert it to TIFF or PNG", 2},
+    {"\x70\0\0\0", "a Leica LIF file; " CONVERT, 4},
+    {"PK\3\4", "a zip archive; unpack it first", 4},
+};
+
+struct ImageFile {
+    const ImageFormat *format;
+    ImageInfo info;
+    void *state;
+    char path[PATH_BYTES];
+};
+
+struct ImageWriter {
+    const ImageFormat *format;
+    ImageInfo shape;
+    void *state;
+    int fd;
+    int64_t *done; /* rows written so far of each plane, [t][c][z] */
+    char path[PATH_BYTES], temp[PATH_BYTES];
+};
+
+static bool read_all(int fd, char *at, size_t size, uint64_t offset, size_t *got)
+{
+    for (*got = 0; *got < size;) {
+        size_t part = size - *got < (1u << 30) ? size - *got : (1u << 30);
+        ssize_t n = pread(fd, at + *got, part, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            errno = n == 0 ? 0 : errno;
+            return false;
+        }
+        *got += (size_t)n;
+    }
+    return true;
+}
+
+bool image_pread(int fd, void *to, size_t size, uint64_t offset, size_t *got)
+{
+    Phase before = stopwatch_begin(PHASE_READ);
+    bool ok = read_all(fd, to, size, offset, got);
+    stopwatch_end(before);
+    return ok;
+}
+
+static bool write_all(int fd, const void *from, size_t size, uint64_t offset)
+{
+    const char *at = from;
+    while (size > 0) {
+        size_t part = size < (1u << 30) ? size : (1u << 30);
+        ssize_t n = pwrite(fd, at, part, (off_t)offset);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            errno = n == 0 ? ENOSPC : errno;
+            return false;
+        }
+        at += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+bool image_pwrite(int fd, const void *from, size_t size, uint64_t offset)
+{
+    Phase before = stopwatch_begin(PHASE_WRITE);
+    bool ok = write_all(fd, from, size, offset);
+    stopwatch_end(before);
+    return ok;
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+static bool refuse_stranger(const unsigned char *head, size_t n, Err *err)
+{
+    if (n == 0) {
+        return err_set(err, CODE_FILES, "the file is empty");
+    }
+    for (size_t i = 0; i < sizeof STRANGERS / sizeof *STRANGERS; i++) {
+        if (n >= STRANGERS[i].n && memcmp(head, STRANGERS[i].head, STRANGERS[i].n) == 0) {
+            return err_set(err, CODE_FILES, "it is %s", STRANGERS[i].text);
+        }
+    }
+    return err_set(err, CODE_FILES, "it is neither a TIFF, a PNG nor a FITS image");
+}
+
+static bool open_by_content(ImageFile *file, int fd, Err *err)
+{
+    unsigned char head[HEAD_BYTES];
+    size_t n;
+    if (!image_pread(fd, head, sizeof head, 0, &n) && errno != 0) {
+        int error = errno;
+        close(fd);
+        return file_err_set(err, CODE_FILES, "read", file->path, error);
+    }
+    for (int i = 0; i < N_FORMATS; i++) {
+        if (FORMATS[i]->matches(head, n)) {
+            file->format = FORMATS[i];
+            return file->format->open(file->path, fd, &file->info, &file->state, err) ||
+                   err_prefix(err, "cannot read '%s'", file->path);
+        }
+    }
+    close(fd);
+    refuse_stranger(head, n, err);
+    return err_prefix(err, "cannot read '%s'", file->path);
+}
+
+bool image_open(const char *path, ImageFile **out, Err *err)
+{
+    *out = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return file_err_set(err, CODE_FILES, "read", path, errno);
+    }
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_set(err, CODE_FILES, "cannot read '%s': it is not a regular file", path);
+    }
+    ImageFile *file = calloc(1, sizeof *file);
+    if (file == NULL || strlen(path) >= sizeof file->path) {
+        free(file);
+        close(fd);
+        return err_set(err, CODE_FILES, "cannot read '%s': %s", path,
+                       file == NULL ? "out of memory" : "the name is too long");
+    }
+    strcpy(file->path, path);
+    if (!open_by_content(file, fd, err)) {
+        free(file);
+        return false;
+    }
+    *out = file;
+    return true;
+}
+
+void image_close(ImageFile *file)
+{
+    if (file != NULL) {
+        file->format->close(file->state);
+        free(file);
+    }
+}
+
+const ImageInfo *image_info(const ImageFile *file)
+{
+    return &file->info;
+}
+
+static bool inside(const ImageInfo *info, const ImageRows *at)
+{
+    return at->t >= 0 && at->t < info->t && at->c >= 0 && at->c < info->c && at->z >= 0 &&
+           at->z < info->z && at->row >= 0 && at->rows >= 0 && at->rows <= info->y - at->row;
+}
+
+bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
+                void *to, size_t pitch, Err *err)
+{
+    ImageRows at = {t, c, z, row, rows};
+    assert(inside(&file->info, &at));
+    assert(pitch >= (size_t)file->info.x * elem_size(file->info.elem));
+    return file->format->read(file->state, &file->info, &at, to, pitch, err) ||
+           err_prefix(err, "cannot read '%s'", file->path);
+}
+
+bool image_shares(ImageFile *file)
+{
+    return file->format->shares != NULL && file->format->shares(file->state);
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+static const ImageFormat *format_called(const char *name)
+{
+    for (int i = 0; i < N_FORMATS; i++) {
+        if (strcmp(FORMATS[i]->name, name) == 0) {
+            return FORMATS[i];
+        }
+    }
+    return NULL;
+}
+
+bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem,
+                  const ImageMeta *meta, ImageWriter **out, Err *err)
+{
+    static const ImageMeta nothing;
+    *out = NULL;
+    meta = meta == NULL ? &nothing : meta;
+    assert(shape->x > 0 && shape->y > 0 && shape->z > 0 && shape->c > 0 && shape->t > 0);
+    assert(elem_size(elem) > 0);
+    ImageWriter *writer = calloc(1, sizeof *writer);
+    int64_t *done = calloc((size_t)(shape->z * shape->c * shape->t), sizeof *done);
+    if (writer == NULL || done == NULL || strlen(path) >= sizeof writer->path) {
+        err_set(err, CODE_OUTPUT, "cannot write '%s': %s", path,
+                writer == NULL || done == NULL ? "out of memory" : "the name is too long");
+        free(done);
+        free(writer);
+        return false;
+    }
+    strcpy(writer->path, path);
+    writer->done = done;
+    writer->shape = *shape;
+    writer->shape.extra = NULL;
+    writer->format = format_called(format);
+    assert(writer->format != NULL);
+    if (!file_temp(path, writer->temp, sizeof writer->temp, &writer->fd, err)) {
+        free(done);
+        free(writer);
+        return false;
+    }
+    if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, meta,
+                                &writer->state, err)) {
+        image_abort(writer);
+        return false;
+    }
+    *out = writer;
+    return true;
+}
+
+bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
+                 const void *from, size_t pitch, Err *err)
+{
+    ImageRows at = {t, c, z, row, rows};
+    const ImageInfo *shape = &writer->shape;
+    assert(inside(shape, &at));
+    int64_t *done = &writer->done[(t * shape->c + c) * shape->z + z];
+    assert(*done == row);
+    TRY(writer->format->write(writer->state, &at, from, pitch, err));
+    *done += rows;
+    return true;
+}
+
+static bool all_rows_written(const ImageWriter *writer)
+{
+    const ImageInfo *shape = &writer->shape;
+    for (int64_t i = 0; i < shape->t * shape->c * shape->z; i++) {
+        if (writer->done[i] != shape->y) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool image_commit(ImageWriter *writer, Err *err)
+{
+    assert(all_rows_written(writer));
+    bool ok = writer->format->finish(writer->state, err);
+    if (ok) {
+        Phase before = stopwatch_begin(PHASE_WRITE);
+        ok = file_commit(writer->temp, writer->path, writer->fd, err);
+        stopwatch_end(before);
+    } else {
+        file_discard(writer->temp, writer->fd);
+    }
+    writer->format->discard(writer->state);
+    free(writer->done);
+    free(writer);
+    return ok;
+}
+
+void image_abort(ImageWriter *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    if (writer->state != NULL) {
+        writer->format->discard(writer->state);
+    }
+    file_discard(writer->temp, writer->fd);
+    free(writer->done);
+    free(writer);
+}

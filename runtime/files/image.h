@@ -1,0 +1,74 @@
+/*
+ * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng) and FITS
+ * (cfitsio).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
+ *
+ * Pixels are handed over planar, row by row, in the file's own element type, native byte order:
+ * palette, MINISWHITE, 1-bit and big-endian are normalised while reading.
+ */
+#ifndef RUNTIME_IMAGE_H
+#define RUNTIME_IMAGE_H
+
+#include "../../base/elem.h"
+#include "../../base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ImageInfo {
+    int64_t x, y, z, c, t;      /* extents, at least 1 */
+    bool has_z, has_c, has_t;   /* the file says so, even if the extent is 1 */
+    bool rgb;                   /* c is samples of a pixel */
+    Elem elem;
+    /* Pixel size in `unit`; 0 = unknown.  size_um: the same in micrometres, 0 = unknown. */
+    double size[3], size_um[3]; /* x, y, z */
+    char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
+    double interval;            /* seconds between frames; 0 = unknown */
+    char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
+    void *extra;                /* format-specific metadata to carry on (FITS header); owned by the
+                                   ImageFile, borrowed by writers while it is open */
+} ImageInfo;
+
+typedef struct ImageFile ImageFile;
+typedef struct ImageWriter ImageWriter;
+
+/* Opens by content, not by name.  Files that would need absurd memory are refused. */
+bool image_open(const char *path, ImageFile **out, Err *err);
+void image_close(ImageFile *file);
+const ImageInfo *image_info(const ImageFile *file);
+/*
+ * Rows [row, row + rows) of plane z, channel c, frame t, into `to`, rows `pitch` bytes apart.
+ * Strips and tiles are decoded once for consecutive calls (one strip row is cached).
+ */
+bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
+                void *to, size_t pitch, Err *err);
+
+/* True when several threads may call image_read at once, for rows without room between them. */
+bool image_shares(ImageFile *file);
+
+typedef struct ImageMeta {
+    const ImageInfo *like;   /* where pixel size, unit, interval and style come from; may be NULL */
+    const char *software;    /* "pipec 0.1 blobs 0123abcd..." */
+    const char *parameters;  /* "sigma=2 kappa=3" */
+    bool labels;             /* display range 0..max; no interpolation */
+    double max;              /* largest value, for the display range; 0 = unknown */
+} ImageMeta;
+
+/*
+ * A writer makes one file with pixels of type `elem` (bool is written as 0/255 bytes), axes as in
+ * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits".
+ * BigTIFF where needed.  Rows may come in any order of planes, but rows of one plane in ascending
+ * order.  Nothing appears under `path` before image_commit.  `meta` may be NULL;
+ * nothing that the arguments point to is needed after the call.
+ *
+ * PNG holds one plane of u8 or u16 (bool as u8), gray or RGB; other types are scaled linearly from
+ * smallest..largest to 0..255, labels up to 65535 are kept as u16.  FITS holds every type.
+ */
+bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem,
+                  const ImageMeta *meta, ImageWriter **out, Err *err);
+bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
+                 const void *from, size_t pitch, Err *err);
+bool image_commit(ImageWriter *writer, Err *err); /* frees the writer, whatever happens */
+void image_abort(ImageWriter *writer);            /* removes the temporary file; NULL is allowed */
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * image_pixels: from pixels as files pack them to rows of one sample in a type that pipec has.
+ */
+#ifndef RUNTIME_IMAGE_PIXELS_H
+#define RUNTIME_IMAGE_PIXELS_H
+
+#include "../../base/elem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a row is packed; native byte order. */
+typedef struct PixelForm {
+    int bits;               /* of one sample: 1, 2, 4, 8, 16, 32, 64 */
+    int samples;            /* of one pixel in the row */
+    bool widen;             /* signed bytes, which become i16 */
+    bool invert;            /* 0 is white: unsigned values are turned over */
+    const uint8_t *map;     /* palette: map[sample * 256 + index]; NULL: none */
+    Elem elem;              /* of the result */
+} PixelForm;
+
+/* True when a row of the file is a row of the result, byte for byte. */
+bool pixels_are_plain(const PixelForm *form);
+/* Sample `sample` of n pixels. */
+void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n, void *to);
+/* Turns the bytes of n elements over. */
+void pixels_swap(void *at, size_t n, size_t bytes);
+/* Turns black and white over. */
+void pixels_invert(void *at, size_t n, Elem elem, int bits);
+
+#endif

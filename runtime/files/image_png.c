@@ -1,0 +1,491 @@
+/*
+ * image_png: PNG files in and out through libpng.
+ *
+ * PNG cannot be read from the middle, so a file is decoded whole when its first rows are wanted,
+ * and an output is collected in memory and encoded at the end.  PNG is for pictures: alpha is
+ * dropped, palettes become colours, and types that PNG does not have are scaled to bytes.
+ *
+ * libpng reports failure by longjmp.  The functions that set the jump own nothing themselves and
+ * change no local variable that is read after the jump; what is to be freed hangs on the state.
+ */
+#include "image_format.h"
+#include "../host/stopwatch.h"
+#include "image_pixels.h"
+
+#include "../../base/file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t RATIO_MAX = 1100; /* deflate makes at most 1032 bytes of one */
+
+static bool host_is_little(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 1;
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+typedef struct PngIn {
+    FILE *from;
+    png_structp png;
+    png_infop info;
+    jmp_buf jump;
+    char message[200];
+    int64_t x, y;
+    int samples;         /* 1 or 3, after the transformations */
+    size_t size;         /* bytes of a sample */
+    bool gray;           /* three samples that are equal everywhere: only one is handed on */
+    bool bits;           /* 1-bit gray */
+    unsigned char *at;   /* all rows as libpng gives them; NULL: not decoded yet */
+} PngIn;
+
+static void on_read_error(png_structp png, png_const_charp message)
+{
+    PngIn *in = png_get_error_ptr(png);
+    snprintf(in->message, sizeof in->message, "%s", message);
+    longjmp(in->jump, 1);
+}
+
+static void on_read(png_structp png, png_bytep to, png_size_t n)
+{
+    PngIn *in = png_get_io_ptr(png);
+    Phase before = stopwatch_begin(PHASE_READ);
+    size_t got = fread(to, 1, n, in->from);
+    stopwatch_end(before);
+    if (got != n) {
+        png_error(png, "it ends too early");
+    }
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static bool is_png(const unsigned char *head, size_t n)
+{
+    return n >= 8 && png_sig_cmp(head, 0, 8) == 0;
+}
+
+static void close_png(void *state)
+{
+    PngIn *in = state;
+    if (in == NULL) {
+        return;
+    }
+    if (in->png != NULL) {
+        png_destroy_read_struct(&in->png, &in->info, NULL);
+    }
+    if (in->from != NULL) {
+        fclose(in->from);
+    }
+    free(in->at);
+    free(in);
+}
+
+/* True when all colours of the palette are gray. */
+static bool palette_is_gray(PngIn *in)
+{
+    png_colorp colours;
+    int n = 0;
+    if (png_get_PLTE(in->png, in->info, &colours, &n) == 0) {
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        if (colours[i].red != colours[i].green || colours[i].red != colours[i].blue) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Reads the header and asks for gray or RGB in this machine's byte order, without alpha. */
+static bool read_header(PngIn *in)
+{
+    if (setjmp(in->jump) != 0) {
+        return false;
+    }
+    png_set_read_fn(in->png, in, on_read);
+    png_set_user_limits(in->png, INT32_MAX, INT32_MAX);
+    png_read_info(in->png, in->info);
+    int colour = png_get_color_type(in->png, in->info);
+    int depth = png_get_bit_depth(in->png, in->info);
+    in->bits = colour == PNG_COLOR_TYPE_GRAY && depth == 1;
+    in->gray = colour == PNG_COLOR_TYPE_PALETTE && palette_is_gray(in);
+    if (colour == PNG_COLOR_TYPE_PALETTE) {
+        png_set_palette_to_rgb(in->png);
+    } else if (depth < 8) {
+        if (in->bits) {
+            png_set_packing(in->png); /* one byte each, 0 or 1 */
+        } else {
+            png_set_expand_gray_1_2_4_to_8(in->png);
+        }
+    }
+    if (colour & PNG_COLOR_MASK_ALPHA) {
+        png_set_strip_alpha(in->png);
+    }
+    if (depth == 16 && host_is_little()) {
+        png_set_swap(in->png);
+    }
+    png_set_interlace_handling(in->png);
+    png_read_update_info(in->png, in->info);
+    in->x = png_get_image_width(in->png, in->info);
+    in->y = png_get_image_height(in->png, in->info);
+    in->samples = png_get_channels(in->png, in->info);
+    in->size = png_get_bit_depth(in->png, in->info) == 16 ? 2 : 1;
+    return true;
+}
+
+static bool check_header(const PngIn *in, uint64_t file_size, Err *err)
+{
+    uint64_t bytes = (uint64_t)in->x * (uint64_t)in->samples * in->size * (uint64_t)in->y;
+    if (in->samples != 1 && in->samples != 3) {
+        return err_set(err, CODE_FILES, "it has %d samples a pixel", in->samples);
+    }
+    /* 8 bits may stand for one in the file */
+    if (bytes / (in->size == 1 ? 8 : 1) > file_size * RATIO_MAX) {
+        return err_set(err, CODE_FILES,
+                       "it claims %lld x %lld pixels, and %llu bytes cannot hold them: it is cut "
+                       "off or damaged", (long long)in->x, (long long)in->y,
+                       (unsigned long long)file_size);
+    }
+    return true;
+}
+
+static bool open_png(const char *path, int fd, ImageInfo *info, void **state, Err *err)
+{
+    struct stat st;
+    (void)path;
+    PngIn *in = calloc(1, sizeof *in);
+    if (in == NULL || fstat(fd, &st) != 0 || (in->from = fdopen(fd, "rb")) == NULL) {
+        free(in);
+        close(fd);
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    in->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, in, on_read_error, on_warning);
+    in->info = in->png == NULL ? NULL : png_create_info_struct(in->png);
+    bool ok = in->info != NULL || err_set(err, CODE_FILES, "out of memory");
+    ok = ok && (read_header(in) || err_set(err, CODE_FILES, "it is damaged (%s)", in->message));
+    ok = ok && check_header(in, (uint64_t)st.st_size, err);
+    if (!ok) {
+        close_png(in);
+        return false;
+    }
+    info->x = in->x;
+    info->y = in->y;
+    info->z = info->t = 1;
+    info->c = in->gray ? 1 : in->samples;
+    info->has_c = info->rgb = info->c == 3;
+    info->elem = in->bits ? ELEM_BOOL : in->size == 2 ? ELEM_U16 : ELEM_U8;
+    strcpy(info->style, "png");
+    *state = in;
+    return true;
+}
+
+static bool decode(PngIn *in, png_bytepp rows)
+{
+    if (setjmp(in->jump) != 0) {
+        return false;
+    }
+    png_read_image(in->png, rows);
+    png_read_end(in->png, NULL);
+    return true;
+}
+
+static bool decode_once(PngIn *in, Err *err)
+{
+    if (in->at != NULL) {
+        return true;
+    }
+    if (in->png == NULL) {
+        return err_set(err, CODE_FILES, "it is damaged (%s)", in->message);
+    }
+    size_t row = (size_t)in->x * (size_t)in->samples * in->size;
+    png_bytepp rows = malloc((size_t)in->y * sizeof *rows);
+    in->at = malloc(row * (size_t)in->y);
+    bool ok = rows != NULL && in->at != NULL;
+    for (int64_t y = 0; ok && y < in->y; y++) {
+        rows[y] = in->at + (size_t)y * row;
+    }
+    if (!ok) {
+        err_set(err, CODE_FILES, "out of memory");
+    } else if (!decode(in, rows)) {
+        ok = err_set(err, CODE_FILES, "it is damaged or cut off (%s)", in->message);
+    }
+    free(rows);
+    png_destroy_read_struct(&in->png, &in->info, NULL);
+    if (!ok) {
+        free(in->at);
+        in->at = NULL;
+    }
+    return ok;
+}
+
+static bool read_png(void *state, const ImageInfo *info, const ImageRows *at, void *to,
+                     size_t pitch, Err *err)
+{
+    PngIn *in = state;
+    TRY(decode_once(in, err));
+    PixelForm form = {.bits = (int)in->size * 8, .samples = in->samples, .elem = info->elem};
+    size_t row = (size_t)in->x * (size_t)in->samples * in->size;
+    for (int64_t i = 0; i < at->rows; i++) {
+        pixels_row(&form, in->at + (size_t)(at->row + i) * row, (int)at->c, (size_t)in->x,
+                   (char *)to + (size_t)i * pitch);
+    }
+    return true;
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+typedef struct PngOut {
+    const char *path;
+    int fd, error;
+    ImageInfo shape;
+    Elem elem;
+    bool labels;
+    char *software, *parameters;
+    png_structp png;
+    png_infop info;
+    jmp_buf jump;
+    char message[200];
+    unsigned char *at;   /* planes as they came, [c][y][x] */
+    unsigned char *line; /* one row as it goes out */
+    int samples, depth;
+    double low, scale;   /* scaled types: value = (v - low) * scale */
+} PngOut;
+
+static void on_write_error(png_structp png, png_const_charp message)
+{
+    PngOut *out = png_get_error_ptr(png);
+    snprintf(out->message, sizeof out->message, "%s", message);
+    longjmp(out->jump, 1);
+}
+
+static void on_write(png_structp png, png_bytep data, png_size_t n)
+{
+    PngOut *out = png_get_io_ptr(png);
+    Phase before = stopwatch_begin(PHASE_WRITE);
+    bool ok = file_put(out->fd, data, n);
+    stopwatch_end(before);
+    if (!ok) {
+        out->error = errno;
+        png_error(png, "write failed");
+    }
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
+
+/* A copy of a text; of none, an empty one. */
+static char *copy_text(const char *text)
+{
+    text = text == NULL ? "" : text;
+    char *copy = malloc(strlen(text) + 1);
+    return copy == NULL ? NULL : strcpy(copy, text);
+}
+
+static void discard_png(void *state)
+{
+    PngOut *out = state;
+    if (out->png != NULL) {
+        png_destroy_write_struct(&out->png, &out->info);
+    }
+    free(out->software);
+    free(out->parameters);
+    free(out->at);
+    free(out->line);
+    free(out);
+}
+
+static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem elem,
+                       const ImageMeta *meta, void **state, Err *err)
+{
+    if (shape->z * shape->t > 1 || (shape->c != 1 && shape->c != 3)) {
+        return err_set(err, CODE_OUTPUT,
+                       "cannot write '%s': PNG holds one plane, gray or RGB, and the output has "
+                       "%lld planes of %lld channels; write it as tif", path,
+                       (long long)(shape->z * shape->t), (long long)shape->c);
+    }
+    PngOut *out = calloc(1, sizeof *out);
+    *state = out;
+    if (out != NULL) {
+        out->path = path;
+        out->fd = fd;
+        out->shape = *shape;
+        out->elem = elem;
+        out->labels = meta->labels;
+        out->samples = (int)shape->c;
+        out->software = copy_text(meta->software);
+        out->parameters = copy_text(meta->parameters);
+        out->at = malloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
+        out->line = malloc((size_t)(shape->x * shape->c) * 2);
+    }
+    if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL ||
+        out->parameters == NULL) {
+        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", path);
+    }
+    return true;
+}
+
+static bool write_png(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err)
+{
+    PngOut *out = state;
+    size_t row = (size_t)out->shape.x * elem_size(out->elem);
+    (void)err;
+    for (int64_t i = 0; i < at->rows; i++) {
+        memcpy(out->at + (size_t)(at->c * out->shape.y + at->row + i) * row,
+               (const char *)from + (size_t)i * pitch, row);
+    }
+    return true;
+}
+
+/* Element i of what was collected, as a number. */
+static double value_at(const PngOut *out, size_t i)
+{
+    union {
+        uint16_t u16;
+        int16_t i16;
+        uint32_t u32;
+        int32_t i32;
+        float f32;
+        double f64;
+    } v;
+    memcpy(&v, out->at + i * elem_size(out->elem), elem_size(out->elem));
+    switch (out->elem) {
+    case ELEM_U16:
+        return v.u16;
+    case ELEM_I16:
+        return v.i16;
+    case ELEM_U32:
+        return v.u32;
+    case ELEM_I32:
+        return v.i32;
+    case ELEM_F32:
+        return (double)v.f32;
+    case ELEM_F64:
+        return v.f64;
+    default:
+        return out->at[i];
+    }
+}
+
+/* Bytes and 16 bits stay; small labels keep their numbers; the rest is stretched to bytes. */
+static void choose_depth(PngOut *out)
+{
+    size_t n = (size_t)(out->shape.x * out->shape.y * out->shape.c);
+    double low = INFINITY, high = -INFINITY;
+    out->depth = out->elem == ELEM_U16 ? 16 : 8;
+    out->low = 0;
+    out->scale = out->elem == ELEM_BOOL ? 255 : 1;
+    if (elem_size(out->elem) == 1 || out->elem == ELEM_U16) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double v = value_at(out, i);
+        if (isfinite(v)) {
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+    }
+    if (out->labels && elem_is_integer(out->elem) && low >= 0 && high <= 65535) {
+        out->depth = 16;
+        return;
+    }
+    out->low = low;
+    out->scale = high > low ? 255 / (high - low) : 0;
+}
+
+/* Row y with its samples side by side, high bytes first. */
+static void make_line(const PngOut *out, int64_t y)
+{
+    const ImageInfo *shape = &out->shape;
+    unsigned char *to = out->line;
+    if (out->elem == ELEM_U8) {
+        for (int64_t i = 0; i < shape->x * shape->c; i++) {
+            int64_t x = i / shape->c, c = i % shape->c;
+            to[i] = out->at[(size_t)((c * shape->y + y) * shape->x + x)];
+        }
+        return;
+    }
+    for (int64_t x = 0; x < shape->x; x++) {
+        for (int64_t c = 0; c < shape->c; c++) {
+            double v = value_at(out, (size_t)((c * shape->y + y) * shape->x + x));
+            if (out->depth == 16) {
+                *to++ = (unsigned char)((unsigned)v >> 8);
+                *to++ = (unsigned char)((unsigned)v & 255);
+                continue;
+            }
+            double scaled = floor((v - out->low) * out->scale + 0.5);
+            *to++ = (unsigned char)(scaled > 0 ? (scaled < 255 ? scaled : 255) : 0);
+        }
+    }
+}
+
+static bool encode(PngOut *out)
+{
+    if (setjmp(out->jump) != 0) {
+        return false;
+    }
+    png_set_write_fn(out->png, out, on_write, on_flush);
+    png_set_user_limits(out->png, INT32_MAX, INT32_MAX);
+    png_set_compression_level(out->png, 4);
+    png_set_IHDR(out->png, out->info, (png_uint_32)out->shape.x, (png_uint_32)out->shape.y,
+                 out->depth, out->samples == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    char keys[2][16] = {"Software", "Comment"};
+    char *texts[2] = {out->software, out->parameters};
+    for (int i = 0; i < 2; i++) {
+        if (texts[i][0] != '\0') {
+            png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = keys[i],
+                             .text = texts[i], .text_length = strlen(texts[i])};
+            png_set_text(out->png, out->info, &text, 1);
+        }
+    }
+    png_write_info(out->png, out->info);
+    for (int64_t y = 0; y < out->shape.y; y++) {
+        make_line(out, y);
+        png_write_row(out->png, out->line);
+    }
+    png_write_end(out->png, NULL);
+    return true;
+}
+
+static bool finish_png(void *state, Err *err)
+{
+    PngOut *out = state;
+    out->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, out, on_write_error, on_warning);
+    out->info = out->png == NULL ? NULL : png_create_info_struct(out->png);
+    if (out->info == NULL) {
+        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", out->path);
+    }
+    choose_depth(out);
+    if (encode(out)) {
+        return true;
+    }
+    return out->error != 0 ? file_err_set(err, CODE_OUTPUT, "write", out->path, out->error)
+                           : err_set(err, CODE_OUTPUT, "cannot write '%s': %s", out->path,
+                                     out->message);
+}
+
+const ImageFormat image_png = {
+    .name = "png",
+    .matches = is_png,
+    .open = open_png,
+    .read = read_png,
+    .close = close_png,
+    .create = create_png,
+    .write = write_png,
+    .finish = finish_png,
+    .discard = discard_png,
+};

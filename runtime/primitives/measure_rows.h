@@ -1,0 +1,39 @@
+/* measure_rows: the rows of objects in the work area; what follows from them. */
+#ifndef RUNTIME_MEASURE_ROWS_H
+#define RUNTIME_MEASURE_ROWS_H
+
+#include "measuring.h"
+
+#include "../../base/hull.h"
+
+typedef struct MeasureRows {
+    /* Slices of work, [..][rows]: two ends; powers; sums weighted with an image, only in parts. */
+    DevMem *ends, *corners, *powers, *weights;
+    DevProgram *reads, *hull;
+    uint32_t *place, *heights;       /* [n] */
+    uint64_t *wide;                  /* [n]: where a share has its objects' rows */
+    int32_t *host_ends;              /* 3-D hulls */
+    HullPoint *points;
+    size_t n_points;
+} MeasureRows;
+
+/* To be closed even if it fails. */
+bool measure_rows_open(Measuring *m, MeasureRows *r);
+void measure_rows_close(const Measuring *m, MeasureRows *r);
+
+/* Tells the device where the rows of a share of cut objects are, from `wide`. */
+bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share);
+/* Where rows begin and end, and their power sums, as far as they lie in the part. */
+bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share);
+/* The sums weighted with an image. */
+bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *share, int image);
+
+/* Moments and hulls from whole objects' rows; overwrites the ends. */
+bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share);
+/* Paints the hulls that were found into the mask. */
+bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share);
+/* Weighted moments. */
+bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,
+                                  int image);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * prim: the hand-written primitives and how the executor calls them.
+ *
+ * A primitive is one file prim_NAME.c (host side) with kernels/NAME.cl (device side, embedded at
+ * build as a string constant `kernel_text_NAME`).  It is one row of the table in prim.c.
+ *
+ * Inputs that are computed on the fly come as text: `reader` is OpenCL C that defines, for input
+ * number k of the node (ir/nodes.def), a function
+ *
+ *     static TYPE read_k(READ_PARAMS, int x, int y, int plane);     // READ_PARAMS: a macro
+ *
+ * and the macros READ_PARAMS (kernel parameter declarations, never empty), READ_ARGS (the same
+ * names, to pass on) and READ_TYPE_k (the OpenCL type: float, int, uint, bool).  A kernel that
+ * reads is declared  kernel void f(READ_PARAMS, own parameters...)  and the executor's arguments
+ * `reader_args` come first.  Pixels with x >= w or y >= h must not be read.
+ *
+ * Inputs may be absent (`where` of a reduction without a condition): for each input k that the text
+ * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
+ * threshold) are functions of the same form that ignore x, y and plane; their type is double.
+ *
+ * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
+ * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
+ * primitive that can work so has `passes` in its row of the table, and is called once for each pass
+ * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
+ * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
+ * part, and the reader counts rows and planes from the part's first; `part` says where that is; the
+ * memory of stored inputs may begin before it (PrimImage.before).
+ * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
+ * writes have room in every pass and are wanted in the last one; the table is the same in all calls.
+ * The values are wanted after the last call.  The results are those of the run in one piece, bit for
+ * bit.  A run in one piece is one call.
+ *
+ * Determinism: results must not depend on the device, group size, scheduling or tiling.  No
+ * floating-point atomics; integer atomics are fine.  Sums of floats follow a fixed tree or are
+ * made exact in integers.
+ */
+#ifndef RUNTIME_PRIM_H
+#define RUNTIME_PRIM_H
+
+#include "../device/cl.h"
+#include "../program.h"
+
+typedef struct PrimImage {
+    DevMem *mem;
+    Elem elem;            /* never ELEM_FILE */
+    int w, h, d, planes;  /* planes = d * channels */
+    int pitch;            /* elements from row to row */
+    int64_t length;       /* vectors: elements; images: planes * h * pitch */
+    int before;           /* inputs in parts: rows (planes) that `mem` has before the part's first */
+} PrimImage;
+
+enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
+
+/* The part of the image that a call is about. */
+typedef struct PrimPart {
+    bool cut;           /* the image is in parts; false: the call is about all of it, every channel,
+                           and all fields are 0 */
+    int y, z, c;        /* its first row and plane, and its channel */
+    int h, d, channels; /* rows, planes and channels of the image */
+    int rows, planes;   /* rows and planes of the longest part: scratch is for that one */
+    int number, parts;  /* which one of how many parts of its channel */
+    int pass;           /* from 0 */
+    bool first, last;   /* part of the pass */
+} PrimPart;
+
+/* The programs that a step has asked for; prim_program.c keeps the list. */
+typedef struct PrimProgram PrimProgram;
+void prim_programs_free(PrimProgram **programs);
+
+typedef struct PrimCall {
+    Device *dev;
+    const char *name;        /* the step's name, for messages and as `what` of launches */
+    const char *reader;      /* text, with defines; NULL when nothing is computed on the fly */
+    const DevArg *reader_args;
+    int n_reader_args;
+    int w, h, d, planes, pitch; /* the iteration domain */
+    PrimImage in[8];         /* stored inputs, in the node's order; mem NULL for computed ones */
+    PrimImage out[4];        /* what it writes */
+    double arg[10];          /* host arguments (nodes.def) */
+    const char *text;        /* columns */
+    DevMem *values;          /* the buffer of doubles */
+    int value;               /* first slot that it writes; -1 none */
+    int of_value;            /* slot of the count of the labels it is about; -1 none */
+    PrimPart part;
+    double labels;           /* in parts: the value at of_value.  NaN before it is known, when
+                                scratch_bytes says the most that it could be */
+    void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
+    struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
+    bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
+    bool done;               /* set with a pass's last part: the passes that are left have nothing
+                                to do */
+    DevMem *scratch;         /* at least scratch_bytes(call) bytes */
+    size_t scratch_size;
+    size_t fed;              /* so many partial results are in scratch already: in one piece, the
+                                image need not be read (reduce) */
+    PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
+    struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
+    int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
+    Err *err;
+} PrimCall;
+/* The part that a call is about; where the image is not cut, all of it as one part. */
+PrimPart prim_part(const PrimCall *call);
+/* The row of a stored input's memory in which the part begins. */
+size_t prim_first_row(const PrimCall *call, const PrimImage *image);
+/* The same call about the longest part, which scratch is for. */
+PrimCall prim_longest(const PrimCall *call);
+
+/* A finished table: columns of doubles, one row for each present label. */
+typedef struct PrimTable {
+    int64_t rows;
+    int columns;
+    char (*names)[64];    /* "label", "area", "centroid-0" ... */
+    bool *integer;        /* print without decimals */
+    size_t room;          /* doubles that there is room for in `at` */
+    double *at;           /* [column * rows + row]; NaN prints as an empty field; behind the last
+                             column there is one more: the labels of the rows */
+    Device *pinned;       /* whose pinned memory `at` is; NULL: malloc's */
+} PrimTable;
+/* Room for so many doubles, pinned where that is worth it.  Room that there is from another run is used
+ * again: a large table's memory is costly to get.  False: no memory. */
+bool prim_table_room(Device *dev, PrimTable *table, size_t room);
+/* Frees what the table holds and empties it; NULL is allowed. */
+void prim_table_free(PrimTable *table);
+
+typedef struct Primitive {
+    const char *name;                            /* as in ir/nodes.def */
+    size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] alone;
+                                                    mem pointers may be NULL.  NULL: none */
+    bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
+    int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
+                                            of the image at once */
+    int reading; /* the passes, from the first one on, that read its inputs; 0: all */
+    int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
+    int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
+                                          and of stored inputs, where the image has them; NULL: none */
+    void (*forget)(void *state);       /* frees what it kept; NULL: nothing */
+    int programs; /* how many of those that run asks for are known before it; the rest is compiled when
+                     it is asked for */
+    /* Number `which` of them, maybe in another thread; the call is as for scratch_bytes, with the
+     * reader. */
+    bool (*program)(const PrimCall *call, int which, DevProgram **program);
+} Primitive;
+
+/* NULL when there is none of that name. */
+const Primitive *prim_find(const char *name);
+
+#endif
