@@ -89,8 +89,8 @@ static double number_value(Draw *d, const OpParam *range)
     bool narrow = range != NULL && range->ranged && isfinite(range->hi);
     for (int tries = 0; tries < 40; tries++) {
         bool extreme = (range == NULL && draw_chance(d, 12)) || (narrow && draw_chance(d, 30));
-        double v = extreme ? EXTREMES[draw_below(d, 16)]
-                           : NUMBERS[draw_below(d, strchr(d->axes, 'z') != NULL ? 8 : 16)];
+        unsigned most = d->small ? 2 : strchr(d->axes, 'z') != NULL ? 8 : 16;
+        double v = extreme ? EXTREMES[draw_below(d, 16)] : NUMBERS[draw_below(d, most)];
         if (allowed(range, v) && (!whole || v == floor(v))) {
             return v;
         }

@@ -77,7 +77,7 @@ static void footprint(Draw *d, Str *out, const OpParam *param)
                                              "disk(3.3)", "[[0, 1, 0], [1, 1, 1], [0, 1, 0]]",
                                              "[[1, 1, 1, 0, 1]]", "disk(0)"};
     (void)param;
-    str_add(out, draw_one(d, FOOTPRINTS));
+    str_add(out, d->small ? "disk(1)" : draw_one(d, FOOTPRINTS));
 }
 
 static void selection(Draw *d, Str *out, const OpParam *param)
@@ -174,9 +174,23 @@ static void draw_rest(Draw *d, Str *out, const OpParam *param)
     }
 }
 
+/* Their windows have weights, or comparisons, that the evaluator computes anew for each pixel. */
+static bool is_costly(const Op *op)
+{
+    static const char *const COSTLY[] = {"mode_filter", "gaussian_derivative", "gradient_magnitude",
+                                         "hessian_eigenvalue", "sato"};
+    for (size_t i = 0; i < sizeof COSTLY / sizeof *COSTLY; i++) {
+        if (strcmp(COSTLY[i], op->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void draw_call(Draw *d, Str *out, const Op *op)
 {
     bool named = false;
+    d->small = is_costly(op);
     str_addf(out, "%s(", op->name);
     for (int i = 0; i < op->n_params; i++) {
         const OpParam *param = &op->param[i];
@@ -194,5 +208,6 @@ void draw_call(Draw *d, Str *out, const Op *op)
         }
         draw_argument(d, out, param);
     }
+    d->small = false;
     str_add(out, ")");
 }
