@@ -146,8 +146,8 @@ static void finished_sums_wait(void **state)
         "input image[y, x]\noutput a = gaussian(image, 1.5, border = wrap) - gaussian(image, 1, border = reflect)\n",
         "input image[y, x]\noutput a = gaussian(image, 0.7) - gaussian(image, 3) * gaussian(image, 1.2)\n",
         "input image[y, x]\noutput a = sum(image[dy = j] for j in -7 .. 1) - sum(image[dy = j] for j in 2 .. 6)\n",
-        "input image[y, x]\noutput a = sum(image[dy = j, border = constant(2)] for j in -7 .. 1) "
-        "+ sum(image[dy = j, border = constant(2)] for j in -1 .. 4)\n",
+        ("input image[y, x]\noutput a = sum(image[dy = j, border = constant(2)] for j in -7 .. 1) "
+         "+ sum(image[dy = j, border = constant(2)] for j in -1 .. 4)\n"),
     };
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         check(TEXTS[i], SIZES[6], ELEM_F32, BOTH_NOISE, 0);

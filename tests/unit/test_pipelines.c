@@ -56,7 +56,7 @@ static void programs_are_known_beforehand(void **state)
         both_inputs(&in, inputs);
         DevOptions options = {.cache = "", .choice = dev_info(device)->name};
         Device *fresh;
-        Exec *exec;
+        Exec *exec = NULL;
         Err err = {0};
         BothResult result;
         if (!dev_open(&options, &fresh, &err) || !exec_new(p, fresh, &exec, &err)) {
