@@ -25,7 +25,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 60, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
+enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 400, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
 
 typedef struct Options {
     unsigned first, last;
