@@ -169,8 +169,8 @@ static void kernels(const Program *p, Str *out)
         str_addf(out, "static const ProgDefine kernel%d_defines[] = {\n", i);
         for (int d = 0; d < k->n_defines; d++) {
             const ProgDefine *def = &k->defines[d];
-            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, ", (int)def->kind,
-                     def->name, def->expr, def->n);
+            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, .elem = %d, ",
+                     (int)def->kind, def->name, def->expr, def->n, (int)def->elem);
             table_indices("index", def->index, def->n, out);
             table_indices("lo", def->lo, def->n, out);
             table_indices("hi", def->hi, def->n, out);

@@ -115,7 +115,8 @@ typedef enum DefineKind {
     DEF_FLOAT, /* #define NAME 0x1.8p+1f */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
-                 running fastest; NAME_N1, NAME_N2 ...: lengths along all indices but the first */
+                 running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
+                 off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
 } DefineKind;
 
 enum { PROG_TABLE_INDICES = 8 }; /* as many as a comprehension has */
@@ -126,6 +127,7 @@ typedef struct ProgDefine {
     int expr;          /* host expression */
     int n; /* DEF_TABLE: how many indices */
     int index[PROG_TABLE_INDICES], lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
+    Elem elem; /* DEF_TABLE */
 } ProgDefine;
 
 typedef struct ProgKernel {
