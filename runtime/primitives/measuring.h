@@ -34,8 +34,6 @@ typedef struct Measuring {
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
-    uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
-    double *feret;  /* and their diameters */
 } Measuring;
 
 /* Rows that a work-item goes down. */
