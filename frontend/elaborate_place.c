@@ -227,13 +227,14 @@ static IrPlace composed(Elab *el, const IrPlace *on, const Linear from[3])
     return settled(el, place);
 }
 
+/* Along axes that the image lacks, planes of a file may be looped over: they stay. */
 int el_placed(Elab *el, int grid, int on, const Val position[3])
 {
     Linear from[3];
     for (int ax = 0; ax < 3; ax++) {
-        bool given = position[ax].kind == VAL_NUMBER || position[ax].kind == VAL_UNIFORM ||
-                     position[ax].kind == VAL_IMAGE;
-        IrExpr e = given ? position[ax].expr : ir_coord(el->g, ax);
+        bool said = el_is_scalar(position[ax]) || position[ax].kind == VAL_IMAGE;
+        bool has = el->g->grids.at[el->grids.at[on].extents].has[ax];
+        IrExpr e = said && has ? position[ax].expr : ir_coord(el->g, ax);
         if (!linear(el, e, &from[ax])) {
             return grid;
         }

@@ -239,13 +239,23 @@ static double step_length(const ImagePlace *place, const double size[3], int by)
     return length > 0 && isfinite(length) ? length : 0;
 }
 
-/* The input as it would be with pixels like those of the new file. */
-static ImageInfo resized(const ImageInfo *like, const ImagePlace *place)
+/* The input as it would be with pixels like those of the new file.  A plane has the sizes of both its
+ * axes or none, because readers take what is missing for 1; a line has one. */
+static ImageInfo resized(const ImageInfo *like, const ImagePlace *place, int64_t rows)
 {
     ImageInfo out = *like;
     for (int by = 0; by < 3 && place->moved; by++) {
         out.size[by] = step_length(place, like->size, by);
         out.size_um[by] = step_length(place, like->size_um, by);
+    }
+    if (place->moved && out.size[1] == 0 && rows == 1) {
+        out.size[1] = out.size[0];
+        out.size_um[1] = out.size_um[0];
+    }
+    if (place->moved && (out.size[0] == 0 || out.size[1] == 0)) {
+        memset(out.size, 0, sizeof out.size);
+        memset(out.size_um, 0, sizeof out.size_um);
+        out.unit[0] = '\0';
     }
     return out;
 }
@@ -281,7 +291,7 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
     ImageInfo like = {.t = 0};
     ImageMeta with = *meta;
     if (meta->like != NULL) {
-        like = resized(meta->like, &meta->place);
+        like = resized(meta->like, &meta->place, shape->y);
         with.like = &like;
     }
     if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, &with,
