@@ -114,8 +114,13 @@ static void outputs(const Program *p, Str *out)
         field_text(out, "name", o->name);
         field_text(out, "format", o->format);
         field_text(out, "axes", o->axes);
-        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d},\n", (int)o->kind,
+        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d", (int)o->kind,
                  o->buffer, o->value, o->table);
+        for (int k = 0; k < 12 && o->place.moved; k++) {
+            str_addf(out, "%s%d", k == 0 ? ", .place = {true, {{" : k % 4 == 0 ? "}, {" : ", ",
+                     o->place.of[k / 4][k % 4]);
+        }
+        str_add(out, o->place.moved ? "}}}},\n" : "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\nstatic const ProgTable tables[] = {\n");
     for (int i = 0; i < p->n_tables; i++) {

@@ -699,6 +699,11 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
     out.buffer = b->cg.buffer[o->node];
     out.value = b->cg.slot[o->node];
     out.axes = axes_of(b, o->node);
+    out.place.moved = o->place.moved;
+    for (int i = 0; i < 12 && o->place.moved; i++) {
+        IrExpr e = o->place.of[i / 4][i % 4];
+        out.place.of[i / 4][i % 4] = e != 0 ? cg_host(&b->cg.host, e) : -1;
+    }
     return out;
 }
 

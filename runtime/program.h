@@ -76,6 +76,13 @@ typedef struct ProgParam {
 
 typedef enum ProgOutputKind { OUT_IMAGE, OUT_MASK, OUT_LABELS, OUT_TABLE, OUT_VALUE } ProgOutputKind;
 
+/* Where pixels lie on the first input: (x, y, z) at of[a][0] x + of[a][1] y + of[a][2] z + of[a][3]
+ * along its axis a; host expressions, -1 for 0. */
+typedef struct ProgPlace {
+    bool moved; /* else at (x, y, z), and `of` is not used */
+    int of[3][4];
+} ProgPlace;
+
 typedef struct ProgOutput {
     const char *name, *format; /* "tif", "png", "fits", "csv" */
     ProgOutputKind kind;
@@ -83,6 +90,7 @@ typedef struct ProgOutput {
     int value;       /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
     int table;       /* OUT_TABLE */
     const char *axes;/* of an image: "yx" ... */
+    ProgPlace place; /* of an image */
 } ProgOutput;
 
 /* ---- memory ---------------------------------------------------------------------------- */

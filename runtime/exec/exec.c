@@ -474,6 +474,7 @@ void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem)
     int buffer = exec->program->outputs[output].buffer;
     int of = buffer >= 0 ? exec->program->buffers[buffer].grid : -1;
     *grid = of >= 0 ? exec->plan->grids[of] : (ExecGrid){0};
+    grid->place = exec->plan->places[output];
     *elem = buffer >= 0 ? exec->plan->buffers[buffer].elem : ELEM_NONE;
 }
 

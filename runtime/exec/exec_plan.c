@@ -514,6 +514,22 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
     return ok;
 }
 
+/* A place that cannot be computed is not known. */
+static void plan_places(ExecPlan *plan)
+{
+    const Program *program = plan->program;
+    for (int i = 0; i < program->n_outputs; i++) {
+        const ProgOutput *output = &program->outputs[i];
+        plan->places[i].moved = output->place.moved;
+        for (int k = 0; k < 12 && output->place.moved; k++) {
+            int expr = output->place.of[k / 4][k % 4];
+            Err unknown = {0};
+            plan->places[i].of[k / 4][k % 4] =
+                expr >= 0 ? host_eval(program, &plan->host, expr, &unknown) : 0;
+        }
+    }
+}
+
 static bool allocate(ExecPlan *plan, const Program *program)
 {
     plan->program = program;
@@ -521,12 +537,13 @@ static bool allocate(ExecPlan *plan, const Program *program)
     plan->params = calloc((size_t)program->n_params + 1, sizeof *plan->params);
     plan->channel = calloc((size_t)program->n_inputs + 1, sizeof *plan->channel);
     plan->grids = calloc((size_t)program->n_grids + 1, sizeof *plan->grids);
+    plan->places = calloc((size_t)program->n_outputs + 1, sizeof *plan->places);
     plan->buffers = calloc((size_t)program->n_buffers + 1, sizeof *plan->buffers);
     plan->steps = calloc((size_t)program->n_steps + 1, sizeof *plan->steps);
     plan->host.inputs = plan->inputs;
     plan->host.params = plan->params;
-    return plan->inputs && plan->params && plan->channel && plan->grids && plan->buffers &&
-           plan->steps;
+    return plan->inputs && plan->params && plan->channel && plan->grids && plan->places &&
+           plan->buffers && plan->steps;
 }
 
 static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inputs,
@@ -534,6 +551,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 {
     TRY(plan_inputs(plan, inputs, params, err));
     TRY(plan_grids(plan, err) && check_needs(plan, err));
+    plan_places(plan);
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));
     }
@@ -607,6 +625,7 @@ void exec_plan_free(ExecPlan *plan)
     free(plan->params);
     free(plan->channel);
     free(plan->grids);
+    free(plan->places);
     free(plan->buffers);
     free(plan->steps);
     free(plan);
