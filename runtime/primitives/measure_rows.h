@@ -17,6 +17,11 @@ typedef struct MeasureRows {
     size_t n_points;
 } MeasureRows;
 
+/* The programs that find rows, that make hulls of them (none where none is wanted), and moments. */
+bool measure_rows_reads(const Measuring *m, DevProgram **program);
+bool measure_rows_hull(const Measuring *m, DevProgram **program);
+bool measure_rows_moments(const Measuring *m, DevProgram **program);
+
 /* To be closed even if it fails. */
 bool measure_rows_open(Measuring *m, MeasureRows *r);
 void measure_rows_close(const Measuring *m, MeasureRows *r);
