@@ -236,6 +236,7 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
         }
         str_add(out, "};\n");
     }
+    int_array(out, i, "uses", s->uses, s->n_uses);
     int_array(out, i, "writes", s->writes, s->n_writes);
     int_array(out, i, "inputs", s->inputs, s->n_inputs);
     int_array(out, i, "exprs", s->exprs, s->n_exprs);
@@ -268,6 +269,7 @@ static void steps(const Program *p, Str *out)
                  s->at_most, s->ended);
         array_field(out, i, "args", s->n_args);
         array_field(out, i, "reads", s->n_reads);
+        array_field(out, i, "uses", s->n_uses);
         array_field(out, i, "writes", s->n_writes);
         array_field(out, i, "inputs", s->n_inputs);
         array_field(out, i, "exprs", s->n_exprs);

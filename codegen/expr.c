@@ -720,7 +720,9 @@ static const char *value_text(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
     const char *values = cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
-    return arena_printf(k->arena, "%s[%d]", values, k->cg->slot[n->node] + (int)n->num);
+    int slot = k->cg->slot[n->node] + (int)n->num;
+    vec_push(k->arena, &k->uses, slot);
+    return arena_printf(k->arena, "%s[%d]", values, slot);
 }
 
 static const char *make_text(CgContext *cx, IrExpr e)

@@ -37,6 +37,7 @@ typedef struct CgKernel {
     Vec(CgParam) params;
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
+    Vec(int) uses;             /* slots of whole-image values that it reads */
     Vec(const IrFunction *) functions;
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;

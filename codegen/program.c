@@ -340,6 +340,8 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
     step.n_args = k->params.n;
     step.reads = k->reads.at;
     step.n_reads = k->reads.n;
+    step.uses = k->uses.at;
+    step.n_uses = k->uses.n;
     vec_push(b->arena, &b->steps, step);
 }
 

@@ -224,6 +224,8 @@ typedef struct ProgStep {
     int n_args;
     const ProgRead *reads;
     int n_reads;
+    const int *uses;       /* slots of whole-image values that its text reads, some maybe twice */
+    int n_uses;
     const int *writes;     /* buffers */
     int n_writes;
     int value;             /* first value slot that it writes; -1 none */

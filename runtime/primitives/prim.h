@@ -88,6 +88,9 @@ typedef struct PrimCall {
     double labels;           /* in parts: the value at of_value.  NaN before it is known, when
                                 scratch_bytes says the most that it could be */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
+    uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
+                                of a loop; 0 at first.  It may save passes and changes no result.  NULL:
+                                nobody keeps it */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
     bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
