@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Less than this is not tried where the device has less memory than it says. */
-enum { SMALLEST_ARENA = 1 << 20 };
-
 /* ---- making and binding ---------------------------------------------------------------- */
 
 bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
@@ -171,20 +168,25 @@ static bool slice_all(Exec *exec, Err *err)
     return true;
 }
 
-/* Where the device has less than it says, the plan is made again for three quarters of it. */
+/* Where the device has less than it says, the plan is made again for three quarters of it, until there is
+ * none: then what the device said stands in front of the least that a plan needs. */
 static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
+    Err refusal = {0};
     for (;;) {
-        Err failure = {0};
-        TRY(exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err));
-        if (allocate(exec, &failure)) {
+        if (!exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err)) {
+            return refusal.code == CODE_OK ? false : err_prefix(err, "%s", refusal.text);
+        }
+        err_clear(&refusal);
+        if (allocate(exec, &refusal)) {
             return true;
         }
+        drop_arena(exec);
         exec->target.limit = exec->plan->peak / 4 * 3;
         exec_plan_free(exec->plan);
         exec->plan = NULL;
-        if (failure.code != CODE_MEMORY || exec->target.limit < SMALLEST_ARENA) {
-            *err = failure;
+        if (refusal.code != CODE_MEMORY) {
+            *err = refusal;
             return false;
         }
     }
