@@ -168,11 +168,12 @@ static bool slice_all(Exec *exec, Err *err)
     return true;
 }
 
-/* Where the device has less than it says, the plan is made again for three quarters of it, until there is
- * none: then what the device said stands in front of the least that a plan needs. */
+/* Where the device has less than it says, the plan is made again for three quarters of it, and at last for
+ * the least; then what the device said stands in front of that. */
 static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
     Err refusal = {0};
+    uint64_t least = 0;
     for (;;) {
         if (!exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err)) {
             return refusal.code == CODE_OK ? false : err_prefix(err, "%s", refusal.text);
@@ -182,13 +183,15 @@ static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double 
             return true;
         }
         drop_arena(exec);
-        exec->target.limit = exec->plan->peak / 4 * 3;
+        uint64_t peak = exec->plan->peak, less = peak / 4 * 3;
         exec_plan_free(exec->plan);
         exec->plan = NULL;
         if (refusal.code != CODE_MEMORY) {
             *err = refusal;
             return false;
         }
+        least = least > 0 ? least : exec_plan_least(exec->program, &exec->target, inputs, params);
+        exec->target.limit = less < least && least < peak ? least : less;
     }
 }
 

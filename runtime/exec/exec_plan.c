@@ -656,6 +656,22 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
     return true;
 }
 
+uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                         const double *params)
+{
+    ExecTarget none = *target;
+    ExecPlan *plan = calloc(1, sizeof *plan);
+    Err ignored = {0};
+    uint64_t least = 0;
+    none.limit = 1;
+    if (plan && allocate(plan, program) && fill(plan, &none, inputs, params, &ignored)) {
+        bool fits = plan_arena(plan, &none, &ignored) && none.part_rows == 0;
+        least = least_limit(plan, &none, fits ? plan->peak : UINT64_MAX);
+    }
+    exec_plan_free(plan);
+    return least;
+}
+
 void exec_plan_free(ExecPlan *plan)
 {
     if (!plan) {
