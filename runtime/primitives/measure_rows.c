@@ -19,6 +19,24 @@ enum {
 };
 
 extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
+extern const char kernel_text_measure_moments[], kernel_text_measure_values[];
+
+bool measure_rows_reads(const Measuring *m, DevProgram **program)
+{
+    return measuring_program(m, kernel_text_measure_rows, true, 0, program);
+}
+
+/* Hulls of volumes have a program of their own, but are painted by this one, too. */
+bool measure_rows_hull(const Measuring *m, DevProgram **program)
+{
+    bool wanted = m->lanes.convex >= 0 && (!m->lanes.space || m->result == MEASURE_MASK);
+    return !wanted || measuring_program(m, kernel_text_measure_hull, false, 0, program);
+}
+
+bool measure_rows_moments(const Measuring *m, DevProgram **program)
+{
+    return measuring_program(m, kernel_text_measure_moments, false, 0, program);
+}
 
 bool measure_rows_open(Measuring *m, MeasureRows *r)
 {
@@ -51,8 +69,7 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
     if (r->place == NULL || r->heights == NULL || r->wide == NULL) {
         return measuring_no_memory(m);
     }
-    TRY(measuring_program(m, kernel_text_measure_rows, true, 0, &r->reads));
-    return measuring_program(m, kernel_text_measure_hull, false, 0, &r->hull);
+    return measure_rows_reads(m, &r->reads) && measure_rows_hull(m, &r->hull);
 }
 
 void measure_rows_close(const Measuring *m, MeasureRows *r)
@@ -130,7 +147,7 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 {
     PrimCall *call = m->call;
     DevProgram *program = NULL;
-    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &program));
+    TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
     const DevArg args[] = {dev_int(call->part.y),  dev_int(call->part.z), dev_uint(m->first),
                            dev_uint(m->n),         dev_uint(share->from), dev_uint(m->at.rows),
                            dev_mem(m->table),      dev_mem(m->lows),      dev_mem(m->place),
@@ -149,6 +166,8 @@ static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShar
                            uint64_t mask, bool real)
 {
     int powers = real ? MEASURE_WEIGHTS : m->lanes.powers;
+    DevProgram *program = NULL;
+    TRY(measure_rows_moments(m, &program));
     const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),   dev_uint(lane),
                            dev_uint(m->at.rows), dev_uint(m->lanes.space), dev_int(powers),
                            dev_int(real),        dev_ulong(mask),         dev_mem(m->table),
@@ -156,7 +175,7 @@ static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShar
                            dev_mem(real ? r->weights : r->powers)};
     return measuring_launch(
         m, &(MeasuringLaunch){
-               .program = r->hull,
+               .program = program,
                .kernel = "measure_moments",
                .groups = {share->to - share->from, (size_t)measure_z_powers(mask), 1},
                .group = LANES,

@@ -13,6 +13,11 @@ typedef struct MeasureRows {
     uint64_t *wide;                  /* [n]: where a share has its objects' rows */
 } MeasureRows;
 
+/* The programs that find rows, that make hulls of them (none where none is wanted), and moments. */
+bool measure_rows_reads(const Measuring *m, DevProgram **program);
+bool measure_rows_hull(const Measuring *m, DevProgram **program);
+bool measure_rows_moments(const Measuring *m, DevProgram **program);
+
 /* To be closed even if it fails. */
 bool measure_rows_open(Measuring *m, MeasureRows *r);
 void measure_rows_close(const Measuring *m, MeasureRows *r);
@@ -27,6 +32,7 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 /* Moments and hulls from whole objects' rows; overwrites the ends. */
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share);
 /* Hulls in 3-D (measure_space.c): their pixels, diameters, and rows, which replace the objects'. */
+bool measure_space_program(const Measuring *m, DevProgram **program);
 bool measure_space(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* Paints the hulls that were found into the mask. */
 bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share);

@@ -20,16 +20,21 @@ static size_t lanes(const Measuring *m)
     return visit_is_cpu(m->call) ? 1 : LANES;
 }
 
+bool measure_space_program(const Measuring *m, DevProgram **program)
+{
+    static const char *const texts[] = {kernel_text_measure_space, NULL};
+    char defines[100];
+    (void)snprintf(defines, sizeof defines,
+                   "#pragma OPENCL FP_CONTRACT OFF\n#define SPACE_GROUP %zu\n", lanes(m));
+    return prim_program(m->call, defines, texts, program);
+}
+
 /* Groups: objects, then (1), then (2). */
 static bool launch(const Measuring *m, const char *kernel, const size_t groups[3],
                    const DevArg *args, int n_args)
 {
-    static const char *const texts[] = {kernel_text_measure_space, NULL};
-    char defines[100];
     DevProgram *program = NULL;
-    (void)snprintf(defines, sizeof defines,
-                   "#pragma OPENCL FP_CONTRACT OFF\n#define SPACE_GROUP %zu\n", lanes(m));
-    TRY(prim_program(m->call, defines, texts, &program));
+    TRY(measure_space_program(m, &program));
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
                                                   .groups = {groups[0], groups[1], groups[2]},
