@@ -306,19 +306,23 @@ static bool choose_stays(Arranging *a)
     return ok;
 }
 
-/* The segments get what is left; all of it where nothing stays. */
+/* The segments get what is left, for long parts where all stays that is to. */
 static bool make_room(Arranging *a)
 {
     PartsPlan *p = a->parts;
     for (int i = 0; i < p->n; i++) {
         PartsSegment *seg = &p->segments[i];
+        bool all = true;
         for (int k = 0; k < p->n_stays && !is_mark(seg); k++) {
             const PartsStay *stay = &p->stays[k];
             uint64_t bytes = parts_stay_bytes(a->plan, stay, seg->stay[k]);
             uint64_t end = bytes > 0 ? aligned(a, stay->offset + bytes) : 0;
             seg->base = end > seg->base ? end : seg->base;
+            int buffer = stay->buffer, grid = a->plan->program->buffers[buffer].grid;
+            bool wanted = i >= stay->first && i <= stay->last;
+            all = all && (!wanted || seg->stay[k] == parts_extent(&a->plan->grids[grid]));
         }
-        seg->most = p->n_stays > 0 ? seg->most : 0;
+        seg->most = all ? 0 : seg->most;
     }
     return lay_out_all(a);
 }
