@@ -89,6 +89,7 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
 {
     const ProgOutput *output = &sink->program->outputs[k];
     ImageMeta meta = {.like = sink->source.like,
+                      .place = sink->outputs[k].grid.place,
                       .software = sink->source.software,
                       .parameters = sink->source.parameters,
                       .labels = output->kind == OUT_LABELS,

@@ -17,9 +17,9 @@
 
 enum { GROUP = 256, FILL_GROUP = 128, DIGITS = 256 };
 
-extern const char kernel_text_measure_fill[], kernel_text_measure_rows[];
+extern const char kernel_text_measure_fill[], kernel_text_measure_values[];
 
-/* As in kernels/measure_rows.cl. */
+/* As in kernels/measure_values.cl. */
 typedef struct Digits {
     uint32_t prefix, next, largest, unused;
     uint32_t histogram[DIGITS];
@@ -406,7 +406,7 @@ static bool count_share(Measuring *m, const MeasureShare *share, const uint64_t 
     }
     TRY(dev_write(call->dev, m->work, 0, digits, bytes, call->err));
     TRY(measuring_write_places(m, place));
-    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &program));
+    TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
     const DevArg args[] = {dev_int(call->w),   dev_int(call->h),   dev_int(m->strip),
                            dev_int(shift),     dev_uint(m->first), dev_uint(m->n),
                            dev_mem(m->place),  dev_mem(m->work)};

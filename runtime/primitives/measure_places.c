@@ -11,7 +11,7 @@ enum { GROUP = 256 };
 
 extern const char kernel_text_scan[], kernel_text_measure_places[];
 
-static bool places_program(const Measuring *m, DevProgram **program)
+bool measuring_places_program(const Measuring *m, DevProgram **program)
 {
     static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places, NULL};
     char defines[200];
@@ -27,7 +27,7 @@ static bool launch(const Measuring *m, const char *kernel, size_t groups, const 
                    int n_args)
 {
     DevProgram *program = NULL;
-    TRY(places_program(m, &program));
+    TRY(measuring_places_program(m, &program));
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
                                                   .groups = {groups > 0 ? groups : 1, 1, 1},

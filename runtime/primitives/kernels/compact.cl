@@ -115,8 +115,9 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
 
 #ifdef COMPACT_KEEPS /* colours.cl has kernels of its own */
 /*
- * Most pixels continue their column's run of an id or belong to one that the group has met already;
- * few cost an access to the bitmap.
+ * Most pixels of a label that is kept continue their column's run of it or belong to one that the
+ * group has marked already; few cost an access to the bitmap.  Any pixel may say that its label is
+ * kept, so those of labels that are not known to be are all asked.
  */
 kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
                          global const uint *own_out)
@@ -137,14 +138,16 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
 #pragma unroll
         for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
             const uint own_id = own_ids[own_i], own_key = own_id >> own_rest;
-            if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
-                compact_is_new(own_seen, own_id) && own_key / 32 < own_words &&
-                !compact_is_set(own_bits, own_key) &&
-                (own_round != 0 ||
-                 read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane))) {
+            const bool own_kept =
+                own_id == own_last[own_i] ||
+                (own_id != COMPACT_NONE && own_key / 32 < own_words &&
+                 (own_round != 0 ||
+                  read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane)));
+            if (own_kept && own_id != own_last[own_i] && compact_is_new(own_seen, own_id) &&
+                !compact_is_set(own_bits, own_key)) {
                 atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
             }
-            own_last[own_i] = own_id;
+            own_last[own_i] = own_kept ? own_id : COMPACT_NONE;
         }
     }
 }
