@@ -162,7 +162,7 @@ bool parts_is_vector(const ExecPlan *plan, int buffer);
 /* The grain that the segment's own primitives ask for. */
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg);
 /* Rows for parts that leave room for rows that stay, and are not too short; 0: it does not matter. */
-int parts_short(const ExecPlan *plan, const PartsSegment *seg);
+int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *segment, Err *err);

@@ -22,8 +22,9 @@ enum {
     TWIN_PARTS = 8,        /* as many parts are enough for twins, */
     TWIN_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
     TWIN_HALO = 8,         /* and the part is so many times what is around it */
-    SHORT_BYTES = 32 << 20, /* that move a part, where longer parts would take the room of rows that
-                               stay */
+    SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
+                               that stay; */
+    SHORT_SHARE = 8,        /* and so is such a share of the limit */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
@@ -424,12 +425,12 @@ static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
     return lay_out(s, seg, rows);
 }
 
-int parts_short(const ExecPlan *plan, const PartsSegment *seg)
+int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit)
 {
     int around;
-    uint64_t bytes;
+    uint64_t bytes, enough = limit / SHORT_SHARE < SHORT_BYTES ? limit / SHORT_SHARE : SHORT_BYTES;
     what_moves(plan, seg, &around, &bytes);
-    int rows = bytes > SHORT_BYTES ? 1 : (int)(SHORT_BYTES / bytes), least = TWIN_HALO * around;
+    int rows = bytes > enough ? 1 : (int)(enough / bytes), least = TWIN_HALO * around;
     return bytes <= 1 ? 0 : rows > least ? rows : least;
 }
 

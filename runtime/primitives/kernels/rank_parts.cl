@@ -36,8 +36,8 @@ VISIT_KERNEL void rank_parts_clear(global uint *bins)
 VISIT_INLINE void rank_parts_add(local uint *owners, local uint *counts, global uint *bins,
                                  uint bin, uint run)
 {
-    const uint sign = bin >> (RANK_PARTS_HALF - 1) & 1, half = RANK_PARTS_ENTRIES / 2;
-    const uint entry = sign * half + bin % half;
+    const uint sign = bin >> (RANK_PARTS_HALF - 1) & 1, each = RANK_PARTS_ENTRIES / 2;
+    const uint entry = sign * each + bin % each;
     uint owner = owners[entry];
     if (owner == RANK_PARTS_FREE) {
         owner = atomic_cmpxchg(&owners[entry], RANK_PARTS_FREE, bin);
