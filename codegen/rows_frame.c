@@ -69,11 +69,20 @@ static void write_keeps(Rows *r, Str *out)
     str_add(out, shares(r) ? "        ROWS_ARE_KEPT;\n" : "");
 }
 
+bool rows_store_alone(const Rows *r)
+{
+    return r->warms_up && !cg_has_by_products(r->k, r->step);
+}
+
 /* The loop around turns of TURNS rows, and in it the one over the rows of a turn.  Turns do not
  * end where strips do: rows before the first only warm up, those behind the last are idle. */
 static void write_turns(Rows *r, Str *out)
 {
+    const char *kept = shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1";
     write_tiles(r, out);
+    if (rows_store_alone(r)) {
+        str_addf(out, "    const int kept_rows = %s;\n", kept);
+    }
     write_fetches(r, 4, "begin", out);
     rows_open_carried(r, out);
     str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
@@ -84,14 +93,18 @@ static void write_turns(Rows *r, Str *out)
     str_addf(out,
              "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
              "            const int %s = min(from + turn, last);\n"
-             "%s"
-             "            if (from + turn >= first && from + turn <= last%s) {\n"
-             "%s"
-             "            }\n"
-             "        }\n"
              "%s",
-             rows_march_z(r) ? "plane" : "y", r->body->at, shares(r) ? " && x < w" : "",
-             r->stores->at, r->after->at);
+             rows_march_z(r) ? "plane" : "y", r->body->at);
+    if (rows_store_alone(r)) {
+        str_add(out, r->stores->at);
+    } else {
+        str_addf(out,
+                 "            if (from + turn >= first && from + turn <= last%s) {\n"
+                 "%s"
+                 "            }\n",
+                 shares(r) ? " && x < w" : "", r->stores->at);
+    }
+    str_addf(out, "        }\n%s", r->after->at);
     rows_move_carried(r, out);
     str_add(out, "    }\n");
 }

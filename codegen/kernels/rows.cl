@@ -25,8 +25,9 @@
         to[4 * px_v + 3] = px_q.w;                                                                 \
     }                                                                                              \
     NEAREST_COLUMNS(to, n, x0, left, w)
-#define STORE_COLUMNS(T, to, from)                                                                 \
-    *(global PX_JOIN(T, 4) *)(to) = (PX_JOIN(T, 4))((T)from[0], (T)from[1], (T)from[2], (T)from[3])
+#define FOUR_COLUMNS(T, from)                                                                      \
+    (PX_JOIN(T, 4))((T)from[0], (T)from[1], (T)from[2], (T)from[3])
+#define STORE_COLUMNS(T, to, from) *(global PX_JOIN(T, 4) *)(to) = FOUR_COLUMNS(T, from)
 #else
 #if LX >= 64
 #define PX_UNROLL _Pragma("unroll")
@@ -40,6 +41,37 @@
 #define STORE_COLUMNS(T, to, from)                                                                 \
     PX_UNROLL for (int px_v = 0; px_v < PX; px_v++)(to)[px_v] = (T)from[px_v];
 #endif
+/* Stores a row of a turn if its number is one of `rows` from 0 on.  Where a store can be conditional by itself
+ * no row of a turn ends with a branch, and the next row's work can begin before it. */
+#define STORE_ROW(number, rows, T, to, from)                                                       \
+    if ((uint)(number) < (uint)(rows)) {                                                           \
+        STORE_COLUMNS(T, to, from);                                                                \
+    }
+#if PX == 4 && defined(__NV_CL_C_VERSION)
+#undef STORE_ROW
+#define STORE_ROW(number, rows, T, to, from)                                                       \
+    PX_JOIN(STORE_ROW_, T)((uint)(number), (uint)(rows), (ulong)((to)), FOUR_COLUMNS(T, from));
+#define STORE_ROW_uchar(number, rows, to, v)                                                       \
+    asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1; @p st.global.u32 [%2], %3;}"               \
+                 :: "r"(number), "r"(rows), "l"(to), "r"(as_uint(v)))
+#define STORE_ROW_8_BYTES(number, rows, to, v)                                                     \
+    asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1; @p st.global.v2.u32 [%2], {%3, %4};}"      \
+                 :: "r"(number), "r"(rows), "l"(to), "r"((v).x), "r"((v).y))
+#define STORE_ROW_16_BYTES(number, rows, to, v)                                                    \
+    asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1;"                                           \
+                 " @p st.global.v4.u32 [%2], {%3, %4, %5, %6};}"                                   \
+                 :: "r"(number), "r"(rows), "l"(to), "r"((v).x), "r"((v).y), "r"((v).z), "r"((v).w))
+#define STORE_ROW_ushort(number, rows, to, v) STORE_ROW_8_BYTES(number, rows, to, as_uint2(v))
+#define STORE_ROW_short(number, rows, to, v) STORE_ROW_8_BYTES(number, rows, to, as_uint2(v))
+#define STORE_ROW_uint(number, rows, to, v) STORE_ROW_16_BYTES(number, rows, to, v)
+#define STORE_ROW_int(number, rows, to, v) STORE_ROW_16_BYTES(number, rows, to, as_uint4(v))
+#define STORE_ROW_float(number, rows, to, v) STORE_ROW_16_BYTES(number, rows, to, as_uint4(v))
+#define STORE_ROW_double(number, rows, to, v)                                                      \
+    if ((number) < (rows)) {                                                                       \
+        *(global double4 *)(to) = v;                                                               \
+    }
+#endif
+
 /* Columns of `v` (the first is column `x0`) beyond the image take the nearest one inside; at least
  * column x0 + left is inside. */
 #define NEAREST_COLUMNS(v, n, x0, left, w)                                                         \
@@ -84,6 +116,32 @@
 #define RAW_double double4
 #define RAW(T) PX_JOIN(RAW_, T)
 
+/* What they become where they are kept.  A byte beside the bits of 2 ** 23 is a float but for that number,
+ * which is half of the instructions of a conversion. */
+#define KEPT_AS_IS(T, TYPE, raw)                                                                   \
+    PX_JOIN(convert_, PX_JOIN(TYPE, 4))(PX_JOIN(as_, PX_JOIN(T, 4))(raw))
+#if defined(__NV_CL_C_VERSION)
+static inline float4 px_floats_of_bytes(uint raw)
+{
+    uint4 bits;
+    asm("prmt.b32 %0, %1, %2, 0x7440;" : "=r"(bits.x) : "r"(raw), "r"(0x4b000000u));
+    asm("prmt.b32 %0, %1, %2, 0x7441;" : "=r"(bits.y) : "r"(raw), "r"(0x4b000000u));
+    asm("prmt.b32 %0, %1, %2, 0x7442;" : "=r"(bits.z) : "r"(raw), "r"(0x4b000000u));
+    asm("prmt.b32 %0, %1, %2, 0x7443;" : "=r"(bits.w) : "r"(raw), "r"(0x4b000000u));
+    return as_float4(bits) - 8388608.0f;
+}
+#define KEPT_uchar(TYPE, raw) PX_JOIN(convert_, PX_JOIN(TYPE, 4))(px_floats_of_bytes(raw))
+#else
+#define KEPT_uchar(TYPE, raw) KEPT_AS_IS(uchar, TYPE, raw)
+#endif
+#define KEPT_ushort(TYPE, raw) KEPT_AS_IS(ushort, TYPE, raw)
+#define KEPT_short(TYPE, raw) KEPT_AS_IS(short, TYPE, raw)
+#define KEPT_uint(TYPE, raw) KEPT_AS_IS(uint, TYPE, raw)
+#define KEPT_int(TYPE, raw) KEPT_AS_IS(int, TYPE, raw)
+#define KEPT_float(TYPE, raw) KEPT_AS_IS(float, TYPE, raw)
+#define KEPT_double(TYPE, raw) KEPT_AS_IS(double, TYPE, raw)
+#define KEPT(T, TYPE, raw) PX_JOIN(KEPT_, T)(TYPE, raw)
+
 #define TILE_ROWS(name, T, TYPE, left, width)                                                      \
     enum {                                                                                         \
         name##_left = left,                                                                        \
@@ -125,8 +183,7 @@
         if (px_v < TURNS || ASIDE(px_v) < TURNS * name##_aside) {                                  \
             *(local PX_JOIN(TYPE, 4) *)                                                            \
                 &name##_tile[side][VECTOR_ROW(name, px_v)][VECTOR_COLUMN(name, px_v)] =            \
-                PX_JOIN(convert_, PX_JOIN(TYPE, 4))(                                               \
-                    PX_JOIN(as_, PX_JOIN(T, 4))(name##_raw[px_v]));                                \
+                KEPT(T, TYPE, name##_raw[px_v]);                                                   \
         }                                                                                          \
     }
 #define ROWS_ARE_KEPT barrier(CLK_LOCAL_MEM_FENCE)
@@ -149,8 +206,7 @@
     PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) name##_kept[px_v] = name##_raw[px_v]
 #define TAKE_OWN(name, T, TYPE, row)                                                               \
     {                                                                                              \
-        const PX_JOIN(TYPE, 4) px_q = PX_JOIN(convert_, PX_JOIN(TYPE, 4))(                         \
-            PX_JOIN(as_, PX_JOIN(T, 4))(name##_kept[turn]));                                       \
+        const PX_JOIN(TYPE, 4) px_q = KEPT(T, TYPE, name##_kept[turn]);                            \
         name[0] = px_q.x;                                                                          \
         name[1] = px_q.y;                                                                          \
         name[2] = px_q.z;                                                                          \
