@@ -726,9 +726,7 @@ static void store_stage(Rows *r, IrId id, const char *array)
     const char *left = left_text(r, id);
     const char *from = strcmp(left, "0") == 0 ? array
                                               : arena_printf(k->arena, "(%s + %s)", array, left);
-    body_line(r, arena_printf(k->arena, "%s%s, %s + %s + x, %s);",
-                              rows_store_alone(r) ? "STORE_ROW(from + turn - first, kept_rows, "
-                                                  : "STORE_COLUMNS(",
+    body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + %s + x, %s);",
                               elem_cl_name(ir_node(k->g, id)->elem), to,
                               cg_row(k, id, to, "c", "z", "plane", "y"), from));
     cg_add_by_products(k, id, from, r->cx.indent, r->body);
@@ -769,7 +767,7 @@ static void emit_row(Rows *r)
         const char *array = find_columns(r, id, &here, "", false);
         array = array != NULL ? array : emit_stage(r, id, here);
         r->body = r->stores;
-        r->cx.indent = r->warms_up && !rows_store_alone(r) ? indent + 1 : indent;
+        r->cx.indent = r->warms_up ? indent + 1 : indent;
         store_stage(r, id, array);
         r->body = body;
         r->cx.indent = indent;

@@ -113,8 +113,6 @@ void rows_move_carried(Rows *r, Str *out);
 
 /* What the kernel's text begins with; then the whole kernel around what r does on a row, for strips
  * away from the image's edges what `inside` does, if it is not NULL. */
-/* Whether storing is all that is done with a turn's rows in the end, so that nothing branches there. */
-bool rows_store_alone(const Rows *r);
 void rows_begin_text(Rows *r, Str *out);
 void rows_write_kernel(Rows *r, Rows *inside, Str *out);
 

@@ -69,20 +69,15 @@ static void write_keeps(Rows *r, Str *out)
     str_add(out, shares(r) ? "        ROWS_ARE_KEPT;\n" : "");
 }
 
-bool rows_store_alone(const Rows *r)
-{
-    return r->warms_up && !cg_has_by_products(r->k, r->step);
-}
-
 /* The loop around turns of TURNS rows, and in it the one over the rows of a turn.  Turns do not
- * end where strips do: rows before the first only warm up, those behind the last are idle. */
+ * end where strips do: rows before the first only warm up, those behind the last are idle.  That a row is to
+ * be kept is one comparison, so that compilers make its store conditional instead of branching: the next
+ * row's work begins before it. */
 static void write_turns(Rows *r, Str *out)
 {
-    const char *kept = shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1";
     write_tiles(r, out);
-    if (rows_store_alone(r)) {
-        str_addf(out, "    const int kept_rows = %s;\n", kept);
-    }
+    str_addf(out, "    const uint kept_rows = %s;\n",
+             shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
     write_fetches(r, 4, "begin", out);
     rows_open_carried(r, out);
     str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
@@ -93,18 +88,13 @@ static void write_turns(Rows *r, Str *out)
     str_addf(out,
              "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
              "            const int %s = min(from + turn, last);\n"
+             "%s"
+             "            if ((uint)(from + turn - first) < kept_rows) {\n"
+             "%s"
+             "            }\n"
+             "        }\n"
              "%s",
-             rows_march_z(r) ? "plane" : "y", r->body->at);
-    if (rows_store_alone(r)) {
-        str_add(out, r->stores->at);
-    } else {
-        str_addf(out,
-                 "            if (from + turn >= first && from + turn <= last%s) {\n"
-                 "%s"
-                 "            }\n",
-                 shares(r) ? " && x < w" : "", r->stores->at);
-    }
-    str_addf(out, "        }\n%s", r->after->at);
+             rows_march_z(r) ? "plane" : "y", r->body->at, r->stores->at, r->after->at);
     rows_move_carried(r, out);
     str_add(out, "    }\n");
 }
@@ -175,6 +165,9 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
         str_add(out, "#define TURNS ROWS_CARRIED\n");
     } else if (r->depth != NULL) {
         define_turns(r, out);
+    }
+    if (shares(r)) {
+        str_add(out, "#ifdef TILE_ROW_START\n#undef ROW_START\n#define ROW_START TILE_ROW_START\n#endif\n");
     }
     cg_signature(k, out);
     str_add(out, "{\n");

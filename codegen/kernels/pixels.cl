@@ -4,18 +4,8 @@
  * not the same kind as the other one, which therefore stays outside of loops over rows. */
 #define ROW(image, plane, y) ROW_OF(image, plane, y, pitch)
 #define ROW_OF(image, plane, y, pitch)                                                             \
-    (((long)(plane) * image##_rows - image##_row0) * (pitch) + px_row_start((uint)(y), (uint)(pitch)))
-/* One multiplication of 32 by 32 bits, which that compiler would lose where it has widened the pitch earlier. */
-#ifdef __NV_CL_C_VERSION
-static inline long px_row_start(uint y, uint pitch)
-{
-    long at;
-    asm("mul.wide.u32 %0, %1, %2;" : "=l"(at) : "r"(y), "r"(pitch));
-    return at;
-}
-#else
-#define px_row_start(y, pitch) ((long)((ulong)(y) * (pitch)))
-#endif
+    (((long)(plane) * image##_rows - image##_row0) * (pitch) + ROW_START((uint)(y), (uint)(pitch)))
+#define ROW_START(y, pitch) ((long)((ulong)(y) * (pitch)))
 /* Of an image that is read round its ends, rows (planes) before the seam lie behind the last of n. */
 #define BEHIND_SEAM(at, seam, n) ((at) + ((at) < (seam) ? (n) : 0))
 

@@ -25,9 +25,8 @@
         to[4 * px_v + 3] = px_q.w;                                                                 \
     }                                                                                              \
     NEAREST_COLUMNS(to, n, x0, left, w)
-#define FOUR_COLUMNS(T, from)                                                                      \
-    (PX_JOIN(T, 4))((T)from[0], (T)from[1], (T)from[2], (T)from[3])
-#define STORE_COLUMNS(T, to, from) *(global PX_JOIN(T, 4) *)(to) = FOUR_COLUMNS(T, from)
+#define STORE_COLUMNS(T, to, from)                                                                 \
+    *(global PX_JOIN(T, 4) *)(to) = (PX_JOIN(T, 4))((T)from[0], (T)from[1], (T)from[2], (T)from[3])
 #else
 #if LX >= 64
 #define PX_UNROLL _Pragma("unroll")
@@ -41,37 +40,6 @@
 #define STORE_COLUMNS(T, to, from)                                                                 \
     PX_UNROLL for (int px_v = 0; px_v < PX; px_v++)(to)[px_v] = (T)from[px_v];
 #endif
-/* Stores a row of a turn if its number is one of `rows` from 0 on.  Where a store can be conditional by itself
- * no row of a turn ends with a branch, and the next row's work can begin before it. */
-#define STORE_ROW(number, rows, T, to, from)                                                       \
-    if ((uint)(number) < (uint)(rows)) {                                                           \
-        STORE_COLUMNS(T, to, from);                                                                \
-    }
-#if PX == 4 && defined(__NV_CL_C_VERSION)
-#undef STORE_ROW
-#define STORE_ROW(number, rows, T, to, from)                                                       \
-    PX_JOIN(STORE_ROW_, T)((uint)(number), (uint)(rows), (ulong)((to)), FOUR_COLUMNS(T, from));
-#define STORE_ROW_uchar(number, rows, to, v)                                                       \
-    asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1; @p st.global.u32 [%2], %3;}"               \
-                 :: "r"(number), "r"(rows), "l"(to), "r"(as_uint(v)))
-#define STORE_ROW_8_BYTES(number, rows, to, v)                                                     \
-    asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1; @p st.global.v2.u32 [%2], {%3, %4};}"      \
-                 :: "r"(number), "r"(rows), "l"(to), "r"((v).x), "r"((v).y))
-#define STORE_ROW_16_BYTES(number, rows, to, v)                                                    \
-    asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1;"                                           \
-                 " @p st.global.v4.u32 [%2], {%3, %4, %5, %6};}"                                   \
-                 :: "r"(number), "r"(rows), "l"(to), "r"((v).x), "r"((v).y), "r"((v).z), "r"((v).w))
-#define STORE_ROW_ushort(number, rows, to, v) STORE_ROW_8_BYTES(number, rows, to, as_uint2(v))
-#define STORE_ROW_short(number, rows, to, v) STORE_ROW_8_BYTES(number, rows, to, as_uint2(v))
-#define STORE_ROW_uint(number, rows, to, v) STORE_ROW_16_BYTES(number, rows, to, v)
-#define STORE_ROW_int(number, rows, to, v) STORE_ROW_16_BYTES(number, rows, to, as_uint4(v))
-#define STORE_ROW_float(number, rows, to, v) STORE_ROW_16_BYTES(number, rows, to, as_uint4(v))
-#define STORE_ROW_double(number, rows, to, v)                                                      \
-    if ((number) < (rows)) {                                                                       \
-        *(global double4 *)(to) = v;                                                               \
-    }
-#endif
-
 /* Columns of `v` (the first is column `x0`) beyond the image take the nearest one inside; at least
  * column x0 + left is inside. */
 #define NEAREST_COLUMNS(v, n, x0, left, w)                                                         \
@@ -115,6 +83,18 @@
 #define RAW_float float4
 #define RAW_double double4
 #define RAW(T) PX_JOIN(RAW_, T)
+
+/* Where rows begin, in kernels with tiles: one multiplication of 32 by 32 bits, which that compiler makes one of
+ * 64 by 64 where it has widened the pitch outside of the loop.  Elsewhere it does better by itself. */
+#if defined(__NV_CL_C_VERSION)
+static inline long px_product(uint a, uint b)
+{
+    long product;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+}
+#define TILE_ROW_START(y, pitch) px_product(y, pitch)
+#endif
 
 /* What they become where they are kept.  A byte beside the bits of 2 ** 23 is a float but for that number,
  * which is half of the instructions of a conversion. */

@@ -107,7 +107,13 @@ VISIT_INLINE float visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane)
 #endif
 }
 
-/* Number k of the batch that was taken last, one that is not left out. */
+/* Of the batch that was taken last: whether pixel k is not left out because other batches have it, */
+VISIT_INLINE bool visit_counts(const VisitWalk *walk, int k)
+{
+    return k >= walk->at.from && k < walk->at.to;
+}
+
+/* and its value. */
 VISIT_INLINE float visit_read_one(READ_PARAMS, const VisitWalk *own_walk, int own_k)
 {
     return visit_pixel(READ_ARGS, own_walk->at.x + own_k * VISIT_STEP_X,
