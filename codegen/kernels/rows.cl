@@ -72,6 +72,8 @@
 /* The same for windows that are sorted, by their elements. */
 #define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
+/* Where a work-item loads that may have no columns of its own. */
+#define IN_ROW(x) min(x, pitch - PX)
 
 /* What four columns are while they are on their way: vectors of small elements would be taken
  * apart and put together again. */
@@ -110,10 +112,13 @@ static inline float4 px_floats_of_bytes(uint raw)
     asm("prmt.b32 %0, %1, %2, 0x7443;" : "=r"(bits.w) : "r"(raw), "r"(0x4b000000u));
     return as_float4(bits) - 8388608.0f;
 }
-#define KEPT_uchar(TYPE, raw) PX_JOIN(convert_, PX_JOIN(TYPE, 4))(px_floats_of_bytes(raw))
+#define KEPT_uchar_float(raw) px_floats_of_bytes(raw)
 #else
-#define KEPT_uchar(TYPE, raw) KEPT_AS_IS(uchar, TYPE, raw)
+#define KEPT_uchar_float(raw) KEPT_AS_IS(uchar, float, raw)
 #endif
+#define KEPT_uchar_int(raw) KEPT_AS_IS(uchar, int, raw)
+#define KEPT_uchar_uint(raw) KEPT_AS_IS(uchar, uint, raw)
+#define KEPT_uchar(TYPE, raw) PX_JOIN(KEPT_uchar_, TYPE)(raw)
 #define KEPT_ushort(TYPE, raw) KEPT_AS_IS(ushort, TYPE, raw)
 #define KEPT_short(TYPE, raw) KEPT_AS_IS(short, TYPE, raw)
 #define KEPT_uint(TYPE, raw) KEPT_AS_IS(uint, TYPE, raw)
@@ -180,7 +185,7 @@ static inline float4 px_floats_of_bytes(uint raw)
 #define FETCH_OWN(name, T, march, from, row)                                                       \
     PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) {                                           \
         const int march = min((from) + px_v, last);                                                \
-        name##_raw[px_v] = *(const global RAW(T) *)((row) + min(x, pitch - PX));                   \
+        name##_raw[px_v] = *(const global RAW(T) *)((row) + IN_ROW(x));                            \
     }
 #define KEEP_OWN(name)                                                                             \
     PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) name##_kept[px_v] = name##_raw[px_v]
@@ -227,6 +232,7 @@ static inline float4 px_floats_of_bytes(uint raw)
 #define ROWS_A_TURN(steps, columns) 4
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
+#define IN_ROW(x) (x)
 #define TILE_ROWS(name, T, TYPE, left, width)
 #define FETCH_ROWS(name, T, map, march, from, row)
 #define KEEP_ROWS(name, T, TYPE)
