@@ -177,13 +177,14 @@ static void print_parts(const ExecPlan *plan)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static void print_whole(const ExecPlan *plan, double pixels, const char *memory)
+static void print_whole(const ExecPlan *plan, IrOrder order, double pixels, const char *memory)
 {
     print_buffers(plan, pixels);
     printf("\npeak   ");
     print_bytes(plan->peak, pixels);
     if (plan->peak == plan->load) {
-        puts("  minimal for this order of steps");
+        puts(order == IR_ORDER_BEST ? "  minimal, and no order of steps has less in images at once"
+                                    : "  minimal for this order of steps, the best of those looked at");
     } else {
         printf("  at most %.1f %% above the minimum\n",
                100.0 * ((double)plan->peak / (double)plan->load - 1));
@@ -193,7 +194,7 @@ static void print_whole(const ExecPlan *plan, double pixels, const char *memory)
     }
 }
 
-static int print_plan(const Program *program, const char *shape, const char *memory)
+static int print_plan(const Program *program, IrOrder order, const char *shape, const char *memory)
 {
     ExecInput inputs[16];
     for (int i = 0; i < program->n_inputs && i < 16; i++) {
@@ -229,7 +230,7 @@ static int print_plan(const Program *program, const char *shape, const char *mem
     if (plan->parts != NULL) {
         print_parts(plan);
     } else {
-        print_whole(plan, pixels, memory);
+        print_whole(plan, order, pixels, memory);
     }
     exec_plan_free(plan);
     free(params);
@@ -261,7 +262,7 @@ int cmd_plan(int argc, char **argv)
     Compilation c;
     int code = CODE_USAGE;
     if (compile(&c, path, &options, STAGE_PROGRAM)) {
-        code = print_plan(c.program, shape, memory);
+        code = print_plan(c.program, c.schedule->order, shape, memory);
     }
     compile_free(&c);
     return code;
