@@ -187,7 +187,8 @@ static const double *measured(Prim *p, size_t stride, int *columns)
         images[n_images++] = floats(p, k);
     }
     const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
-    double *out = hold(p, stride * 256 * sizeof *out);
+    int wide = ref_measure_columns(p->node->text, p->shape);
+    double *out = hold(p, stride * (size_t)wide * sizeof *out);
     if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {
         return NULL;
     }
