@@ -149,6 +149,7 @@ Val el_count(Elab *el, Call *call)
         return el_uniform(value_of(el, v, WANT_SUM, VALUE_COUNT, call->span));
     }
     if (v.image == IR_K_LABELS) {
+        v = el_without_gaps(el, v, call->span);
         return el_uniform(ir_value(el->g, el_store(el, v, "labels", call->span), 0));
     }
     return el_uniform(value_of(el, v, WANT_SUM, VALUE_SUM, call->span));

@@ -217,6 +217,9 @@ static void run_measure(Prim *p)
     free(p->out->table);
     p->out->table = table;
     p->out->columns = columns;
+    for (int axis = 0; axis < 3; axis++) {
+        p->out->spacing[axis] = arg(p, axis);
+    }
 }
 
 /* The last column, spread over the labels 0..count; the first one is the label. */

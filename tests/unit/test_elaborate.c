@@ -238,7 +238,7 @@ static void tables_keep_the_users_spelling(void **state)
     (void)state;
     const char *g = graph_of("input image[y, x]\nl = label(image > 3)\n"
                              "output t = measure(l, image, image * 2, area, mean_intensity, centroid)");
-    assert_in(g, "\"label,area,0:mean_intensity=mean_intensity-0,1:mean_intensity=mean_intensity-1,centroid\"");
+    assert_in(g, "\"label,area,0:mean_intensity=mean_intensity#-0,1:mean_intensity=mean_intensity#-1,centroid\"");
     g = graph_of("input image[y, x]\nl = label(image > 3)\nmean = mean(image)\n"
                  "output t = measure(l, image, label, mean)\noutput a = image > mean");
     assert_in(g, "\"label,0:mean\"");

@@ -218,6 +218,21 @@ static void tables_may_be_wide(void **state)
     free((void *)(uintptr_t)image.pixels);
 }
 
+/* Not the largest number that a file has. */
+static void objects_are_counted(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must("test.pipe", "input cells[y, x] : labels\noutput n = count(cells)\n");
+    static const double PIXELS[] = {0, 7, 7, 300, 0, 3};
+    IrEvalInput cells = {.extent = {3, 2, 1, 1}, .elem = ELEM_U16, .pixels = PIXELS};
+    IrEval *ev;
+    Err err = {0};
+    assert_true(ir_eval(g, &cells, NULL, &ev, &err));
+    assert_true(ir_eval_uniform(ev, g->outputs.at[0].value) == 3);
+    ir_eval_free(ev);
+    check("input cells[y, x] : labels\noutput n = count(cells)\n");
+}
+
 /* A table that is only there for one of its columns, again in every round. */
 static void columns_of_tables_are_pixels(void **state)
 {
@@ -296,6 +311,8 @@ int main(void)
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),
+        TEST(tables_may_be_wide),
+        TEST(objects_are_counted),
         TEST(columns_of_tables_are_pixels),
         TEST(labels_of_any_numbers_are_coloured),
         TEST(functions_take_many_arguments),
