@@ -7,7 +7,6 @@
  */
 #include "exec_plan.h"
 
-#include "exec_loop.h"
 #include "parts.h"
 #include "plan.h"
 
@@ -67,11 +66,6 @@ void exec_shape(ExecTarget *target, int shape)
 {
     target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
     target->lx = COLUMNS / target->px;
-}
-
-size_t exec_plan_values(const Program *program)
-{
-    return 2 * ((size_t)program->n_values + 1) + EXEC_LOOP_VALUES;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -507,7 +501,7 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
         const ProgBuffer *b = &program->buffers[i];
         list[i] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, b->onto, 0};
     }
-    uint64_t bytes = (uint64_t)exec_plan_values(program) * sizeof(double);
+    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
     list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
     for (int s = 0; s < program->n_steps; s++) {
         int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
@@ -566,7 +560,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
     Err one = {0};
-    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
+    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
     uint64_t room = values + target->alignment + (target->max_alloc ? values : 0);
     bool fits = plan_arena(plan, target, &one);
     if (!fits && (one.code != CODE_MEMORY || target->limit == 0)) {

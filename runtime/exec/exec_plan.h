@@ -83,9 +83,6 @@ void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err);
 
-/* Doubles that the values take: twice, for loops that run ahead (exec_loop.c), and a few more. */
-size_t exec_plan_values(const Program *program);
-
 /* The step that finds this value. */
 int exec_plan_reduction(const Program *program, int value);
 

@@ -215,8 +215,9 @@ static bool write(const Colours *c)
     const PrimCall *call = c->call;
     size_t strips = (size_t)c->planes * divided_up((size_t)call->h, WRITTEN_ROWS);
     size_t items = strips * ((size_t)call->out[0].pitch / QUAD);
-    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_mem(call->out[0].mem)};
-    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 2);
+    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_int(c->numbers == DENSE),
+                           dev_mem(call->out[0].mem)};
+    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 3);
 }
 
 static bool run_pass(const Colours *c)

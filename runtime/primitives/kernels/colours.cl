@@ -126,6 +126,7 @@ colours_scan(global const uint *large, global uint *bitmap, uint words, uint blo
 typedef struct ColoursBits {
     CompactBits first, second;
     int rest; /* 0: one bitmap tells */
+    bool dense; /* labels are from 1 without gaps: no bitmap is needed */
 } ColoursBits;
 
 /* 65536 red + 256 green + blue. */
@@ -135,24 +136,28 @@ COMPACT_INLINE uint colours_of(ColoursBits bits, uint label)
         return 0;
     }
     const uint id = label - 1;
+    if (bits.dense) {
+        return COLOURS[id % 10];
+    }
 #if COLOURS_DENSE
-    (void)bits;
-    return COLOURS[id % 10];
+    return 0;
 #else
     const uint key = bits.rest == 0 ? id : colours_key(bits.second, 2, bits.rest, id);
     return COLOURS[compact_rank(bits.first, key) % 10];
 #endif
 }
 
-/* `channel`: the only one to be written, or -1: all of them, whose planes are `planes` apart. */
-kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel,
+/* `channel`: the only one to be written, or -1: all of them, whose planes are `planes` apart.  `dense` is what
+ * COLOURS_DENSE is; where the compiler knows that it is 0, the kernel takes a twentieth longer. */
+kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel, int own_dense,
                           global uchar *own_out)
 {
     const CompactGrid own_grid = COMPACT_GRID;
     ColoursBits own_bits;
-    const bool own_fit = COLOURS_DENSE || *own_large == 0;
+    const bool own_fit = COLOURS_DENSE || own_dense != 0 || *own_large == 0;
     own_bits.first = compact_bits(own_first, own_fit ? own_few : own_many);
     own_bits.second = compact_bits(own_second, own_second_words);
+    own_bits.dense = COLOURS_DENSE || own_dense != 0;
     own_bits.rest = own_fit ? 0 : own_rest;
     const uint own_quads = (uint)own_pitch / COLOURS_QUAD;
     const uint own_strips = ((uint)own_h + COLOURS_ROWS - 1) / COLOURS_ROWS;
