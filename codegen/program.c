@@ -340,6 +340,8 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
     step.n_args = k->params.n;
     step.reads = k->reads.at;
     step.n_reads = k->reads.n;
+    step.uses = k->uses.at;
+    step.n_uses = k->uses.n;
     vec_push(b->arena, &b->steps, step);
 }
 
@@ -713,6 +715,11 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
     out.buffer = b->cg.buffer[o->node];
     out.value = b->cg.slot[o->node];
     out.axes = axes_of(b, o->node);
+    out.place.moved = o->place.moved;
+    for (int i = 0; i < 12 && o->place.moved; i++) {
+        IrExpr e = o->place.of[i / 4][i % 4];
+        out.place.of[i / 4][i % 4] = e != 0 ? cg_host(&b->cg.host, e) : -1;
+    }
     return out;
 }
 

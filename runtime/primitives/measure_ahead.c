@@ -48,6 +48,11 @@ static bool rows_ahead(const Measuring *m, DevProgram **program)
     return !measuring_has_rows(m) || measure_rows_reads(m, program);
 }
 
+static bool space_ahead(const Measuring *m, DevProgram **program)
+{
+    return m->lanes.convex < 0 || !m->lanes.space || measure_space_program(m, program);
+}
+
 static bool moments_ahead(const Measuring *m, DevProgram **program)
 {
     return m->lanes.moments < 0 || measure_rows_moments(m, program);
@@ -75,7 +80,8 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
 {
     static bool (*const AHEAD[])(const Measuring *, DevProgram **) = {
         sums_ahead,   range_ahead,       outline_ahead, measuring_finish_program, places_ahead,
-        rows_ahead,   measure_rows_hull, moments_ahead, median_ahead,             fill_ahead};
+        rows_ahead,   measure_rows_hull, space_ahead,   moments_ahead,            median_ahead,
+        fill_ahead};
     enum { OF_ALL = sizeof AHEAD / sizeof *AHEAD };
     _Static_assert(OF_ALL + MEASURE_MAX_IMAGES == MEASURING_AHEAD, "count them");
     static const MeasureSpread short_numbers = {16, 0, 0}, floats = {8, -24, 0};

@@ -223,8 +223,6 @@ void measuring_free(Measuring *m)
 {
     free(m->counts);
     free(m->boxes);
-    free(m->hull);
-    free(m->feret);
 }
 
 bool measuring_no_memory(const Measuring *m)
@@ -236,12 +234,9 @@ bool measuring_no_memory(const Measuring *m)
 bool measuring_host_memory(Measuring *m)
 {
     size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
-    size_t hulls = m->lanes.space && m->lanes.convex >= 0 ? n : 1;
     m->counts = malloc(stages * sizeof *m->counts);
     m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
-    m->hull = malloc(hulls * sizeof *m->hull);
-    m->feret = malloc(hulls * sizeof *m->feret);
-    if (m->counts == NULL || m->boxes == NULL || m->hull == NULL || m->feret == NULL) {
+    if (m->counts == NULL || m->boxes == NULL) {
         return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
                        m->call->name, n);
     }

@@ -34,8 +34,6 @@ typedef struct Measuring {
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
-    uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
-    double *feret;  /* and their diameters */
 } Measuring;
 
 /* Rows that a work-item goes down. */
@@ -47,7 +45,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
 
 /* The programs that are known before anything has run (Primitive.program; measure_ahead.c); not all are
  * needed. */
-enum { MEASURING_AHEAD = 10 + MEASURE_MAX_IMAGES };
+enum { MEASURING_AHEAD = 11 + MEASURE_MAX_IMAGES };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -88,7 +86,7 @@ bool measuring_begin_result(const Measuring *m);
 bool measuring_close_result(Measuring *m);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
-int measure_parts_passes(const PrimCall *call);
+int measure_parts_passes(const PrimCall *call, MeasureResult result);
 int measure_parts_halo(const PrimCall *call);
 bool measure_parts_run(PrimCall *call, MeasureResult result);
 
@@ -118,7 +116,8 @@ typedef enum MeasureSizes { MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS } Measur
 bool measuring_places_program(const Measuring *m, DevProgram **program);
 /* The sizes of the objects that a stage is about. */
 bool measuring_find_sizes(Measuring *m, MeasureSizes of);
-/* The next share of objects whose sizes fit into `capacity`; from == to behind the last one. */
+/* The next share of objects whose sizes fit into `capacity`, from the first to the last that has any;
+ * from == to behind the last one. */
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share);
 /* The places of a share's objects: as uint, with their sizes as heights; as ulong. */
 bool measuring_place_rows(Measuring *m, const MeasureShare *share);

@@ -377,6 +377,31 @@ static void functions_take_many_arguments(void **state)
     check(s.at);
 }
 
+/* The lower limit is a hair below the smallest pixel, and rounded to f32 it is that pixel. */
+static void limits_of_clipping_are_not_rounded(void **state)
+{
+    (void)state;
+    static const double PIXELS[] = {1000, 1011, 1020, 1021, 1022, 1024, 1025, 1026, 1029, 1032, 1037, 1038};
+    static const Elem ELEMS[] = {ELEM_U16, ELEM_F32};
+    const char *text = "input image[y, x]\ns = kappa_sigma(image, 2.4177272849908396)\n"
+                       "output n = s.count\n";
+    for (int i = 0; i < 2; i++) {
+        IrGraph *g = pipeline_must("test.pipe", text);
+        BothCase in = {.n_inputs = 1,
+                       .inputs = {{.extent = {12, 1, 1, 1}, .elem = ELEMS[i], .pixels = PIXELS}}};
+        BothResult got;
+        Err err = {0};
+        assert_true(both_evaluate(g, &in, &got, &err));
+        assert_true(got.at[0].value == 12); /* as numpy has it, in f64 */
+        both_free(&got);
+        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+        char why[400];
+        if (!both_run(g, &cx, &in, device, why, sizeof why)) {
+            fail_msg("%s", why);
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
 int main(void)
@@ -386,6 +411,7 @@ int main(void)
         TEST(programs_are_known_beforehand),
         TEST(binaries_stand_in_for_compiling),
         TEST(loops_end_where_they_should),
+        TEST(limits_of_clipping_are_not_rounded),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),
