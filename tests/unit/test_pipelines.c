@@ -168,9 +168,9 @@ static void binaries_stand_in_for_compiling(void **state)
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
 
-/* Rounds are enqueued before it is known whether the one before was the last: what these make of the values
- * must not show, whether the loop ends by itself or by counting, and whatever still changes. */
-static void rounds_that_come_too_many_do_not_show(void **state)
+/* A loop ends with the round after which the watched value has kept still, or by counting, whatever else still
+ * changes. */
+static void loops_end_where_they_should(void **state)
 {
     (void)state;
     static const char *const LOOPS[] = {
@@ -451,7 +451,7 @@ int main(void)
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
         TEST(binaries_stand_in_for_compiling),
-        TEST(rounds_that_come_too_many_do_not_show),
+        TEST(loops_end_where_they_should),
         TEST(limits_of_clipping_are_not_rounded),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
