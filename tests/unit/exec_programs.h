@@ -128,7 +128,8 @@ static const ProgDefine SMOOTH_DEFINES[] = {{.kind = DEF_TABLE,
                                              .n = 1,
                                              .index = {1},
                                              .lo = {X_MINUS},
-                                             .hi = {X_TWO}},
+                                             .hi = {X_TWO},
+                                             .elem = ELEM_F32},
                                             {.kind = DEF_INT, .name = "RADIUS", .expr = X_TWO}};
 
 static const ProgKernel CHAIN_KERNELS[] = {
