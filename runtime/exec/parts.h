@@ -110,13 +110,14 @@ typedef struct PartsPlan {
     PartsStay *stays;
     int n_stays;
     double labels;    /* as many are expected where the number is not known yet */
+    void **state;     /* by step: what primitives keep on the host while it runs; NULL before */
     uint64_t limit, peak;
     uint64_t least;   /* bytes with which it would just run */
+    uint64_t beside;  /* bytes of the limit that are not the parts' */
 } PartsPlan;
 
 /*
- * Cuts the run of `plan` so that it needs at most `limit` bytes.  CODE_MEMORY with the smallest
- * limit that would do when there is none.  Owned by the caller (parts_plan_free).
+ * Cuts the run of `plan` so that it needs at most `limit` bytes; CODE_MEMORY when that cannot be.  Owned by the caller (parts_plan_free).
  */
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err);
@@ -161,7 +162,7 @@ bool parts_is_vector(const ExecPlan *plan, int buffer);
 /* The grain that the segment's own primitives ask for. */
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg);
 /* Rows for parts that leave room for rows that stay, and are not too short; 0: it does not matter. */
-int parts_short(const ExecPlan *plan, const PartsSegment *seg);
+int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *segment, Err *err);

@@ -14,7 +14,10 @@
 
 #include <stdlib.h>
 
-enum { ROUNDS = 8 }; /* that are expected of a loop, at most */
+enum {
+    ROUNDS = 8, /* that are expected of a loop, at most */
+    SHARE = 8   /* less than this part of an image is not worth shorter parts */
+};
 
 typedef struct Arranging {
     const ExecPlan *plan;
@@ -238,7 +241,7 @@ static void place(const Arranging *a, PartsStay *stay)
     }
 }
 
-/* Takes the image if there is room for some of it. */
+/* Takes the image if there is room for enough of it. */
 static void add_stay(const Arranging *a, PartsStay stay)
 {
     PartsPlan *p = a->parts;
@@ -253,6 +256,8 @@ static void add_stay(const Arranging *a, PartsStay stay)
         fewest = rows < fewest && !is_mark(&p->segments[i]) ? rows : fewest;
     }
     stay.rows = steady ? fewest : stay.rows;
+    bool worth = a->target->part_rows > 0 || stay.rows >= parts_extent(g) / SHARE;
+    stay.rows = worth ? stay.rows : 0;
     for (int i = stay.first; i <= stay.last && stay.rows > 0; i++) {
         PartsSegment *seg = &p->segments[i];
         if (!is_mark(seg)) {
@@ -286,7 +291,7 @@ static bool choose_stays(Arranging *a)
     }
     for (int i = 0; ok && i < p->n && n > 0; i++) {
         PartsSegment *seg = &p->segments[i];
-        seg->most = seg->kind == PARTS_CUT ? parts_short(a->plan, seg) : 0;
+        seg->most = seg->kind == PARTS_CUT ? parts_short(a->plan, seg, p->limit) : 0;
         seg->stay = is_mark(seg) ? NULL : calloc((size_t)n, sizeof *seg->stay);
         ok = seg->stay != NULL || is_mark(seg) || no_memory(a->err);
     }
@@ -301,19 +306,23 @@ static bool choose_stays(Arranging *a)
     return ok;
 }
 
-/* The segments get what is left; all of it where nothing stays. */
+/* The segments get what is left, for long parts where all stays that is to. */
 static bool make_room(Arranging *a)
 {
     PartsPlan *p = a->parts;
     for (int i = 0; i < p->n; i++) {
         PartsSegment *seg = &p->segments[i];
+        bool all = true;
         for (int k = 0; k < p->n_stays && !is_mark(seg); k++) {
             const PartsStay *stay = &p->stays[k];
             uint64_t bytes = parts_stay_bytes(a->plan, stay, seg->stay[k]);
             uint64_t end = bytes > 0 ? aligned(a, stay->offset + bytes) : 0;
             seg->base = end > seg->base ? end : seg->base;
+            int buffer = stay->buffer, grid = a->plan->program->buffers[buffer].grid;
+            bool wanted = i >= stay->first && i <= stay->last;
+            all = all && (!wanted || seg->stay[k] == parts_extent(&a->plan->grids[grid]));
         }
-        seg->most = p->n_stays > 0 ? seg->most : 0;
+        seg->most = all ? 0 : seg->most;
     }
     return lay_out_all(a);
 }

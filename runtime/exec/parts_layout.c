@@ -13,6 +13,7 @@
 
 #include "plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,8 +22,9 @@ enum {
     TWIN_PARTS = 8,        /* as many parts are enough for twins, */
     TWIN_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
     TWIN_HALO = 8,         /* and the part is so many times what is around it */
-    SHORT_BYTES = 32 << 20, /* that move a part, where longer parts would take the room of rows that
-                               stay */
+    SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
+                               that stay; */
+    SHORT_SHARE = 8,        /* and so is such a share of the limit */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
@@ -93,14 +95,11 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
     }
 }
 
-/* As many as there are or are expected; NaN: the step is about no labels that are counted. */
+/* As many as there are or, where nobody knows, are expected. */
 static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
 {
     int slot = plan->program->steps[s].of_value;
-    if (slot < 0) {
-        return NAN;
-    }
-    return labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
 }
 
 /* Elements of a vector: as many as it was made with, else as its maker would make it. */
@@ -220,6 +219,7 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
                     call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
                 }
             }
+            call.state = parts->state ? &parts->state[task->step] : NULL;
             call.err = err;
             seg->scratch[t] = primitive->scratch_bytes(&call);
         }
@@ -280,13 +280,17 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
            size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
 }
 
-static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
+/* Plans fit: only what is known while they run can be too much. */
+static bool does_not_fit(const ExecPlan *plan, const PartsPlan *parts, const PartsSegment *seg,
+                         uint64_t limit, Err *err)
 {
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
+    uint64_t need = seg->bytes + parts->beside;
     return err_set(err, CODE_MEMORY,
-                   "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
-                   "only %.1f MiB may be used",
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
+                   "'%s' needs %.3f MiB on the device even when the image is cut into parts, but "
+                   "only %.3f MiB were to be had for it: there are more labels than could be expected; it "
+                   "takes at least --memory %" PRIu64,
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20, need);
 }
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
@@ -421,12 +425,12 @@ static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
     return lay_out(s, seg, rows);
 }
 
-int parts_short(const ExecPlan *plan, const PartsSegment *seg)
+int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit)
 {
     int around;
-    uint64_t bytes;
+    uint64_t bytes, enough = limit / SHORT_SHARE < SHORT_BYTES ? limit / SHORT_SHARE : SHORT_BYTES;
     what_moves(plan, seg, &around, &bytes);
-    int rows = bytes > SHORT_BYTES ? 1 : (int)(SHORT_BYTES / bytes), least = TWIN_HALO * around;
+    int rows = bytes > enough ? 1 : (int)(enough / bytes), least = TWIN_HALO * around;
     return bytes <= 1 ? 0 : rows > least ? rows : least;
 }
 
@@ -457,7 +461,7 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
         TRY(layout_behind(&s, seg));
     }
     if (seg->bytes > limit) {
-        return does_not_fit(plan, seg, limit, err);
+        return does_not_fit(plan, parts, seg, limit, err);
     }
     return seg->kind == PARTS_WHOLE || try_twins(&s, seg, seg->fixed);
 }

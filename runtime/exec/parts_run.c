@@ -678,7 +678,7 @@ static bool begin(Run *run)
     size_t steps = (size_t)run->program->n_steps + 1;
     run->vectors = calloc(buffers, sizeof *run->vectors);
     run->labels = calloc((size_t)run->program->n_values + 1, sizeof *run->labels);
-    run->state = calloc(steps, sizeof *run->state);
+    run->state = run->parts->state = calloc(steps, sizeof *run->state);
     run->notes = calloc(steps, sizeof *run->notes);
     run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
@@ -707,6 +707,7 @@ static void end(Run *run)
     }
     free(run->vectors);
     free(run->labels);
+    run->parts->state = NULL;
     free(run->state);
     free(run->notes);
     free(run->done);
