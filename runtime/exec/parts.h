@@ -166,6 +166,9 @@ int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *segment, Err *err);
 
+/* What primitives may take for labels (PrimCall.room). */
+uint64_t parts_room(const PartsPlan *parts);
+
 /* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
  * `labels` as in PrimCall. */
 void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,

@@ -25,6 +25,7 @@ enum {
                                that stay; */
     SHORT_SHARE = 8,        /* and so is such a share of the limit */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
+    ROOM_SHARE = 8,        /* of the limit that may be for what is known of labels */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
 
@@ -92,6 +93,11 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
             image->length = (int64_t)image->planes * image->h * image->pitch;
         }
     }
+}
+
+uint64_t parts_room(const PartsPlan *parts)
+{
+    return parts->limit / ROOM_SHARE;
 }
 
 /* As many as there are or are expected; NaN: the step is about no labels that are counted. */
@@ -222,6 +228,7 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
                 }
             }
             call.err = err;
+            call.room = parts_room(parts);
             seg->scratch[t] = primitive->scratch_bytes(&call);
         }
     }

@@ -87,6 +87,7 @@ typedef struct PrimCall {
     PrimPart part;
     double labels;           /* in parts: the value at of_value.  NaN before it is known, when
                                 scratch_bytes says the most that it could be */
+    uint64_t room;           /* in parts: so many bytes of scratch may be for labels, however short parts are */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
