@@ -11,7 +11,8 @@ enum {
     GPU_STRIP = 16,      /* as runtime/exec/exec_plan.c plans them */
     STRIP_HALOS = 12,
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
-    UNKNOWN_ROUNDS = 8   /* of a fold */
+    UNKNOWN_ROUNDS = 8,  /* of a fold */
+    MIDDLING_PIXELS = 1 << 24 /* of an image: what a launch costs is spread over so many */
 };
 
 typedef struct Count {
@@ -102,7 +103,9 @@ static double bytes_of(const IrGraph *g, IrId node)
 Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s)
 {
     const DeviceFigures *figures = cx->figures != NULL ? cx->figures : figures_known(NULL);
-    return (Cost){g, s, figures->giga_ops / figures->copy_gb, arena_array(g->arena, CostStage, g->nodes.n)};
+    return (Cost){g, s, figures->giga_ops / figures->copy_gb,
+                  figures->giga_ops * 1e3 * figures->launch_us / MIDDLING_PIXELS,
+                  arena_array(g->arena, CostStage, g->nodes.n)};
 }
 
 const CostStage *cost_stage(Cost *c, IrId id)
@@ -179,6 +182,11 @@ double cost_time(const Cost *c, const CostKernel *k)
 double cost_bytes(const Cost *c, double bytes)
 {
     return bytes * c->ops_a_byte;
+}
+
+double cost_launch(const Cost *c)
+{
+    return c->ops_a_launch;
 }
 
 double cost_strip_factor(double halo)

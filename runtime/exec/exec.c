@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Less than this is not tried where the device has less memory than it says. */
-enum { SMALLEST_ARENA = 1 << 20 };
-
 /* ---- making and binding ---------------------------------------------------------------- */
 
 bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
@@ -42,6 +39,13 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         !exec->programs) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
+    }
+    for (int i = 0; dev && i < program->n_binaries; i++) {
+        const ProgBinary *binary = &program->binaries[i];
+        if (!dev_offer(dev, binary->key, binary->bytes, binary->size, err)) {
+            exec_free(exec);
+            return false;
+        }
     }
     *out = exec;
     return true;
@@ -172,22 +176,30 @@ static bool slice_all(Exec *exec, Err *err)
     return true;
 }
 
-/* Where the device has less than it says, the plan is made again for three quarters of it. */
+/* Where the device has less than it says, the plan is made again for three quarters of it, and at last for
+ * the least; then what the device said stands in front of that. */
 static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
+    Err refusal = {0};
+    uint64_t least = 0;
     for (;;) {
-        Err failure = {0};
-        TRY(exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err));
-        if (allocate(exec, &failure)) {
+        if (!exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err)) {
+            return refusal.code == CODE_OK ? false : err_prefix(err, "%s", refusal.text);
+        }
+        err_clear(&refusal);
+        if (allocate(exec, &refusal)) {
             return true;
         }
-        exec->target.limit = exec->plan->peak / 4 * 3;
+        drop_arena(exec);
+        uint64_t peak = exec->plan->peak, less = peak / 4 * 3;
         exec_plan_free(exec->plan);
         exec->plan = NULL;
-        if (failure.code != CODE_MEMORY || exec->target.limit < SMALLEST_ARENA) {
-            *err = failure;
+        if (refusal.code != CODE_MEMORY) {
+            *err = refusal;
             return false;
         }
+        least = least > 0 ? least : exec_plan_least(exec->program, &exec->target, inputs, params);
+        exec->target.limit = less < least && least < peak ? least : less;
     }
 }
 

@@ -580,12 +580,67 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
     return true;
 }
 
-/* In one piece where that fits, else in parts.  The values come behind everything else. */
+/* What a plan in parts leaves for the values, which come behind everything else. */
+static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
+{
+    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
+    return values + target->alignment + (target->max_alloc ? values : 0);
+}
+
+static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit, Err *err)
+{
+    uint64_t room = room_for_values(plan, target);
+    if (limit <= room) {
+        return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
+    }
+    TRY(parts_plan_new(plan, target, limit - room, &plan->parts, err));
+    plan->parts->beside = room;
+    return true;
+}
+
+/* Whether it runs in so much memory; `whole`: bytes of a run in one piece. */
+static bool would_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t limit)
+{
+    Err ignored = {0};
+    bool parts = limit < whole && plan_parts(plan, target, limit, &ignored);
+    parts_plan_free(plan->parts);
+    plan->parts = NULL;
+    return limit >= whole || parts;
+}
+
+/* The smallest limit that will do, to the byte; 0: there is none, or it is not for want of device memory
+ * that the plan has failed. */
+static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t whole)
+{
+    enum { FIRST_STEP = 1 << 12, MOST = 60 };
+    uint64_t low = target->limit, high = low, step = FIRST_STEP;
+    if (would_do(plan, target, whole, low)) {
+        return 0;
+    }
+    while (high < (uint64_t)1 << MOST && !would_do(plan, target, whole, high + step)) {
+        high += step;
+        step *= 2;
+    }
+    low = high;
+    high += step;
+    if (high >= (uint64_t)1 << MOST) {
+        return 0;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (would_do(plan, target, whole, middle)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
+}
+
+/* In one piece where that fits, else in parts. */
 static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
     Err one = {0};
-    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
-    uint64_t room = values + target->alignment + (target->max_alloc ? values : 0);
     bool fits = plan_arena(plan, target, &one);
     if (!fits && (one.code != CODE_MEMORY || target->limit == 0)) {
         *err = one;
@@ -595,11 +650,19 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
     if (fits && !forced && (target->limit == 0 || plan->peak <= target->limit)) {
         return true;
     }
-    if (target->limit <= room) {
-        return err_set(err, CODE_MEMORY, "nothing runs in %.3f MiB of device memory",
-                       (double)target->limit / 0x1p20);
+    if (!plan_parts(plan, target, target->limit, err)) {
+        uint64_t whole = fits && !forced ? plan->peak : UINT64_MAX;
+        uint64_t least = err->code == CODE_MEMORY ? least_limit(plan, target, whole) : 0;
+        if (least > 0) {
+            err_clear(err);
+            err_set(err, CODE_MEMORY,
+                    "the pipeline does not run in %.3f MiB of device memory, not even when the image is "
+                    "cut into parts; the least that will do is --memory %" PRIu64 " (%.3f MiB)",
+                    (double)target->limit / 0x1p20, least, (double)least / 0x1p20);
+        }
+        return false;
     }
-    TRY(parts_plan_new(plan, target, target->limit - room, &plan->parts, err));
+    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
     uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
                   target->alignment;
     if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
@@ -625,6 +688,22 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
     }
     *out = plan;
     return true;
+}
+
+uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                         const double *params)
+{
+    ExecTarget none = *target;
+    ExecPlan *plan = calloc(1, sizeof *plan);
+    Err ignored = {0};
+    uint64_t least = 0;
+    none.limit = 1;
+    if (plan && allocate(plan, program) && fill(plan, &none, inputs, params, &ignored)) {
+        bool fits = plan_arena(plan, &none, &ignored) && none.part_rows == 0;
+        least = least_limit(plan, &none, fits ? plan->peak : UINT64_MAX);
+    }
+    exec_plan_free(plan);
+    return least;
 }
 
 void exec_plan_free(ExecPlan *plan)

@@ -81,6 +81,9 @@ typedef struct ExecPlan {
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                    const double *params, ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
+/* The smallest limit with which there is a plan, to the byte; 0: that cannot be said. */
+uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                         const double *params);
 
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,

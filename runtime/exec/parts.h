@@ -110,13 +110,15 @@ typedef struct PartsPlan {
     PartsStay *stays;
     int n_stays;
     double labels;    /* as many are expected where the number is not known yet */
+    void **state;     /* by step: what primitives keep on the host while it runs; NULL before */
+    uint64_t room;    /* what a primitive may take for labels (PrimCall.room) */
     uint64_t limit, peak;
     uint64_t least;   /* bytes with which it would just run */
+    uint64_t beside;  /* bytes of the limit that are not the parts' */
 } PartsPlan;
 
 /*
- * Cuts the run of `plan` so that it needs at most `limit` bytes.  CODE_MEMORY with the smallest
- * limit that would do when there is none.  Owned by the caller (parts_plan_free).
+ * Cuts the run of `plan` so that it needs at most `limit` bytes; CODE_MEMORY when that cannot be.  Owned by the caller (parts_plan_free).
  */
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err);
@@ -165,9 +167,6 @@ int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *segment, Err *err);
-
-/* What primitives may take for labels (PrimCall.room). */
-uint64_t parts_room(const PartsPlan *parts);
 
 /* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
  * `labels` as in PrimCall. */

@@ -13,6 +13,7 @@
 
 #include "plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +26,6 @@ enum {
                                that stay; */
     SHORT_SHARE = 8,        /* and so is such a share of the limit */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
-    ROOM_SHARE = 8,        /* of the limit that may be for what is known of labels */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
 
@@ -95,19 +95,11 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
     }
 }
 
-uint64_t parts_room(const PartsPlan *parts)
-{
-    return parts->limit / ROOM_SHARE;
-}
-
-/* As many as there are or are expected; NaN: the step is about no labels that are counted. */
+/* As many as there are or, where nobody knows, are expected. */
 static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
 {
     int slot = plan->program->steps[s].of_value;
-    if (slot < 0) {
-        return NAN;
-    }
-    return labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
 }
 
 /* Elements of a vector: as many as it was made with, else as its maker would make it. */
@@ -227,8 +219,10 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
                     call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
                 }
             }
+            call.state = parts->state ? &parts->state[task->step] : NULL;
             call.err = err;
-            call.room = parts_room(parts);
+            call.room = parts->room;
+            call.certain = step->of_value >= 0 && labels && !isnan(labels[step->of_value]);
             seg->scratch[t] = primitive->scratch_bytes(&call);
         }
     }
@@ -288,13 +282,17 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
            size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
 }
 
-static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
+/* Plans fit: only what is known while they run can be too much. */
+static bool does_not_fit(const ExecPlan *plan, const PartsPlan *parts, const PartsSegment *seg,
+                         uint64_t limit, Err *err)
 {
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
+    uint64_t need = seg->bytes + parts->beside;
     return err_set(err, CODE_MEMORY,
-                   "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
-                   "only %.1f MiB may be used",
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
+                   "'%s' needs %.3f MiB on the device even when the image is cut into parts, but "
+                   "only %.3f MiB were to be had for it: there are more labels than could be expected; it "
+                   "takes at least --memory %" PRIu64,
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20, need);
 }
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
@@ -465,7 +463,7 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
         TRY(layout_behind(&s, seg));
     }
     if (seg->bytes > limit) {
-        return does_not_fit(plan, seg, limit, err);
+        return does_not_fit(plan, parts, seg, limit, err);
     }
     return seg->kind == PARTS_WHOLE || try_twins(&s, seg, seg->fixed);
 }

@@ -8,8 +8,6 @@
  */
 #include "parts.h"
 
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -814,10 +812,9 @@ bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t lim
         return true;
     }
     err_set(err, CODE_MEMORY,
-            "the pipeline needs %.1f MiB on the device even when the image is cut into parts, but "
-            "only %.1f MiB may be used; the least that will do is --memory %.0fMiB",
-            (double)(*out)->least / 0x1p20, (double)limit / 0x1p20,
-            ceil((double)(*out)->least / 0x1p20) + 1);
+            "the pipeline needs %.3f MiB on the device even when the image is cut into parts, but "
+            "only %.3f MiB may be used",
+            (double)(*out)->least / 0x1p20, (double)limit / 0x1p20);
     parts_plan_free(*out);
     *out = NULL;
     return false;

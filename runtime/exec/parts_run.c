@@ -254,7 +254,8 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
     call.note = &run->notes[task->step];
-    call.room = parts_room(run->parts);
+    call.room = run->parts->room;
+    call.certain = !isnan(labels);
     call.budget = &run->pixels.budget;
     call.stop = run->exec->stop;
     bool ok = true, reads = parts_reads(run->plan, task) > 0;
@@ -679,7 +680,7 @@ static bool begin(Run *run)
     size_t steps = (size_t)run->program->n_steps + 1;
     run->vectors = calloc(buffers, sizeof *run->vectors);
     run->labels = calloc((size_t)run->program->n_values + 1, sizeof *run->labels);
-    run->state = calloc(steps, sizeof *run->state);
+    run->state = run->parts->state = calloc(steps, sizeof *run->state);
     run->notes = calloc(steps, sizeof *run->notes);
     run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
@@ -708,6 +709,7 @@ static void end(Run *run)
     }
     free(run->vectors);
     free(run->labels);
+    run->parts->state = NULL;
     free(run->state);
     free(run->notes);
     free(run->done);

@@ -61,7 +61,7 @@ bool measuring_find_sizes(Measuring *m, MeasureSizes of)
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 {
     PrimCall *call = m->call;
-    uint64_t found[2];
+    uint64_t found[3];
     share->from = share->to;
     share->size = 0;
     if (share->from == m->n) {
@@ -71,8 +71,9 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
                            dev_mem(m->sizes), dev_mem(m->place)};
     TRY(launch(m, "places_share", 0, args, 5));
     TRY(dev_read(call->dev, m->place, 0, found, sizeof found, call->err));
-    share->to = (uint32_t)found[0];
-    share->size = found[1];
+    share->from = (uint32_t)found[0];
+    share->to = (uint32_t)found[1];
+    share->size = found[2];
     return true;
 }
 

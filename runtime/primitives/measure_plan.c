@@ -180,16 +180,17 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
     return larger(most, rows * FINISHED_GRAIN * (size_t)(list->columns + 1) * sizeof(double));
 }
 
-/* Labels whose sums are there at a time.  In parts all of them if they have room: others go to the host
- * and come back with every part. */
+/* Labels whose sums are there at a time.  In parts all of them if they have room, or as many as have where
+ * their number is not known: others go to the host and come back with every part. */
 static size_t objects_of(const PrimCall *call, size_t pixels, size_t object)
 {
     size_t objects = pixels / 16 + 64 < MOST_OBJECTS ? pixels / 16 + 64 : MOST_OBJECTS;
     size_t place = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(uint64_t) + 1;
     size_t most = (size_t)(call->room / (object + place));
-    if (call->part.cut && call->labels > (double)objects) {
-        size_t all = call->labels < (double)most ? (size_t)call->labels : most;
-        objects = larger(objects, all);
+    if (call->part.cut) {
+        double image = (double)call->w * call->part.h * call->part.d * call->part.channels;
+        double labels = call->certain ? call->labels : image;
+        objects = larger(objects, labels < (double)most ? (size_t)labels : most);
     }
     return objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
 }

@@ -233,17 +233,19 @@ bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *
 {
     const PrimImage *mask = &m->call->out[0];
     size_t objects = share->to - share->from;
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->at.rows),
-                           dev_int(m->frame.dims), dev_mem(m->lows),    dev_mem(m->place),
-                           dev_mem(m->heights),  dev_mem(r->ends),      dev_int(m->call->arg[3]),
-                           dev_int(mask->h),     dev_int(mask->pitch),  dev_mem(mask->mem)};
+    const PrimPart *part = &m->call->part;
+    const DevArg args[] = {dev_uint(m->n),      dev_uint(share->from),     dev_uint(m->at.rows),
+                           dev_int(m->frame.dims), dev_int(part->y),       dev_int(part->z),
+                           dev_mem(m->lows),    dev_mem(m->place),         dev_mem(m->heights),
+                           dev_mem(r->ends),    dev_int(m->call->arg[3]),  dev_int(mask->h),
+                           dev_int(mask->pitch), dev_mem(mask->mem)};
     return measuring_launch(
         m, &(MeasuringLaunch){.program = r->hull,
                               .kernel = "measure_paint",
                               .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},
                               .group = LANES,
                               .args = args,
-                              .n_args = 12});
+                              .n_args = 14});
 }
 
 bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,

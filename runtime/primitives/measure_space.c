@@ -8,9 +8,9 @@
 enum {
     LANES = 64,         /* work-items of a group, on devices that are no CPUs */
     LEAST_ROWS = 64,    /* of a group's share of an object */
-    FEW_OBJECTS = 4096, /* fewer may be large */
-    MANY_GROUPS = 64,
-    FEW_GROUPS = 8
+    GROUPS = 4096,      /* that an object or a few have together, each at most MOST_GROUPS */
+    MOST_GROUPS = 64,
+    LEAST_GROUPS = 4    /* not on CPUs: one of many objects may be large */
 };
 
 extern const char kernel_text_measure_space[];
@@ -53,14 +53,15 @@ static bool list_points(const Measuring *m, const MeasureRows *r, const MeasureS
 }
 
 /* Groups that share an object: more where there are few, which may be large. */
-static size_t helpers(const MeasureShare *share)
+static size_t helpers(const Measuring *m, const MeasureShare *share)
 {
-    return share->to - share->from < FEW_OBJECTS ? MANY_GROUPS : FEW_GROUPS;
+    size_t each = GROUPS / (share->to - share->from), least = visit_is_cpu(m->call) ? 1 : LEAST_GROUPS;
+    return each > MOST_GROUPS ? MOST_GROUPS : each < least ? least : each;
 }
 
 static bool find_hulls(const Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
-    const size_t groups[3] = {share->to - share->from, helpers(share), 2};
+    const size_t groups[3] = {share->to - share->from, helpers(m, share), 2};
     const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.convex),
                            dev_uint(m->at.rows), dev_int(LEAST_ROWS),   dev_mem(m->table),
                            dev_mem(m->lows),     dev_mem(m->place),     dev_mem(m->heights),
@@ -72,7 +73,7 @@ static bool find_hulls(const Measuring *m, const MeasureRows *r, const MeasureSh
 
 static bool find_diameters(const Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
-    const size_t groups[3] = {share->to - share->from, helpers(share), 1};
+    const size_t groups[3] = {share->to - share->from, helpers(m, share), 1};
     const double *s = m->frame.spacing;
     const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.feret),
                            dev_uint(m->at.rows), dev_double(s[0]),      dev_double(s[1]),

@@ -86,7 +86,7 @@ bool measuring_begin_result(const Measuring *m);
 bool measuring_close_result(Measuring *m);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
-int measure_parts_passes(const PrimCall *call);
+int measure_parts_passes(const PrimCall *call, MeasureResult result);
 int measure_parts_halo(const PrimCall *call);
 bool measure_parts_run(PrimCall *call, MeasureResult result);
 
@@ -116,7 +116,8 @@ typedef enum MeasureSizes { MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS } Measur
 bool measuring_places_program(const Measuring *m, DevProgram **program);
 /* The sizes of the objects that a stage is about. */
 bool measuring_find_sizes(Measuring *m, MeasureSizes of);
-/* The next share of objects whose sizes fit into `capacity`; from == to behind the last one. */
+/* The next share of objects whose sizes fit into `capacity`, from the first to the last that has any;
+ * from == to behind the last one. */
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share);
 /* The places of a share's objects: as uint, with their sizes as heights; as ulong. */
 bool measuring_place_rows(Measuring *m, const MeasureShare *share);

@@ -85,9 +85,10 @@ typedef struct PrimCall {
     int value;               /* first slot that it writes; -1 none */
     int of_value;            /* slot of the count of the labels it is about; -1 none */
     PrimPart part;
-    double labels;           /* in parts: the value at of_value.  NaN before it is known, when
-                                scratch_bytes says the most that it could be */
-    uint64_t room;           /* in parts: so many bytes of scratch may be for labels, however short parts are */
+    double labels;           /* in parts: the value at of_value, NaN without one; for scratch_bytes as
+                                many as are expected where it is not known yet, or there is none */
+    bool certain;            /* in parts: labels are as many as there are */
+    uint64_t room;           /* in parts: bytes of scratch that may be for labels, however short parts are */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
@@ -133,7 +134,9 @@ void prim_table_free(PrimTable *table);
 typedef struct Primitive {
     const char *name;                            /* as in ir/nodes.def */
     size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] alone;
-                                                    mem pointers may be NULL.  NULL: none */
+                                                    mem pointers may be NULL.  In parts also from labels,
+                                                    part.pass and state, which may be NULL: scratch may
+                                                    grow from pass to pass.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     bool ahead; /* in one piece: it never waits, writes nothing but values, and heeds READ_ENDED */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all

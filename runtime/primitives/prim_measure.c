@@ -74,6 +74,11 @@ bool measuring_run(PrimCall *call, MeasureResult result)
     return ok;
 }
 
+static int passes(const PrimCall *call)
+{
+    return measure_parts_passes(call, MEASURE_TABLE);
+}
+
 static bool run_table(PrimCall *call)
 {
     return measuring_run(call, MEASURE_TABLE);
@@ -88,7 +93,7 @@ static bool run_vector(PrimCall *call)
     {.name = NAME,                                                                                 \
      .scratch_bytes = measuring_scratch,                                                               \
      .run = RUN,                                                                                   \
-     .passes = measure_parts_passes,                                                               \
+     .passes = passes,                                                                             \
      .halo = measure_parts_halo,                                                                   \
      .programs = MEASURING_AHEAD,                                                                  \
      .program = measuring_program_ahead,                                                           \

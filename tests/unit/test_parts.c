@@ -415,6 +415,10 @@ static void test_compact(void **state)
     }
     check_compact(&ODD_CUTS[2], 1000, false, SHAPE_GPU);
     check_compact(&ODD_CUTS[0], UINT32_MAX - 3, true, SHAPE_CPU);
+    check_compact(&ODD_CUTS[2], UINT32_MAX - 3, true, SHAPE_GPU);
+    check_compact(&CUTS[1], 70000, true, SHAPE_GPU);
+    check_compact(&CUTS[4], 5000000, true, SHAPE_CPU);
+    check_compact(&CUTS[7], 3, true, SHAPE_GPU);
 }
 
 int main(void)
@@ -428,5 +432,6 @@ int main(void)
         cmocka_unit_test(test_perlabel),
         cmocka_unit_test(test_compact),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

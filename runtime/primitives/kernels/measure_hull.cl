@@ -196,21 +196,25 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
 
 #define MEASURE_LANES 32
 
-/* Sets the pixels of objects' hulls, whose first and last in each row measure_hull (in 3-D the host) has
- * found: a group or several (1) an object (0), a row at a time each. */
+/* Sets the pixels of objects' hulls, whose first and last in each row measure_hull or measure_space.cl
+ * have found: a group or several (1) an object (0), a row at a time each.  `top` and `front` are the row
+ * and plane of the image where its part begins; `heights` counts the rows that lie in it. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_paint(const uint n, const uint from, const uint capacity, const int dims,
-              global const uint *lows, global const uint *place, global const uint *heights,
-              global const int *ends, const int plane, const int h, const int pitch,
-              global uchar *mask)
+              const int top, const int front, global const uint *lows, global const uint *place,
+              global const uint *heights, global const int *ends, const int plane, const int h,
+              const int pitch, global uchar *mask)
 {
     const size_t stride = n;
     const uint object = from + (uint)get_group_id(0), rows = heights[object];
-    const uint top = lows[stride + object], front = dims == 3 ? lows[2 * stride + object] : 0;
-    const uint tall = ~lows[(1 + dims) * stride + object] - top + 1;
-    for (uint row = (uint)get_group_id(1); row < rows; row += (uint)get_num_groups(1)) {
-        const size_t y = top + row % tall, z = plane + front + row / tall, at = place[object] + (size_t)row;
-        for (int x = ends[at] + (int)get_local_id(0); x <= ends[capacity + at]; x += MEASURE_LANES) {
+    const int y0 = (int)lows[stride + object] - top,
+              z0 = (dims == 3 ? (int)lows[2 * stride + object] : 0) - front;
+    const uint tall = ~lows[(1 + dims) * stride + object] - lows[stride + object] + 1;
+    const uint before = (uint)max(-z0, 0) * tall + (uint)max(-y0, 0);
+    for (uint i = (uint)get_group_id(1); i < rows; i += (uint)get_num_groups(1)) {
+        const uint row = before + i, at = place[object] + row; /* places of cut objects may wrap */
+        const size_t y = y0 + (int)(row % tall), z = plane + z0 + (int)(row / tall);
+        for (int x = ends[at] + (int)get_local_id(0); x <= ends[capacity + (size_t)at]; x += MEASURE_LANES) {
             mask[(z * h + y) * pitch + x] = 1;
         }
     }

@@ -27,6 +27,8 @@
 #define SPACE_TEAM 8
 /* An end that is not known yet. */
 #define SPACE_UNKNOWN INT_MIN
+/* Where a row without pixels begins, behind its last one at -1: some may be added to it. */
+#define SPACE_NOWHERE (1 << 30)
 #define SPACE_BITS 21
 #define SPACE_MASK 0x1fffff
 
@@ -345,7 +347,7 @@ SPACE_INLINE void space_clear(const SpaceSide *side, int from, int to, SpacePoin
     global int *ends = side->right ? side->lasts : side->firsts;
     for (int row = from + (int)get_local_id(0); row < to; row += SPACE_GROUP) {
         if (2 * (out.y * (row % side->tall) + out.z * (row / side->tall)) > offset) {
-            ends[row] = side->right ? -1 : INT_MAX;
+            ends[row] = side->right ? -1 : SPACE_NOWHERE;
         }
     }
 }
@@ -422,7 +424,7 @@ SPACE_INLINE void space_sum(const SpaceSide *side, int from, int to, global ulon
     long total = 0;
     for (int row = from + (int)get_local_id(0); row < to; row += SPACE_GROUP) {
         const int end = side->right ? side->lasts[row] : side->firsts[row];
-        total += side->right ? end + 1L : end == INT_MAX ? 0L : -(long)end;
+        total += side->right ? end + 1L : end == SPACE_NOWHERE ? 0L : -(long)end;
     }
     if (total != 0) {
         atom_add(sum, (ulong)total);
