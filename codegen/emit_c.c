@@ -114,8 +114,13 @@ static void outputs(const Program *p, Str *out)
         field_text(out, "name", o->name);
         field_text(out, "format", o->format);
         field_text(out, "axes", o->axes);
-        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d},\n", (int)o->kind,
+        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d", (int)o->kind,
                  o->buffer, o->value, o->table);
+        for (int k = 0; k < 12 && o->place.moved; k++) {
+            str_addf(out, "%s%d", k == 0 ? ", .place = {true, {{" : k % 4 == 0 ? "}, {" : ", ",
+                     o->place.of[k / 4][k % 4]);
+        }
+        str_add(out, o->place.moved ? "}}}},\n" : "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\nstatic const ProgTable tables[] = {\n");
     for (int i = 0; i < p->n_tables; i++) {
@@ -169,8 +174,8 @@ static void kernels(const Program *p, Str *out)
         str_addf(out, "static const ProgDefine kernel%d_defines[] = {\n", i);
         for (int d = 0; d < k->n_defines; d++) {
             const ProgDefine *def = &k->defines[d];
-            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, ", (int)def->kind,
-                     def->name, def->expr, def->n);
+            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, .elem = %d, ",
+                     (int)def->kind, def->name, def->expr, def->n, (int)def->elem);
             table_indices("index", def->index, def->n, out);
             table_indices("lo", def->lo, def->n, out);
             table_indices("hi", def->hi, def->n, out);
@@ -231,6 +236,7 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
         }
         str_add(out, "};\n");
     }
+    int_array(out, i, "uses", s->uses, s->n_uses);
     int_array(out, i, "writes", s->writes, s->n_writes);
     int_array(out, i, "inputs", s->inputs, s->n_inputs);
     int_array(out, i, "exprs", s->exprs, s->n_exprs);
@@ -257,12 +263,13 @@ static void steps(const Program *p, Str *out)
         field_text(out, "primitive", s->primitive);
         field_text(out, "text", s->text);
         str_addf(out,
-                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .value = %d, "
-                 ".of_value = %d, .at_most = %d,",
-                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), s->value, s->of_value,
-                 s->at_most);
+                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .plain = %s, .value = %d, "
+                 ".of_value = %d, .at_most = %d, .ended = %d,",
+                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), truth(s->plain), s->value, s->of_value,
+                 s->at_most, s->ended);
         array_field(out, i, "args", s->n_args);
         array_field(out, i, "reads", s->n_reads);
+        array_field(out, i, "uses", s->n_uses);
         array_field(out, i, "writes", s->n_writes);
         array_field(out, i, "inputs", s->n_inputs);
         array_field(out, i, "exprs", s->n_exprs);

@@ -119,6 +119,17 @@ static void print_tasks(const ExecPlan *plan, const PartsSegment *seg)
     }
 }
 
+/* Rows of the window's image that stay from segment to segment. */
+static void print_staying(const ExecPlan *plan, const PartsSegment *seg, const PartsWindow *w)
+{
+    for (int i = 0; i < plan->parts->n_stays; i++) {
+        int rows = parts_stay_rows(seg, i);
+        if (plan->parts->stays[i].buffer == w->buffer && rows > 0) {
+            printf(", %d %s stay", rows, seg->planes ? "planes" : "rows");
+        }
+    }
+}
+
 /* One column a task, one row a window: '#' while it lives. */
 static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
 {
@@ -134,9 +145,11 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s%s%s\n", w->whole ? " whole" : w->boxed ? " box" : "",
+        printf("%s%s%s%s%s", w->whole ? " whole" : w->boxed ? " box" : "",
                parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
                given ? " -> output" : "");
+        print_staying(plan, seg, w);
+        putchar('\n');
     }
 }
 

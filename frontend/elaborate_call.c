@@ -147,7 +147,7 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
         el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
         return false;
     }
-    v->expr = el_pixels(el, *v, IR_AX_X);
+    v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
     v->unit = NULL;
     if (!el_is_integral(el, v->expr)) {
         v->expr = ir_op1(el->g, IR_X_ROUND, v->expr);
@@ -160,6 +160,7 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
                          Span at)
 {
     static const char *const NAMES[] = {"x", "y", "z"};
+    int grid = el_grid_of(el, call->arg[0]);
     Val record = el_record(el, 3);
     for (int ax = 0; ax < 3; ax++) {
         Val v = each[ax];
@@ -175,7 +176,7 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
         if (!fine) {
             return false;
         }
-        record.items[ax] = (ValItem){NAMES[ax], el_host(el_pixels(el, v, ax))};
+        record.items[ax] = (ValItem){NAMES[ax], el_host(el_pixels(el, v, grid, ax, at))};
     }
     *out = record;
     return true;
@@ -304,7 +305,7 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
         return check_integer(el, call, p, v, at);
     }
     if (!call->op->prelude) {
-        v->expr = el_pixels(el, *v, IR_AX_X);
+        v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
         v->unit = NULL;
     }
     return true;

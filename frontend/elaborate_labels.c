@@ -97,7 +97,7 @@ static bool add_image(Elab *el, Call *call, int i, Wanted *m)
     if (!el_meet(el, pair, 2, call->at[i])) {
         return false;
     }
-    if (pair[0].grid != call->arg[0].grid) {
+    if (el->grids.at[pair[0].grid].extents != el->grids.at[call->arg[0].grid].extents) {
         Diag *d = el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
                            el_axes(el, call->arg[0].grid));
         bool colour = el_has(el, call->arg[i], IR_AX_C) && !el_has(el, call->arg[0], IR_AX_C);
@@ -462,7 +462,8 @@ Val el_colours(Elab *el, Call *call)
     IrGrid grid = *el_grid(el, labels);
     grid.has[IR_AX_C] = true;
     grid.extent[IR_AX_C] = ir_const(el->g, 3);
-    Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), ir_add_grid(el->g, grid))};
+    int three = el_add_grid(el, grid, *el_place_of(el, labels.grid));
+    Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), three)};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }

@@ -39,7 +39,7 @@ typedef struct DevOptions {
     const char *choice;    /* NULL: first GPU, else first device; "cpu", "#k", or part of a name */
     bool profile;          /* event times of every launch and transfer are kept */
     const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
-                              ~/.cache/pipec; "": none */
+                              ~/.cache/pipec, unless the driver has its own; "": none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
 } DevOptions;

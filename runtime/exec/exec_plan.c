@@ -7,6 +7,7 @@
  */
 #include "exec_plan.h"
 
+#include "exec_loop.h"
 #include "parts.h"
 #include "plan.h"
 
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_COMPILERS = 8, /* threads; more gain nothing */
+    MOST_COMPILERS = 3, /* threads; more gain nothing */
     COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
@@ -38,8 +39,8 @@ static bool no_memory(Err *err)
     return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run");
 }
 
-/* NVIDIA's driver takes half the time with many threads as with one; PoCL takes one program at a time, and
- * oclgrind crashes. */
+/* NVIDIA's driver takes one program at a time through each of its two halves; more threads than keep both busy
+ * only lose the order.  PoCL takes one program at a time, and oclgrind crashes. */
 static int count_compilers(const DeviceInfo *info)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -66,6 +67,11 @@ void exec_shape(ExecTarget *target, int shape)
 {
     target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
     target->lx = COLUMNS / target->px;
+}
+
+size_t exec_plan_values(const Program *program)
+{
+    return 2 * ((size_t)program->n_values + 1) + EXEC_LOOP_VALUES;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -369,6 +375,15 @@ static PrimImage image_of(const ExecPlan *plan, int buffer)
     return image;
 }
 
+static bool reads_whole_numbers(const ExecPlan *plan, const ProgStep *step)
+{
+    bool whole = step->plain;
+    for (int i = 0; i < step->n_reads; i++) {
+        whole = whole && elem_is_integer(plan->buffers[step->reads[i].buffer].elem);
+    }
+    return whole;
+}
+
 void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
 {
     enum { MAX_IN = sizeof call->in / sizeof call->in[0] };
@@ -386,6 +401,7 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
                        .text = step->text,
                        .labels = NAN,
                        .value = step->value,
+                       .whole = reads_whole_numbers(plan, step),
                        .fed = plan->steps[s].fed,
                        .of_value = step->of_value};
     assert(step->n_inputs <= MAX_IN && step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
@@ -491,7 +507,7 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
         const ProgBuffer *b = &program->buffers[i];
         list[i] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, b->onto, 0};
     }
-    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
+    uint64_t bytes = (uint64_t)exec_plan_values(program) * sizeof(double);
     list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
     for (int s = 0; s < program->n_steps; s++) {
         int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
@@ -514,6 +530,22 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
     return ok;
 }
 
+/* A place that cannot be computed is not known. */
+static void plan_places(ExecPlan *plan)
+{
+    const Program *program = plan->program;
+    for (int i = 0; i < program->n_outputs; i++) {
+        const ProgOutput *output = &program->outputs[i];
+        plan->places[i].moved = output->place.moved;
+        for (int k = 0; k < 12 && output->place.moved; k++) {
+            int expr = output->place.of[k / 4][k % 4];
+            Err unknown = {0};
+            plan->places[i].of[k / 4][k % 4] =
+                expr >= 0 ? host_eval(program, &plan->host, expr, &unknown) : 0;
+        }
+    }
+}
+
 static bool allocate(ExecPlan *plan, const Program *program)
 {
     plan->program = program;
@@ -521,12 +553,13 @@ static bool allocate(ExecPlan *plan, const Program *program)
     plan->params = calloc((size_t)program->n_params + 1, sizeof *plan->params);
     plan->channel = calloc((size_t)program->n_inputs + 1, sizeof *plan->channel);
     plan->grids = calloc((size_t)program->n_grids + 1, sizeof *plan->grids);
+    plan->places = calloc((size_t)program->n_outputs + 1, sizeof *plan->places);
     plan->buffers = calloc((size_t)program->n_buffers + 1, sizeof *plan->buffers);
     plan->steps = calloc((size_t)program->n_steps + 1, sizeof *plan->steps);
     plan->host.inputs = plan->inputs;
     plan->host.params = plan->params;
-    return plan->inputs && plan->params && plan->channel && plan->grids && plan->buffers &&
-           plan->steps;
+    return plan->inputs && plan->params && plan->channel && plan->grids && plan->places &&
+           plan->buffers && plan->steps;
 }
 
 static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inputs,
@@ -534,6 +567,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 {
     TRY(plan_inputs(plan, inputs, params, err));
     TRY(plan_grids(plan, err) && check_needs(plan, err));
+    plan_places(plan);
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));
     }
@@ -549,7 +583,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 /* What a plan in parts leaves for the values, which come behind everything else. */
 static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 {
-    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
+    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
     return values + target->alignment + (target->max_alloc ? values : 0);
 }
 
@@ -628,7 +662,7 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
         }
         return false;
     }
-    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
+    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
     uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
                   target->alignment;
     if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
@@ -686,6 +720,7 @@ void exec_plan_free(ExecPlan *plan)
     free(plan->params);
     free(plan->channel);
     free(plan->grids);
+    free(plan->places);
     free(plan->buffers);
     free(plan->steps);
     free(plan);

@@ -118,9 +118,10 @@ static size_t scan_group(const PrimCall *call)
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
-    char defines[100];
-    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n%s",
-             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS,
+    char defines[150];
+    snprintf(defines, sizeof defines,
+             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COLOURS_DENSE %d\n%s",
+             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS, (Numbers)call->arg[0] == DENSE,
              has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
     return visit_program(call, defines, texts, program);
@@ -231,9 +232,8 @@ static bool write(const Colours *c)
     const PrimCall *call = c->call;
     size_t strips = (size_t)c->planes * divided_up((size_t)call->h, WRITTEN_ROWS);
     size_t items = strips * ((size_t)call->out[0].pitch / QUAD);
-    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_int(c->numbers == DENSE),
-                           dev_mem(call->out[0].mem)};
-    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 3);
+    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_mem(call->out[0].mem)};
+    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 2);
 }
 
 static bool run_pass(const Colours *c)

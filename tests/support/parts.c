@@ -153,6 +153,7 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
         call.in[k].elem = job->elem[k];
     }
     call.budget = &r->budget;
+    call.note = r->job->note;
     call.scratch = r->scratch;
     return call;
 }
@@ -297,6 +298,9 @@ static bool run_parts(Run *r, void *to)
     for (int pass = 0; pass < passes && !r->done; pass++) {
         TRY(make_scratch(r, call, pass));
         TRY(run_pass(r, pass, to));
+        if (job->passes != NULL) {
+            *job->passes = pass + 1;
+        }
     }
     return true;
 }

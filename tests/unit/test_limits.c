@@ -1,13 +1,14 @@
 /*
  * Memory limits: whatever a pipeline is allowed to hold on the device, it gives the evaluator's bits
  * or says what the least limit is; it holds what was planned, to the byte, and never more than the
- * limit.
+ * limit.  What is loaded again and again stays on the device as far as there is room.
  */
 #include "base/file.h"
 #include "both.h"
 #include "pipelines.h"
 
 #include "codegen/codegen.h"
+#include "runtime/exec/parts.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -90,8 +91,30 @@ static void close_subject(Subject *s)
     arena_free(&s->arena);
 }
 
-/* True when it fits; then it is right, and holds what was planned. */
-static bool runs_within(const Subject *s, uint64_t limit)
+/* What stays lies before all else of each segment, and no two images at one place at one time. */
+static void check_stays(const ExecPlan *plan)
+{
+    const PartsPlan *parts = plan->parts;
+    for (int i = 0; i < parts->n; i++) {
+        uint64_t end = 0;
+        const PartsSegment *seg = &parts->segments[i];
+        for (int k = 0; k < parts->n_stays; k++) {
+            const PartsStay *stay = &parts->stays[k];
+            uint64_t bytes = parts_stay_bytes(plan, stay, parts_stay_rows(seg, k));
+            assert_true(bytes == 0 || (i >= stay->first && i <= stay->last));
+            assert_true(bytes == 0 || stay->offset >= end);
+            end = bytes > 0 ? stay->offset + bytes : end;
+        }
+        for (int k = 0; k < seg->n_windows; k++) {
+            assert_true(seg->windows[k].bytes == 0 || seg->windows[k].offset >= end);
+        }
+        assert_true(seg->bytes >= end && seg->bytes <= parts->peak);
+    }
+}
+
+/* True when it fits; then it is right, and holds what was planned.  *read: rows that inputs were asked
+ * for; 0: it ran in one piece. */
+static bool runs_within(const Subject *s, uint64_t limit, int64_t *read)
 {
     Device *dev;
     Exec *exec;
@@ -104,6 +127,10 @@ static bool runs_within(const Subject *s, uint64_t limit)
     if (fits) {
         assert_int_equal(dev_held(dev), exec_bound(exec)->peak);
         assert_true(dev_peak(dev) <= limit);
+        *read = got.rows_read;
+        if (exec_in_parts(exec)) {
+            check_stays(exec_bound(exec));
+        }
         if (!both_same(&s->want, &got, why, sizeof why)) {
             fail_msg("under %llu bytes: %s", (unsigned long long)limit, why);
         }
@@ -129,7 +156,8 @@ static void limits_are_kept(void **state)
         int cut = 0;
         open_subject(&SCENES[i], &s);
         for (uint64_t limit = 8 << 10; limit <= 64 << 20; limit = limit * 3 / 2) {
-            bool fits = runs_within(&s, limit);
+            int64_t read;
+            bool fits = runs_within(&s, limit, &read);
             assert_true(fits || !fitted);
             fitted = fits;
             cut += fits;
@@ -137,6 +165,35 @@ static void limits_are_kept(void **state)
         assert_true(fitted && cut > 3);
         close_subject(&s);
     }
+}
+
+/* With little memory the image is read several times a round; where all of it has room beside the parts,
+ * it is read once. */
+static void rows_that_stay_are_read_once(void **state)
+{
+    (void)state;
+    static const Scene SCENE = {"input image[y, x]\n"
+                                "s = kappa_sigma(image, 2)\n"
+                                "labels = label(gaussian(image, 2) > s.median + s.std)\n"
+                                "output table = measure(labels, image, area, mean, solidity)\n",
+                                {900, 700, 1, 1}, ELEM_F32, BOTH_SMOOTH};
+    Subject s;
+    int64_t most = 0, least = INT64_MAX;
+    open_subject(&SCENE, &s);
+    for (uint64_t limit = 3 << 20; limit <= 64 << 20; limit += 1 << 20) {
+        int64_t read = 0;
+        if (!runs_within(&s, limit, &read)) {
+            continue;
+        }
+        if (read == 0) {
+            break;
+        }
+        most = read > most ? read : most;
+        least = read < least ? read : least;
+    }
+    assert_true(most > 4 * 700);
+    assert_int_equal(least, 700);
+    close_subject(&s);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -236,6 +293,7 @@ static void samples_hold_what_is_planned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(limits_are_kept),
+                                       cmocka_unit_test(rows_that_stay_are_read_once),
                                        cmocka_unit_test(samples_hold_what_is_planned)};
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);

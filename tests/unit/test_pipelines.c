@@ -44,7 +44,11 @@ static void programs_are_known_beforehand(void **state)
         "output t = measure(l, image, area, centroid, mean, max, perimeter)\n",
         "input image[y, x]\noutput a = median(image)\noutput b = std(image)\n"
         "output c = filter_by_size(label(image > 100), 3, 500)\n",
-        "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n"};
+        "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n",
+        "input image[y, x]\nl = label(image > 100)\n"
+        "output t = measure(l, sqrt(image), mean, median, center_of_mass, feret_diameter_max)\n",
+        "input image[y, x]\nl = label(image > 100)\noutput c = label2rgb(l)\n"
+        "output t = measure(l, image, solidity, orientation, area_filled, moments_weighted_hu, std)\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         IrGraph *g = pipeline_must("test.pipe", TEXTS[i]);
         PassContext cx = {.fuse = FUSE_ALL};
@@ -80,6 +84,36 @@ static void programs_are_known_beforehand(void **state)
 static void check(const char *text)
 {
     check_for(text, NULL);
+}
+
+/* Rounds are enqueued before it is known whether the one before was the last: what these make of the values
+ * must not show, whether the loop ends by itself or by counting, and whatever still changes. */
+static void rounds_that_come_too_many_do_not_show(void **state)
+{
+    (void)state;
+    static const char *const LOOPS[] = {
+        "repeat until count(image where image > lo) is stable, at most %d {\n"
+        "  lo = mean(image where image > lo)\n}\n",
+        /* The largest keeps still at once; the rest does not. */
+        "repeat until max(image where image > lo) is stable, at most %d {\n"
+        "  lo = lo + median(image where image > lo) / 9\n  n = n + 1\n}\n",
+        "repeat 2 {\n  repeat until max(image where image > lo) is stable, at most %d {\n"
+        "    lo = lo + std(image where image > lo) / 9\n  }\n  n = n + lo\n}\n",
+        "repeat until floor(n / 3) is stable, at most %d {\n  m = 0\n"
+        "  repeat until max(image where image > lo + m) is stable, at most 4 { m = m + 1 }\n"
+        "  lo = lo + m\n  n = n + 1\n}\n"};
+    static const int MOST[] = {1, 2, 3, 9};
+    for (size_t i = 0; i < sizeof LOOPS / sizeof *LOOPS; i++) {
+        for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
+            char loop[300], text[500];
+            snprintf(loop, sizeof loop, LOOPS[i], MOST[k]);
+            snprintf(text, sizeof text,
+                     "input image[y, x]\nlo = min(image)\nn = 0 * lo\n%soutput a = lo\noutput b = n\n"
+                     "output c = image > lo + n\noutput d = max(image where image < lo)\n",
+                     loop);
+            check(text);
+        }
+    }
 }
 
 static int count_steps(const char *text, const DeviceFigures *figures)
@@ -267,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
+        TEST(rounds_that_come_too_many_do_not_show),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),

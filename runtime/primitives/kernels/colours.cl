@@ -16,8 +16,10 @@
  *   colours_clear, colours_count, colours_scan   of rounds 1 and 2
  *   colours_write   the three planes
  *
- * All that belongs to rounds 1 and 2 does nothing where all ids fitted: the host need not know.  With
- * COMPACT_TREE there are none: the first bitmap is a level of the tree.
+ * All that belongs to rounds 1 and 2 does nothing where all ids fitted: the host need not know.
+ *
+ * Defined in front: COMPACT_TREE, where the first bitmap is a level of the tree and there are no such
+ * rounds; COLOURS_DENSE, where labels are from 1 without gaps, which takes colours_write alone and no bitmap.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -26,6 +28,8 @@
 
 constant uint COLOURS[10] = {0xff0000, 0x0000ff, 0xffff00, 0xff00ff, 0x008000,
                              0x4b0082, 0xff8c00, 0x00ffff, 0xffc0cb, 0x9acd32};
+
+#if !COLOURS_DENSE
 
 /* Where a label is marked in a round, before its own bitmap is complete. */
 COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint id)
@@ -36,10 +40,14 @@ COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint i
     return round == 1 ? id >> rest : id;
 }
 
+#endif
+
 /* Words of the first bitmap, of round 0 and of round 2, and of the second one. */
 #define COLOURS_PARAMS                                                                             \
     global uint *own_large, global uint *own_first, uint own_few, uint own_many,                   \
         global uint *own_second, uint own_second_words
+
+#if !COLOURS_DENSE
 
 /* The image's pieces are `groups`, of which each group takes every n-th. */
 kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups COMPACT_TREE_PARAMS)
@@ -114,26 +122,39 @@ colours_scan(global const uint *large, global uint *bitmap, uint words, uint blo
     (void)scan_numbers(sums, bitmap + words + words / 2, *large != 0 ? blocks : 0);
 }
 
+#endif
+
 typedef struct ColoursBits {
     CompactBits first, second;
     int rest; /* 0: one bitmap tells */
-    bool dense; /* labels are from 1 without gaps: no bitmap is needed */
 } ColoursBits;
 
 /* 65536 red + 256 green + blue, of a label that is not 0 and its key in the first bitmap. */
 COMPACT_INLINE uint colours_of(ColoursBits bits, uint label, uint key)
 {
-    return COLOURS[(bits.dense ? label - 1 : compact_rank(bits.first, key)) % 10];
+#if COLOURS_DENSE
+    (void)bits;
+    (void)key;
+    return COLOURS[(label - 1) % 10];
+#else
+    (void)label;
+    return COLOURS[compact_rank(bits.first, key) % 10];
+#endif
 }
 
 /* Where there is no tree. */
 COMPACT_INLINE uint colours_place(ColoursBits bits, uint id)
 {
+#if COLOURS_DENSE
+    (void)bits;
+    return id;
+#else
     return bits.rest == 0 ? id : colours_key(bits.second, 2, bits.rest, id);
+#endif
 }
 
 /* `channel`: the only one to be written, or -1: all of them, whose planes are `planes` apart. */
-kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel, int own_dense,
+kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel,
                           global uchar *own_out COMPACT_TREE_PARAMS)
 {
     const CompactGrid own_grid = COMPACT_GRID;
@@ -141,11 +162,10 @@ kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_c
 #ifdef COMPACT_TREE
     const bool own_fit = true;
 #else
-    const bool own_fit = own_dense != 0 || *own_large == 0;
+    const bool own_fit = COLOURS_DENSE || *own_large == 0;
 #endif
     own_bits.first = compact_bits(own_first, own_fit ? own_few : own_many);
     own_bits.second = compact_bits(own_second, own_second_words);
-    own_bits.dense = own_dense != 0;
     own_bits.rest = own_fit ? 0 : own_rest;
     const uint own_quads = (uint)own_pitch / COLOURS_QUAD;
     const uint own_strips = ((uint)own_h + COLOURS_ROWS - 1) / COLOURS_ROWS;

@@ -157,8 +157,9 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
 
 #ifdef COMPACT_KEEPS /* colours.cl has kernels of its own */
 /*
- * Most pixels continue their column's run of an id or belong to one that the group has met already;
- * few cost an access to the bitmap.
+ * Most pixels of a label that is kept continue their column's run of it or belong to one that the
+ * group has marked already; few cost an access to the bitmap.  Any pixel may say that its label is
+ * kept, so those of labels that are not known to be are all asked.
  */
 kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
                          global const uint *own_out COMPACT_TREE_PARAMS)
@@ -179,16 +180,19 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
 #pragma unroll
         for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
             const uint own_id = own_ids[own_i];
-            if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
-                compact_is_new(own_seen, own_id)) {
-                const uint own_key = COMPACT_KEY(own_id) >> own_rest;
-                if (own_key / 32 < own_words && !compact_is_set(own_bits, own_key) &&
-                    (own_round != 0 ||
-                     read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane))) {
-                    atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
-                }
+            const bool own_known = own_id == own_last[own_i];
+            const bool own_asks = !own_known && own_id != COMPACT_NONE;
+            const uint own_key = own_asks ? COMPACT_KEY(own_id) >> own_rest : COMPACT_NONE;
+            const bool own_kept =
+                own_known ||
+                (own_key / 32 < own_words &&
+                 (own_round != 0 ||
+                  read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane)));
+            if (own_kept && own_asks && compact_is_new(own_seen, own_id) &&
+                !compact_is_set(own_bits, own_key)) {
+                atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
             }
-            own_last[own_i] = own_id;
+            own_last[own_i] = own_kept ? own_id : COMPACT_NONE;
         }
     }
 }

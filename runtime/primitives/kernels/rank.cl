@@ -264,7 +264,8 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
         own_used = own_totals[0] = own_totals[1] = own_totals[2] = own_totals[3] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
+    const uint own_end = READ_ENDED ? 0 : own_tiles;
+    for (uint own_tile = (uint)get_group_id(0); own_tile < own_end;
          own_tile += (uint)get_num_groups(0)) {
         for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
             float own_v[VISIT_COUNT];

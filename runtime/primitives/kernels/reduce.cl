@@ -6,7 +6,8 @@
  * On GPUs a work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums
  * side by side, which adds the same numbers in the same order.
  *
- * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text.
+ * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text, and
+ * REDUCE_FED where partial results are there and nothing is read.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -42,6 +43,8 @@ VISIT_INLINE void reduce_tree(int quantity, int step, local double *lanes)
         lanes[t] = reduce_combined(quantity, lanes[t], lanes[t + step]);
     }
 }
+
+#if !REDUCE_FED
 
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
 #define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
@@ -157,7 +160,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
     const int own_y0 = (int)(own_row - (uint)own_plane * own_down) * REDUCE_BLOCK_ROWS;
 
-    reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
+    reduce_block_columns(READ_ARGS, own_w, READ_ENDED ? 0 : own_h, own_x0, own_y0, own_plane,
+                         own_lanes);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int own_step = REDUCE_LANES / 2; own_step > 0; own_step /= 2) {
 #pragma unroll
@@ -174,6 +178,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
         }
     }
 }
+
+#endif /* !REDUCE_FED */
 
 /* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree. */
 VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
