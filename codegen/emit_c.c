@@ -279,6 +279,28 @@ static void steps(const Program *p, Str *out)
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
+/* As strings: binaries of many drivers are text. */
+static void binaries(const Program *p, Str *out)
+{
+    enum { LINE = 100 };
+    str_add(out, "static const ProgBinary binaries[] = {\n");
+    for (int i = 0; i < p->n_binaries; i++) {
+        const ProgBinary *b = &p->binaries[i];
+        str_addf(out, "    {\"%s\", \"", b->key);
+        for (size_t k = 0; k < b->size; k++) {
+            unsigned char c = (unsigned char)b->bytes[k];
+            str_add(out, k > 0 && k % LINE == 0 ? "\"\n     \"" : "");
+            if (c < ' ' || c > '~' || c == '"' || c == '\\' || c == '?') {
+                str_addf(out, "\\%03o", c);
+            } else {
+                str_addf(out, "%c", c);
+            }
+        }
+        str_addf(out, "\", %zu},\n", b->size);
+    }
+    str_add(out, "    {.key = NULL}};\n\n");
+}
+
 void cg_emit_c(const Program *p, const char *name, Str *out)
 {
     host(p, out);
@@ -287,6 +309,7 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
     memory(p, out);
     kernels(p, out);
     steps(p, out);
+    binaries(p, out);
     str_addf(out, "static const Program %s = {\n   ", name);
     field_text(out, "name", p->name);
     field_text(out, "version", p->version);
@@ -300,9 +323,10 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
              "    .params = params, .n_params = %d, .outputs = outputs, .n_outputs = %d,\n"
              "    .tables = tables, .n_tables = %d, .needs = needs, .n_needs = %d, .grids = grids, .n_grids = %d,\n"
              "    .buffers = buffers, .n_buffers = %d, .n_values = %d,\n"
-             "    .kernels = kernels, .n_kernels = %d, .steps = steps, .n_steps = %d};\n",
+             "    .kernels = kernels, .n_kernels = %d, .steps = steps, .n_steps = %d,\n"
+             "    .binaries = binaries, .n_binaries = %d};\n",
              p->n_host, p->n_inputs, p->n_params, p->n_outputs, p->n_tables, p->n_needs, p->n_grids,
-             p->n_buffers, p->n_values, p->n_kernels, p->n_steps);
+             p->n_buffers, p->n_values, p->n_kernels, p->n_steps, p->n_binaries);
 }
 
 void cg_show_kernels(const Program *p, Str *out)

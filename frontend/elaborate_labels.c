@@ -587,3 +587,10 @@ Val el_hull(Elab *el, Call *call)
     node.in[0] = ir_read(el->g, node.of);
     return primitive(el, node, NULL, call->span);
 }
+
+Val el_touches(Elab *el, Call *call)
+{
+    IrNode node = {.op = IR_TOUCHES, .kind = IR_K_IMAGE, .elem = ELEM_U8, .grid = call->arg[0].grid};
+    node.in[0] = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
+    return primitive(el, node, NULL, call->span);
+}

@@ -25,6 +25,7 @@
 #include "../base/elem.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- host expressions ------------------------------------------------------------------ */
@@ -259,6 +260,13 @@ typedef struct ProgTable {
     int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
 } ProgTable;
 
+/* What a driver made of one of the texts that a run compiles (dev_offer). */
+typedef struct ProgBinary {
+    const char *key;
+    const char *bytes;
+    size_t size;
+} ProgBinary;
+
 typedef struct Program {
     const char *name, *version, *hash; /* hash of source and compiler, 32 hex digits */
     const char *source;                /* the .pipe text */
@@ -284,6 +292,8 @@ typedef struct Program {
     int n_kernels;
     const ProgStep *steps;
     int n_steps;
+    const ProgBinary *binaries;
+    int n_binaries;
 } Program;
 
 #endif

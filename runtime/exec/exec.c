@@ -40,6 +40,13 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
     }
+    for (int i = 0; dev && i < program->n_binaries; i++) {
+        const ProgBinary *binary = &program->binaries[i];
+        if (!dev_offer(dev, binary->key, binary->bytes, binary->size, err)) {
+            exec_free(exec);
+            return false;
+        }
+    }
     *out = exec;
     return true;
 }
