@@ -100,12 +100,22 @@ static bool same_graph(Checking *c, const Variant *v)
     for (int i = 0; i < c->subject->n_cases; i++) {
         BothResult got;
         Err err = {0};
+        if (c->refused[i].code != CODE_OK) {
+            continue;
+        }
         bool ok = both_evaluate(g, &c->cases[i], &got, &err);
         ok = agree(c, i, ok, &err, &got);
         both_free(&got);
         TRY(ok);
     }
     return true;
+}
+
+/* Extents that do not fit, which the evaluator does not ask, and windows without end, which it would
+ * count. */
+static bool is_refusal(const Err *err)
+{
+    return err->code == CODE_FILES || err->code == CODE_USAGE;
 }
 
 /* Extents and memory, without a device. */
@@ -119,8 +129,8 @@ static bool can_be_planned(Checking *c, const Program *program)
         both_inputs(&c->cases[i], inputs);
         bool ok = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err);
         exec_plan_free(plan);
-        if (!ok && err.code == CODE_FILES) {
-            c->refused[i] = err; /* extents that do not fit: the evaluator does not ask */
+        if (!ok && is_refusal(&err)) {
+            c->refused[i] = err;
         } else if (!ok && c->refused[i].code == CODE_OK) {
             return found(c, CHECK_FAILS, "cannot be planned: %s", err.text);
         }
@@ -273,6 +283,9 @@ static bool are_small(Checking *c)
         bool large = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err) &&
                      plan->peak > LARGEST;
         exec_plan_free(plan);
+        if (is_refusal(&err)) {
+            c->refused[i] = err;
+        }
         if (large) {
             return found(c, CHECK_REFUSED, "%s", "too large");
         }
@@ -293,7 +306,9 @@ static bool evaluate_cases(Checking *c)
     }
     TRY(are_small(c));
     for (int i = 0; i < c->subject->n_cases; i++) {
-        both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
+        if (c->refused[i].code == CODE_OK) {
+            both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
+        }
     }
     return true;
 }
