@@ -20,13 +20,15 @@ const char *const CHECK_NAMES[CHECK_OUTCOMES] = {
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
-    {"all", FUSE_ALL, NULL, 0, false},
-    {"pointwise", FUSE_POINTWISE, NULL, 0, false},
-    {"none", FUSE_NONE, NULL, 0, false},
-    {"all in parts of 16", FUSE_ALL, NULL, 16, false},
-    {"all in parts of 3", FUSE_ALL, NULL, 3, false},
-    {"all under a limit", FUSE_ALL, NULL, 0, true},
-#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false},
+    {"all", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE},
+    {"pointwise", FUSE_POINTWISE, NULL, 0, false, SHAPE_BY_DEVICE},
+    {"none", FUSE_NONE, NULL, 0, false, SHAPE_BY_DEVICE},
+    {"all in parts of 16", FUSE_ALL, NULL, 16, false, SHAPE_BY_DEVICE},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false, SHAPE_BY_DEVICE},
+    {"all under a limit", FUSE_ALL, NULL, 0, true, SHAPE_BY_DEVICE},
+    {"all as on a GPU", FUSE_ALL, NULL, 0, false, SHAPE_GPU},
+    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, SHAPE_GPU},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, SHAPE_BY_DEVICE},
 #include "passes/passes.def"
 #undef P
 };
@@ -184,6 +186,7 @@ static bool same_runs(Checking *c, const Program *program, const Variant *varian
         BothResult got = {0};
         err_clear(&err);
         c->cases[i].part_rows = variant->part_rows;
+        c->cases[i].shape = variant->shape;
         c->cases[i].limit = variant->limited ? limit_of(c, program, i) : 0;
         if (variant->limited && c->cases[i].limit == 0) {
             continue;
