@@ -119,7 +119,9 @@ static void input(Elab *el, const AstStmt *s)
         grid.has[ax] = has[ax];
         grid.extent[ax] = has[ax] ? ir_extent(el->g, id, ax) : 0;
     }
-    ir_node(el->g, id)->grid = ir_add_grid(el->g, grid);
+    int lies = el_add_grid(el, grid, (IrPlace){.moved = false});
+    ir_node(el->g, id)->grid = el->grids.at[lies].extents;
+    el_set_grid(el, id, lies);
     bind_new(el, s, el_node(el, id), BIND_INPUT);
 }
 
@@ -404,6 +406,7 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
     }
     IrOutput out = {.name = name, .format = output_format(el, s, v), .span = s->span};
     if (v.kind == VAL_IMAGE) {
+        out.place = *el_place_of(el, v.grid);
         out.node = el_store(el, v, NULL, s->span);
         if (ir_node(el->g, out.node)->op == IR_INPUT && v.image == IR_K_IMAGE) {
             out.node = el_store_as(el, v, name, s->span);

@@ -131,6 +131,10 @@ void dev_close(Device *dev)
         next = program->next;
         cl_free_program(program);
     }
+    for (Offered *offered = dev->offered, *next; offered; offered = next) {
+        next = offered->next;
+        free(offered);
+    }
     for (int i = 0; i < dev->n_pending; i++) {
         UNLESS_LOST(dev, clReleaseEvent(dev->pending[i].event));
     }

@@ -65,6 +65,12 @@ uint64_t dev_limit(const Device *dev);
  */
 bool dev_program(Device *dev, const char *name, const char *source, const char *options,
                  DevProgram **out, Err *err);
+/* Before a program is compiled, this is tried too: what dev_binary gave on such a device.  The bytes are
+ * borrowed. */
+bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err *err);
+/* Number `i` of the programs that there are: its key, 32 hex digits, and what the driver made of it, owned by the
+ * caller (free).  False: there are no more, or the driver does not tell it (*bytes NULL). */
+bool dev_binary(Device *dev, int i, char key[33], void **bytes, size_t *size);
 bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err);
 /* Largest work-group with which the kernel can run here. */
 size_t dev_kernel_max_group(Device *dev, DevKernel *kernel);
