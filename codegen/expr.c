@@ -406,9 +406,9 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     const char *v = atom(arena, cg_expr(cx, body));
     switch (fold->fold) {
     case IR_FOLD_SUM:
-        return arena_printf(arena, "%s + %s", acc, v);
+        return arena_printf(arena, integer ? "px_add(%s, %s)" : "%s + %s", acc, v);
     case IR_FOLD_PROD:
-        return arena_printf(arena, "%s * %s", acc, v);
+        return arena_printf(arena, integer ? "px_mul(%s, %s)" : "%s * %s", acc, v);
     case IR_FOLD_ANY:
         return arena_printf(arena, "%s || %s", acc, v);
     case IR_FOLD_ALL:
