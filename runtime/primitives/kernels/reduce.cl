@@ -158,14 +158,14 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
 #else
 
 /* The rows of a column from own_y on that a work-item reads at once.  The last ones of an image are moved up
- * and the first of them, which others had, are left out. */
+ * and the first of them, which others had or which there are not, are left out. */
 VISIT_INLINE void reduce_read(READ_PARAMS, int own_c, int own_w, int own_h, int own_y, int own_plane,
                               float *own_v)
 {
     const int own_x = min(own_c, own_w - 1), own_top = min(own_y, own_h - REDUCE_AHEAD);
 #pragma unroll
     for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
-        own_v[own_k] = visit_pixel(READ_ARGS, own_x, own_top + own_k, own_plane);
+        own_v[own_k] = visit_pixel(READ_ARGS, own_x, max(own_top + own_k, 0), own_plane);
     }
     if (own_top < own_y || own_c >= own_w) {
         const int own_from = own_c < own_w ? own_y - own_top : REDUCE_AHEAD;
@@ -217,7 +217,9 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
     const int own_bottom = min(own_y0 + REDUCE_BLOCK_ROWS, own_h);
     ReduceColumn own_column = {0, 0, INFINITY, -INFINITY, 0};
     float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
-    reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    if (own_y0 < own_bottom) { /* else there are no rows at all: nothing is wanted any more */
+        reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    }
     for (int own_y = own_y0; own_y < own_bottom; own_y += 2 * REDUCE_AHEAD) {
         const int own_next = own_y + REDUCE_AHEAD, own_after = own_next + REDUCE_AHEAD;
         if (own_next < own_bottom) {
