@@ -385,25 +385,6 @@ static IrId bound_of(Elab *el, IrExpr labels)
     return plain && !foreign && ir_node(el->g, node)->kind == IR_K_LABELS ? node : 0;
 }
 
-/* Labels whose pixels satisfy a mask that is constant on each label, renumbered from 1. */
-Val el_compact(Elab *el, Call *call)
-{
-    Val pair[2] = {call->arg[0], call->arg[1]};
-    if (!el_meet(el, pair, 2, call->span)) {
-        return el_err();
-    }
-    IrId labels = el_store(el, call->arg[0], "labels", call->span);
-    IrNode node = {.op = IR_COMPACT,
-                   .kind = IR_K_LABELS,
-                   .elem = ELEM_U32,
-                   .grid = pair[0].grid,
-                   .of = bound_of(el, ir_read(el->g, labels)),
-                   .in = {ir_read(el->g, labels),
-                          el_readable(el, pair[1], "keep", call->span).expr}};
-    node.arg[0] = any_numbers(el, node.in[0]);
-    return primitive(el, node, NULL, call->span);
-}
-
 /* Numbers that are not 0 as labels from 1 in order; `of` as bound_of has it, `any` as any_numbers. */
 static Val renumbered(Elab *el, Val numbers, IrId of, IrExpr any, Span span)
 {
@@ -417,6 +398,49 @@ static Val renumbered(Elab *el, Val numbers, IrId of, IrExpr any, Span span)
                    .in = {numbers.expr, some}};
     node.arg[0] = any;
     return primitive(el, node, NULL, span);
+}
+
+/* Does a value follow from a pixel's label alone? */
+typedef struct OfLabel {
+    const Elab *el;
+    IrId labels;
+    bool varies;
+} OfLabel;
+
+static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
+{
+    OfLabel *of = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    IrId node;
+    bool same = el_plain_read(of->el, e, &node) && node == of->labels;
+    of->varies |= n->op == IR_X_COORD || n->op == IR_X_READAT || (n->op == IR_X_READ && !same);
+}
+
+/* Labels with a pixel that satisfies a mask, renumbered from 1.  Those of a file may have any numbers, which
+ * the primitive keeps pixel by pixel: where the mask may differ within a label, they get small ones first. */
+Val el_compact(Elab *el, Call *call)
+{
+    Val pair[2] = {call->arg[0], call->arg[1]};
+    if (!el_meet(el, pair, 2, call->span)) {
+        return el_err();
+    }
+    OfLabel keep = {el, el_store(el, call->arg[0], "labels", call->span), false};
+    Val labels = el_image(el, ir_read(el->g, keep.labels), pair[0].grid);
+    IrExpr any = any_numbers(el, labels.expr);
+    ir_walk(el->g, pair[1].expr, look_for_places, &keep);
+    double foreign;
+    if (keep.varies && ir_is_const(el->g, any, &foreign) && foreign != 0) {
+        labels = renumbered(el, labels, bound_of(el, labels.expr), any, call->span);
+        any = ir_const(el->g, 0);
+    }
+    IrNode node = {.op = IR_COMPACT,
+                   .kind = IR_K_LABELS,
+                   .elem = ELEM_U32,
+                   .grid = pair[0].grid,
+                   .of = bound_of(el, labels.expr),
+                   .in = {labels.expr, el_readable(el, pair[1], "keep", call->span).expr}};
+    node.arg[0] = any;
+    return primitive(el, node, NULL, call->span);
 }
 
 /* Labels under a mask; what is left of them is numbered anew, because some may be gone. */

@@ -36,8 +36,10 @@ LANES_INLINE WINDOW_RESULT window_value(uint key)
 {
 #if WINDOW_REAL
     return key == WINDOW_NAN ? NAN : as_float((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
+#elif WINDOW_LEAST
+    return (WINDOW_RESULT)(int)(key - WINDOW_LEAST); /* as a float, too */
 #else
-    return (WINDOW_RESULT)(key - WINDOW_LEAST);
+    return (WINDOW_RESULT)key;
 #endif
 }
 
