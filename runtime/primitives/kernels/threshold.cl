@@ -20,10 +20,15 @@
 #define THRESHOLD_LI 5
 
 #define THRESHOLD_LANES 256
+#define THRESHOLD_AHEAD 16 /* of them, whose sums are read at once */
 #define THRESHOLD_MOST_ROUNDS 10000
 #define THRESHOLD_MOST_LI_ROUNDS 1000
 #define THRESHOLD_EACH_LANE(t)                                                                     \
     for (int t = (int)get_local_id(0); t < THRESHOLD_LANES; t += THRESHOLD_GROUP)
+
+/* The bins of a lane.  Mostly it is one, and a loop that is unrolled takes longer to compile than to run. */
+#define THRESHOLD_STRETCH(i, t, count)                                                             \
+    _Pragma("unroll 1") for (int i = t * h->stretch; i < count && i < (t + 1) * h->stretch; i++)
 
 typedef struct ThresholdBins {
     const global uint *counts;
@@ -67,7 +72,7 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
 {
     THRESHOLD_EACH_LANE (t) {
         double total[4] = {0, 0, 0, 0};
-        for (int e = t * h->stretch; e < h->n && e < (t + 1) * h->stretch; e++) {
+        THRESHOLD_STRETCH (e, t, h->n) {
             const int back = h->n - 1 - e;
             total[0] += h->counts[e];
             total[1] += threshold_second(h, e);
@@ -81,17 +86,24 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int q = (int)get_local_id(0); q < 4; q += THRESHOLD_GROUP) {
         double before = 0;
-        for (int t = 0; t < THRESHOLD_LANES; t++) {
-            const double total = totals[q][t];
-            totals[q][t] = before;
-            before += total;
+        for (int t = 0; t < THRESHOLD_LANES; t += THRESHOLD_AHEAD) {
+            double total[THRESHOLD_AHEAD];
+#pragma unroll
+            for (int k = 0; k < THRESHOLD_AHEAD; k++) {
+                total[k] = totals[q][t + k];
+            }
+#pragma unroll
+            for (int k = 0; k < THRESHOLD_AHEAD; k++) {
+                totals[q][t + k] = before;
+                before += total[k];
+            }
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     THRESHOLD_EACH_LANE (t) {
         double weight1 = totals[0][t], sum1 = totals[1][t];
         double weight2 = totals[2][t], sum2 = totals[3][t];
-        for (int e = t * h->stretch; e < h->n && e < (t + 1) * h->stretch; e++) {
+        THRESHOLD_STRETCH (e, t, h->n) {
             const int back = h->n - 1 - e;
             weight1 += h->counts[e];
             sum1 += threshold_second(h, e);
@@ -147,7 +159,7 @@ THRESHOLD_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int k
     THRESHOLD_EACH_LANE (t) {
         double lane_most = -INFINITY;
         int lane_best = 0;
-        for (int i = t * h->stretch; i < count && i < (t + 1) * h->stretch; i++) {
+        THRESHOLD_STRETCH (i, t, count) {
             const double m = threshold_merit(h, kind, i);
             if (m > lane_most) {
                 lane_most = m;
@@ -158,15 +170,15 @@ THRESHOLD_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int k
         best[t] = lane_best;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        for (int t = 1; t < THRESHOLD_LANES; t++) {
-            if (most[t] > most[0]) {
-                most[0] = most[t];
-                best[0] = best[t];
+    for (int step = 1; step < THRESHOLD_LANES; step *= 2) {
+        THRESHOLD_EACH_LANE (t) {
+            if ((t & (2 * step - 1)) == 0 && most[t + step] > most[t]) {
+                most[t] = most[t + step];
+                best[t] = best[t + step];
             }
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 THRESHOLD_INLINE int threshold_first_maximum(const ThresholdBins *h, int kind, int count,
