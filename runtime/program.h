@@ -239,8 +239,6 @@ typedef struct ProgStep {
     bool plain;            /* PRIMITIVE: its inputs are pixels as they are stored, not computed ones */
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
     int at_most;           /* LOOP */
-    int ended;             /* LOOP: value slot that is 1 in rounds that are of no use any more, for the
-                              readers in it (READ_ENDED of prim.h); 0: none */
     const ProgCarry *carries; /* END */
     int n_carries;
     double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */

@@ -18,9 +18,6 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
- * Where a reader has  #define READ_ENDED condition , it is in a loop whose rounds are not waited for: while
- * the condition holds, nothing that is read matters any more.
- *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
  * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
@@ -87,6 +84,8 @@ typedef struct PrimCall {
     PrimPart part;
     double labels;           /* in parts: the value at of_value, NaN without one; for scratch_bytes as
                                 many as are expected where it is not known yet, or there is none */
+    bool certain;            /* in parts: labels are as many as there are */
+    uint64_t room;           /* in parts: bytes of scratch that may be for labels, however short parts are */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
@@ -136,7 +135,6 @@ typedef struct Primitive {
                                                     part.pass and state, which may be NULL: scratch may
                                                     grow from pass to pass.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
-    bool ahead; /* in one piece: it never waits, writes nothing but values, and heeds READ_ENDED */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */

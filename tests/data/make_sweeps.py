@@ -597,6 +597,17 @@ for i in IMAGES:
         for name, f in (('touching_max', max), ('touching_min', min)):
             best = [f([areas[q] for p, q in pairs if p == k], default=0) for k in range(1, parts.max() + 1)]
             case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])', painted(parts, best), 0)
+        beside = [[q for p, q in pairs if p == k] for k in range(1, parts.max() + 1)]
+        places = ndi.center_of_mass(parts > 0, parts, range(1, parts.max() + 1))
+        ways = [[np.linalg.norm(np.subtract(places[k], places[q - 1])) for q in some]
+                for k, some in enumerate(beside)]
+        case('touching_count', i, P + 'output a = touching_count(parts)', painted(parts, [len(b) for b in beside]), 0)
+        for name, f in (('touching_mean', np.mean), ('touching_std', np.std)):
+            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
+                 painted(parts, [f(areas[b]) if b else 0 for b in beside]), 1e-5)
+        for name, f in (('mean', np.mean), ('min', min), ('max', max)):
+            case('touching_distance', i, P + f'output a = touching_distance(parts, {name})',
+                 painted(parts, [f(some) if some else 0 for some in ways]), 1e-5)
     blocks = (np.indices(v.shape) // 2).sum(0) % 4
     B = 'labels = label_equal((x_of(image) // 2 + y_of(image) // 2 + z_of(image) // 2) % 4, {})\n'.format(2 * n)
     touching = measure.label(blocks, background=0, connectivity=1)

@@ -168,9 +168,9 @@ static void binaries_stand_in_for_compiling(void **state)
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
 
-/* Rounds are enqueued before it is known whether the one before was the last: what these make of the values
- * must not show, whether the loop ends by itself or by counting, and whatever still changes. */
-static void rounds_that_come_too_many_do_not_show(void **state)
+/* A loop ends with the round after which the watched value has kept still, or by counting, whatever else still
+ * changes. */
+static void loops_end_where_they_should(void **state)
 {
     (void)state;
     static const char *const LOOPS[] = {
@@ -443,6 +443,23 @@ static void limits_of_clipping_are_not_rounded(void **state)
     }
 }
 
+/* What touches what needs the whole image; around it the run is in parts. */
+static void touching_labels_are_found_in_parts(void **state)
+{
+    (void)state;
+    const char *text = "input image[y, x]\nl = label_equal(floor(gaussian(image, 1) / 20))\n"
+                       "output n = touching_count(l)\noutput m = touching_std(l, label_count(l)[l])\n";
+    IrGraph *g = pipeline_must("test.pipe", text);
+    BothCase in = {.n_inputs = 1, .part_rows = 13};
+    in.inputs[0] = both_image(61, 83, 1, 1, ELEM_U8, 3, 0);
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    char why[400];
+    if (!both_run(g, &cx, &in, device, why, sizeof why)) {
+        fail_msg("%s", why);
+    }
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
 int main(void)
@@ -451,8 +468,9 @@ int main(void)
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
         TEST(binaries_stand_in_for_compiling),
-        TEST(rounds_that_come_too_many_do_not_show),
+        TEST(loops_end_where_they_should),
         TEST(limits_of_clipping_are_not_rounded),
+        TEST(touching_labels_are_found_in_parts),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),
