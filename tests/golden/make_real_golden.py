@@ -64,7 +64,9 @@ def voronoi_otsu(image, spot, outline):
     region = region > filters.threshold_otsu(region)
     seeds = measure.label((spots > highest) & region)
     nearest = ndi.distance_transform_edt(seeds == 0, return_distances=False, return_indices=True)
-    return segmentation.relabel_sequential(np.where(region, seeds[tuple(nearest)], 0))[0]
+    parts = measure.label(region)
+    seeded = np.isin(parts, parts[seeds > 0]) & region
+    return segmentation.relabel_sequential(np.where(seeded, seeds[tuple(nearest)], 0))[0]
 
 
 def renumber(labels):
