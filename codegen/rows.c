@@ -366,7 +366,8 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
     const char *left = left_text(r, node), *width = width_text(r, node);
     IrBorder border = r->extent[node].border;
     if (strcmp(width, "PX") == 0) {
-        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + x);", element, array, at));
+        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + %s);", element, array, at,
+                                  r->warms_up ? "IN_ROW(x)" : "x"));
         return;
     }
     if (r->inside) {

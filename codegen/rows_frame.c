@@ -70,10 +70,14 @@ static void write_keeps(Rows *r, Str *out)
 }
 
 /* The loop around turns of TURNS rows, and in it the one over the rows of a turn.  Turns do not
- * end where strips do: rows before the first only warm up, those behind the last are idle. */
+ * end where strips do: rows before the first only warm up, those behind the last are idle.  That a row is to
+ * be kept is one comparison, so that compilers make its store conditional instead of branching: the next
+ * row's work begins before it. */
 static void write_turns(Rows *r, Str *out)
 {
     write_tiles(r, out);
+    str_addf(out, "    const uint kept_rows = %s;\n",
+             shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
     write_fetches(r, 4, "begin", out);
     rows_open_carried(r, out);
     str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
@@ -85,13 +89,12 @@ static void write_turns(Rows *r, Str *out)
              "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
              "            const int %s = min(from + turn, last);\n"
              "%s"
-             "            if (from + turn >= first && from + turn <= last%s) {\n"
+             "            if ((uint)(from + turn - first) < kept_rows) {\n"
              "%s"
              "            }\n"
              "        }\n"
              "%s",
-             rows_march_z(r) ? "plane" : "y", r->body->at, shares(r) ? " && x < w" : "",
-             r->stores->at, r->after->at);
+             rows_march_z(r) ? "plane" : "y", r->body->at, r->stores->at, r->after->at);
     rows_move_carried(r, out);
     str_add(out, "    }\n");
 }
@@ -162,6 +165,9 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
         str_add(out, "#define TURNS ROWS_CARRIED\n");
     } else if (r->depth != NULL) {
         define_turns(r, out);
+    }
+    if (shares(r)) {
+        str_add(out, "#ifdef TILE_ROW_START\n#undef ROW_START\n#define ROW_START TILE_ROW_START\n#endif\n");
     }
     cg_signature(k, out);
     str_add(out, "{\n");

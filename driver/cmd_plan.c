@@ -163,13 +163,14 @@ static void print_parts(const ExecPlan *plan)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static void print_whole(const ExecPlan *plan, double pixels, const char *memory)
+static void print_whole(const ExecPlan *plan, IrOrder order, double pixels, const char *memory)
 {
     print_buffers(plan, pixels);
     printf("\npeak   ");
     print_bytes(plan->peak, pixels);
     if (plan->peak == plan->load) {
-        puts("  minimal for this order of steps");
+        puts(order == IR_ORDER_BEST ? "  minimal, and no order of steps has less in images at once"
+                                    : "  minimal for this order of steps, the best of those looked at");
     } else {
         printf("  at most %.1f %% above the minimum\n",
                100.0 * ((double)plan->peak / (double)plan->load - 1));
@@ -203,7 +204,7 @@ static int print_plan(Compilation *c, const char *shape, const char *memory)
     if (plan->parts != NULL) {
         print_parts(plan);
     } else {
-        print_whole(plan, pixels, memory);
+        print_whole(plan, c->schedule->order, pixels, memory);
     }
     exec_plan_free(plan);
     return CODE_OK;

@@ -158,7 +158,7 @@ static inline PxPair px_exp_parts(float x, int *k)
  */
 static inline float px_exp(float x)
 {
-    float inside = x > -110.0f ? (x < 100.0f ? x : 100.0f) : -110.0f;
+    float below = x < 100.0f ? x : 100.0f, inside = below > -110.0f ? below : -110.0f;
     float shifted = px_fma(inside, 0x1.715476p0f, 0x1.8p23f);
     float n = shifted - 0x1.8p23f;
     float r = px_fma(-n, 0x1.7f7d1cp-20f, px_fma(-n, 0x1.62e4p-1f, inside));

@@ -3,13 +3,12 @@
 
 #include "figures.h"
 
+#include "../base/strips.h"
 #include "../ir/footprint.h"
 
 enum {
     PIXELS = 4,          /* of a work-item */
     FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
-    GPU_STRIP = 16,      /* as runtime/exec/exec_plan.c plans them */
-    STRIP_HALOS = 12,
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
     UNKNOWN_ROUNDS = 8,  /* of a fold */
     MIDDLING_PIXELS = 1 << 24 /* of an image: what a launch costs is spread over so many */
@@ -191,6 +190,6 @@ double cost_launch(const Cost *c)
 
 double cost_strip_factor(double halo)
 {
-    double strip = STRIP_HALOS * halo > GPU_STRIP ? STRIP_HALOS * halo : GPU_STRIP;
+    double strip = (double)strip_rows(STRIP_ROWS, (int64_t)halo);
     return (strip + halo) / strip;
 }

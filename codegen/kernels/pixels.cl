@@ -1,11 +1,11 @@
 /* How generated kernels reach pixels: row `y` of plane `plane` of an image on the kernel's grid,
  * and of an image on a grid of its own or with a pitch of its own.  Of each plane the memory holds `rows` rows; `row0` is the
- * row that comes first.  The product of row and pitch is of factors without a sign, for compilers
- * not the same kind as the other one, which therefore stays outside of loops over rows. */
+ * row that comes first.  The product of row and pitch is of factors without a sign, which compilers hold to be
+ * of another kind than the other one, which therefore stays outside of loops over rows. */
 #define ROW(image, plane, y) ROW_OF(image, plane, y, pitch)
 #define ROW_OF(image, plane, y, pitch)                                                             \
-    (((long)(plane) * image##_rows - image##_row0) * (pitch) +                                     \
-     (long)((ulong)(uint)(y) * (uint)(pitch)))
+    (((long)(plane) * image##_rows - image##_row0) * (pitch) + ROW_START((uint)(y), (uint)(pitch)))
+#define ROW_START(y, pitch) ((long)((ulong)(y) * (pitch)))
 /* Of an image that is read round its ends, rows (planes) before the seam lie behind the last of n. */
 #define BEHIND_SEAM(at, seam, n) ((at) + ((at) < (seam) ? (n) : 0))
 

@@ -72,6 +72,8 @@
 /* The same for windows that are sorted, by their elements. */
 #define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
+/* Where a work-item loads that may have no columns of its own. */
+#define IN_ROW(x) min(x, pitch - PX)
 
 /* What four columns are while they are on their way: vectors of small elements would be taken
  * apart and put together again. */
@@ -83,6 +85,47 @@
 #define RAW_float float4
 #define RAW_double double4
 #define RAW(T) PX_JOIN(RAW_, T)
+
+/* Where rows begin, in kernels with tiles: one multiplication of 32 by 32 bits, which that compiler makes one of
+ * 64 by 64 where it has widened the pitch outside of the loop.  Elsewhere it does better by itself. */
+#if defined(__NV_CL_C_VERSION)
+static inline long px_product(uint a, uint b)
+{
+    long product;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+}
+#define TILE_ROW_START(y, pitch) px_product(y, pitch)
+#endif
+
+/* What they become where they are kept.  A byte beside the bits of 2 ** 23 is a float but for that number,
+ * which is half of the instructions of a conversion. */
+#define KEPT_AS_IS(T, TYPE, raw)                                                                   \
+    PX_JOIN(convert_, PX_JOIN(TYPE, 4))(PX_JOIN(as_, PX_JOIN(T, 4))(raw))
+#if defined(__NV_CL_C_VERSION)
+static inline float4 px_floats_of_bytes(uint raw)
+{
+    uint4 bits;
+    asm("prmt.b32 %0, %1, %2, 0x7440;" : "=r"(bits.x) : "r"(raw), "r"(0x4b000000u));
+    asm("prmt.b32 %0, %1, %2, 0x7441;" : "=r"(bits.y) : "r"(raw), "r"(0x4b000000u));
+    asm("prmt.b32 %0, %1, %2, 0x7442;" : "=r"(bits.z) : "r"(raw), "r"(0x4b000000u));
+    asm("prmt.b32 %0, %1, %2, 0x7443;" : "=r"(bits.w) : "r"(raw), "r"(0x4b000000u));
+    return as_float4(bits) - 8388608.0f;
+}
+#define KEPT_uchar_float(raw) px_floats_of_bytes(raw)
+#else
+#define KEPT_uchar_float(raw) KEPT_AS_IS(uchar, float, raw)
+#endif
+#define KEPT_uchar_int(raw) KEPT_AS_IS(uchar, int, raw)
+#define KEPT_uchar_uint(raw) KEPT_AS_IS(uchar, uint, raw)
+#define KEPT_uchar(TYPE, raw) PX_JOIN(KEPT_uchar_, TYPE)(raw)
+#define KEPT_ushort(TYPE, raw) KEPT_AS_IS(ushort, TYPE, raw)
+#define KEPT_short(TYPE, raw) KEPT_AS_IS(short, TYPE, raw)
+#define KEPT_uint(TYPE, raw) KEPT_AS_IS(uint, TYPE, raw)
+#define KEPT_int(TYPE, raw) KEPT_AS_IS(int, TYPE, raw)
+#define KEPT_float(TYPE, raw) KEPT_AS_IS(float, TYPE, raw)
+#define KEPT_double(TYPE, raw) KEPT_AS_IS(double, TYPE, raw)
+#define KEPT(T, TYPE, raw) PX_JOIN(KEPT_, T)(TYPE, raw)
 
 #define TILE_ROWS(name, T, TYPE, left, width)                                                      \
     enum {                                                                                         \
@@ -125,8 +168,7 @@
         if (px_v < TURNS || ASIDE(px_v) < TURNS * name##_aside) {                                  \
             *(local PX_JOIN(TYPE, 4) *)                                                            \
                 &name##_tile[side][VECTOR_ROW(name, px_v)][VECTOR_COLUMN(name, px_v)] =            \
-                PX_JOIN(convert_, PX_JOIN(TYPE, 4))(                                               \
-                    PX_JOIN(as_, PX_JOIN(T, 4))(name##_raw[px_v]));                                \
+                KEPT(T, TYPE, name##_raw[px_v]);                                                   \
         }                                                                                          \
     }
 #define ROWS_ARE_KEPT barrier(CLK_LOCAL_MEM_FENCE)
@@ -143,14 +185,13 @@
 #define FETCH_OWN(name, T, march, from, row)                                                       \
     PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) {                                           \
         const int march = min((from) + px_v, last);                                                \
-        name##_raw[px_v] = *(const global RAW(T) *)((row) + min(x, pitch - PX));                   \
+        name##_raw[px_v] = *(const global RAW(T) *)((row) + IN_ROW(x));                            \
     }
 #define KEEP_OWN(name)                                                                             \
     PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) name##_kept[px_v] = name##_raw[px_v]
 #define TAKE_OWN(name, T, TYPE, row)                                                               \
     {                                                                                              \
-        const PX_JOIN(TYPE, 4) px_q = PX_JOIN(convert_, PX_JOIN(TYPE, 4))(                         \
-            PX_JOIN(as_, PX_JOIN(T, 4))(name##_kept[turn]));                                       \
+        const PX_JOIN(TYPE, 4) px_q = KEPT(T, TYPE, name##_kept[turn]);                            \
         name[0] = px_q.x;                                                                          \
         name[1] = px_q.y;                                                                          \
         name[2] = px_q.z;                                                                          \
@@ -191,6 +232,7 @@
 #define ROWS_A_TURN(steps, columns) 4
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
+#define IN_ROW(x) (x)
 #define TILE_ROWS(name, T, TYPE, left, width)
 #define FETCH_ROWS(name, T, map, march, from, row)
 #define KEEP_ROWS(name, T, TYPE)

@@ -7,6 +7,7 @@
  */
 #include "exec_plan.h"
 
+#include "../../base/strips.h"
 #include "parts.h"
 #include "plan.h"
 
@@ -24,9 +25,7 @@ enum {
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
     CPU_STRIP = 128,
-    GPU_STRIP = 16,      /* the first and the last row of a strip cost nothing there, waiting does */
-    HALO_FACTOR = 12,   /* strips this many times as long as their halo waste little, */
-    HALO_LEAST = 4,     /* shorter ones than this too much */
+    HALO_LEAST = 4,     /* shorter strips than this many halos waste too much */
     GPU_GROUPS = 32,    /* groups that a unit works on at a time, */
     GPU_HALO_GROUPS = 8, /* and of kernels with a halo, whose work-items hold many registers */
     CPU_GROUPS = 4,     /* groups a unit that balance the load */
@@ -242,7 +241,7 @@ static int strip_of(const ExecTarget *target, int64_t columns, int rows,
 {
     int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
     int64_t round = (int64_t)target->units * groups;
-    int64_t wanted = larger(target->cpu ? CPU_STRIP : GPU_STRIP, (int64_t)HALO_FACTOR * halo);
+    int64_t wanted = strip_rows(target->cpu ? CPU_STRIP : STRIP_ROWS, halo);
     int64_t rounds = ceil_div(columns * ceil_div(rows, wanted), round);
     int64_t strips = larger(rounds * round / columns, 1);
     int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, (int64_t)HALO_LEAST * halo));

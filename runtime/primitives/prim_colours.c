@@ -28,7 +28,9 @@ enum {
     WRITTEN_ROWS = 4,   /* COLOURS_ROWS of kernels/colours.cl */
     QUAD = 4,           /* COLOURS_QUAD */
     GPU_SCAN = 256,
-    FEW_GROUPS = 1024, /* of kernels that mostly do nothing */
+    FEW_GROUPS = 512,   /* of kernels that mostly do nothing */
+    MOST_FEW = 1 << 25, /* ids of the first bitmap where larger ones have another way: to clear and count more
+                           would cost every image what hardly any needs */
     HEADER = 1024,      /* words, of which the first one tells of large ids; slices begin at multiples */
     LABEL_BITS = 32
 };
@@ -87,6 +89,7 @@ static Colours layout(const PrimCall *call)
     size_t keys = pixels < all ? pixels : all;
     c.few = c.many = words_of(part.cut && call->labels < (double)keys ? (size_t)call->labels + 1 : keys);
     if (!one) {
+        c.few = words_of(pixels < MOST_FEW ? pixels : MOST_FEW);
         int places = bits_for(pixels), digits = (LABEL_BITS + places + 1) / 2;
         c.rest = LABEL_BITS - digits;
         c.second = words_of((size_t)1 << digits);

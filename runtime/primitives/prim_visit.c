@@ -19,6 +19,7 @@ enum {
     GROUPS_A_UNIT = 24, /* a multiple of the 3, 4, 6 or 8 groups that are there at a time */
     LIGHT_GROUPS_A_UNIT = 4,
     CPU_GROUPS_A_UNIT = 4,
+    FEW_TWICE = 16, /* one pixel of so many */
     MAX_ARGS = 96
 };
 
@@ -39,12 +40,17 @@ size_t visit_group(const PrimCall *call)
     return visit_is_cpu(call) ? 1 : GPU_GROUP;
 }
 
+/* Rows are walked along where the batches that are moved inside take few pixels twice. */
 static int mode_of(const PrimCall *call)
 {
     if (visit_is_cpu(call)) {
         return call->w >= BATCH ? ALONG : SINGLE;
     }
-    return call->h >= BATCH ? DOWN : call->w >= BATCH * GPU_GROUP ? ALONG : SINGLE;
+    int row = BATCH * GPU_GROUP, twice = (row - call->w % row) % row;
+    bool wide = call->w >= row;
+    return wide && (twice <= call->w / FEW_TWICE || call->h < BATCH) ? ALONG
+           : call->h >= BATCH                                         ? DOWN
+                                                                      : SINGLE;
 }
 
 uint32_t visit_tiles(const PrimCall *call)
@@ -85,8 +91,8 @@ bool visit_program(const PrimCall *call, const char *defines, const char *const 
     char all[DEFINES];
     int length = snprintf(all, sizeof all,
                           "#pragma OPENCL FP_CONTRACT OFF\n#define VISIT_CPU_SHAPE %d\n"
-                          "#define VISIT_MODE %d\n%s",
-                          visit_is_cpu(call), mode_of(call), defines);
+                          "#define VISIT_MODE %d\n#define VISIT_HIGH %d\n%s",
+                          visit_is_cpu(call), mode_of(call), call->h >= BATCH, defines);
     assert(length < DEFINES);
     (void)length;
     const char *with_reader[MOST_TEXTS] = {call->reader};

@@ -24,7 +24,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 #define COLOURS_QUAD 4 /* neighbours of a work-item, which it stores at once */
-#define COLOURS_ROWS 4 /* of a work-item */
+#define COLOURS_ROWS 4 /* of a work-item, which it reads at once */
 
 constant uint COLOURS[10] = {0xff0000, 0x0000ff, 0xffff00, 0xff00ff, 0x008000,
                              0x4b0082, 0xff8c00, 0x00ffff, 0xffc0cb, 0x9acd32};
@@ -49,7 +49,8 @@ COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint i
 
 #if !COLOURS_DENSE
 
-/* The image's pieces are `groups`, of which each group takes every n-th. */
+/* The image's pieces are `groups`, of which each group takes every n-th.  Rows beyond the last are that one
+ * again, which marks nothing. */
 kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups COMPACT_TREE_PARAMS)
 {
     local uint own_seen[COMPACT_SEEN];
@@ -70,18 +71,21 @@ kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_g
         CompactSpot own_at = compact_spot(own_grid, own_group);
         const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
         uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
-        for (; own_at.y < own_end; own_at.y++) {
-            uint own_ids[COMPACT_COLUMNS];
+        for (; own_at.y < own_end; own_at.y += COLOURS_ROWS) {
+            uint own_ids[COLOURS_ROWS][COMPACT_COLUMNS];
 #pragma unroll
-            for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
-                const int own_x = own_at.x + (own_i << own_lanes);
-                const uint own_id = read_0(READ_ARGS, min(own_x, own_w - 1), own_at.y, own_at.plane);
-                own_ids[own_i] = own_x < own_w ? own_id - 1 : COMPACT_NONE;
+            for (int own_i = 0; own_i < COLOURS_ROWS * COMPACT_COLUMNS; own_i++) {
+                const int own_r = own_i / COMPACT_COLUMNS, own_c = own_i % COMPACT_COLUMNS;
+                const int own_x = own_at.x + (own_c << own_lanes);
+                const uint own_id = read_0(READ_ARGS, min(own_x, own_w - 1),
+                                           min(own_at.y + own_r, own_end - 1), own_at.plane);
+                own_ids[own_r][own_c] = own_x < own_w ? own_id - 1 : COMPACT_NONE;
             }
 #pragma unroll
-            for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
-                const uint own_id = own_ids[own_i];
-                if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
+            for (int own_i = 0; own_i < COLOURS_ROWS * COMPACT_COLUMNS; own_i++) {
+                const int own_c = own_i % COMPACT_COLUMNS;
+                const uint own_id = own_ids[own_i / COMPACT_COLUMNS][own_c];
+                if (own_id != own_last[own_c] && own_id != COMPACT_NONE &&
                     compact_is_new(own_seen, own_id)) {
                     const uint own_key =
                         COMPACT_KEY(colours_key(own_leading, own_round, own_rest, own_id));
@@ -91,7 +95,7 @@ kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_g
                         atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
                     }
                 }
-                own_last[own_i] = own_id;
+                own_last[own_c] = own_id;
             }
         }
     }

@@ -60,22 +60,29 @@ VISIT_INLINE HistogramGuess histogram_guess_of(const RangeBins *r)
     return g;
 }
 
-/* The bin of pixel k of a batch; HISTOGRAM_BINS when it has none.  So it is too when it is in doubt,
- * which is noted. */
-VISIT_INLINE int histogram_bin_of(const RangeBins *r, const HistogramGuess *g, float v, int k,
-                                  uint *doubts)
+/* What stands for bin 0: the bits of a float beside which the last bit counts ones, so that adding rounds; of
+ * whole numbers 0.  Bins keep it, which saves to take it away from every pixel. */
+#if HISTOGRAM_INTEGER
+#define HISTOGRAM_FIRST 0u
+#else
+#define HISTOGRAM_FIRST as_uint(0x1.8p23f)
+#endif
+#define HISTOGRAM_NO_BIN (HISTOGRAM_FIRST + HISTOGRAM_BINS)
+
+/* The bin of pixel k of a batch.  It has none, too, when it is in doubt, which is noted.  Pixels outside of the
+ * range are not as a rule: their places are moved to where there is no doubt. */
+VISIT_INLINE uint histogram_bin_of(const RangeBins *r, const HistogramGuess *g, float v, int k,
+                                   uint *doubts)
 {
-    const bool inside = (v >= r->lo) & (v <= r->hi);
 #if HISTOGRAM_INTEGER
     const float offset = v - r->lo;
-    return (inside & (offset < (float)r->bins)) ? (int)offset : HISTOGRAM_BINS;
+    return (v >= r->lo) & (v <= r->hi) & (offset < (float)r->bins) ? (uint)offset : HISTOGRAM_NO_BIN;
 #else
-    /* Beside 1.5 * 2^23 the last bit of a float counts ones, so adding rounds. */
-    const float place = clamp(v * g->norm + g->offset, g->low, g->high);
+    const float place = fmin(fmax(fma(v, g->norm, g->offset), g->low), g->high);
     const float rounded = place + 0x1.8p23f, rest = place - (rounded - 0x1.8p23f);
     const bool sure = fabs(rest) <= g->sure;
-    *doubts |= (uint)(inside & !sure) << k;
-    return (inside & sure) ? (int)(as_uint(rounded) - as_uint(0x1.8p23f)) : HISTOGRAM_BINS;
+    *doubts |= sure ? 0 : 1u << k;
+    return sure & (v >= r->lo) & (v <= r->hi) ? as_uint(rounded) : HISTOGRAM_NO_BIN;
 #endif
 }
 
@@ -96,10 +103,17 @@ VISIT_KERNEL void histogram_clear(global uint *counts)
     }
 }
 
-/* Counts a pixel: near bins in local memory, of far ones runs of equals. */
-#define HISTOGRAM_COUNT(bin)                                                                       \
+/* Counts a pixel, whose bin is counted from `first`: near bins in local memory, of far ones runs of equals. */
+#define HISTOGRAM_ALL_NEAR ((HISTOGRAM_BINS << HISTOGRAM_COPY_BITS) <= HISTOGRAM_LOCAL_WORDS)
+#define HISTOGRAM_COUNT(counted)                                                                   \
     do {                                                                                           \
-        HISTOGRAM_COUNT_ONE(own_words[min(bin, own_near_bins) << own_shift | own_copy]);           \
+        const int bin = (int)((counted)-HISTOGRAM_FIRST);                                          \
+        if (HISTOGRAM_ALL_NEAR) {                                                                  \
+            HISTOGRAM_COUNT_ONE(own_words[((counted) << own_shift) + own_mine]);                   \
+        } else {                                                                                   \
+            HISTOGRAM_COUNT_ONE(                                                                   \
+                own_words[((min(bin, own_near_bins) + HISTOGRAM_FIRST) << own_shift) + own_mine]); \
+        }                                                                                          \
         if (HISTOGRAM_BINS > HISTOGRAM_LOCAL_WORDS && (bin) >= own_near_bins &&                    \
             (bin) < HISTOGRAM_BINS) {                                                              \
             if ((bin) != own_far_bin && own_far_run > 0) {                                         \
@@ -126,7 +140,7 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
 #endif
     const HistogramGuess own_guess = histogram_guess_of(&own_range);
     const uint own_my_tiles = own_range.usable ? own_tiles : 0;
-#if (HISTOGRAM_BINS << HISTOGRAM_COPY_BITS) <= HISTOGRAM_LOCAL_WORDS
+#if HISTOGRAM_ALL_NEAR
     const int own_near_bins = HISTOGRAM_BINS, own_shift = HISTOGRAM_COPY_BITS;
 #else
     const int own_near_bins =
@@ -137,7 +151,12 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
         own_shift++;
     }
 #endif
-    const int own_copies = 1 << own_shift, own_copy = own_item & (own_copies - 1);
+    const int own_copies = 1 << own_shift;
+    /* Where the work-item's copy of bin 0 is; the compiler shall not take it apart. */
+    uint own_mine = ((uint)own_item & (uint)(own_copies - 1)) - (HISTOGRAM_FIRST << own_shift);
+#ifdef __NV_CL_C_VERSION
+    asm("mov.u32 %0, %0;" : "+r"(own_mine));
+#endif
 
     for (int own_i = own_item; own_i < own_near_bins << own_shift; own_i += VISIT_GROUP) {
         own_words[own_i] = 0;
@@ -145,25 +164,25 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
     barrier(CLK_LOCAL_MEM_FENCE);
     int own_far_bin = 0;
     uint own_far_run = 0;
-    for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
-         own_tile += (uint)get_num_groups(0)) {
-        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
-            float own_v[VISIT_COUNT];
-            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
-            uint own_doubts = 0;
+    float own_ahead[VISIT_COUNT], own_v[VISIT_COUNT];
+    VisitWalk own_walk = visit_walk(READ_ARGS, own_my_tiles, own_w, own_h, own_ahead);
+    while (visit_take(READ_ARGS, &own_walk, own_ahead, own_v)) {
+        uint own_doubts = 0;
 #pragma unroll
-            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                const int own_bin =
-                    histogram_bin_of(&own_range, &own_guess, own_v[own_k], own_k, &own_doubts);
-                HISTOGRAM_COUNT(own_bin);
-            }
-            for (; own_doubts != 0; own_doubts &= own_doubts - 1) {
-                const int own_k = (int)popcount((own_doubts & -own_doubts) - 1);
-                const float own_one =
-                    visit_read_one(READ_ARGS, own_tile, own_batch, own_k, own_w, own_h);
-                const int own_bin = histogram_exact_bin(&own_range, own_one);
-                HISTOGRAM_COUNT(own_bin);
-            }
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            const uint own_bin =
+                histogram_bin_of(&own_range, &own_guess, own_v[own_k], own_k, &own_doubts);
+            HISTOGRAM_COUNT(own_bin);
+        }
+        for (; own_doubts != 0; own_doubts &= own_doubts - 1) {
+            const int own_k = (int)popcount((own_doubts & -own_doubts) - 1);
+            const float own_one = visit_read_one(READ_ARGS, &own_walk, own_k);
+            const bool own_inside = visit_counts(&own_walk, own_k) & (own_one >= own_range.lo) &
+                                    (own_one <= own_range.hi);
+            const uint own_bin =
+                own_inside ? HISTOGRAM_FIRST + (uint)histogram_exact_bin(&own_range, own_one)
+                           : HISTOGRAM_NO_BIN;
+            HISTOGRAM_COUNT(own_bin);
         }
     }
     if (own_far_run > 0) {

@@ -24,8 +24,8 @@
 #define RANK_BIN_BITS 11
 #define RANK_BINS_AN_ITEM (RANK_BINS / VISIT_GROUP)
 #define RANK_PASSES 3
-#define RANK_ROOM 2048 /* copies that a group holds back before it writes them */
-#define RANK_HELD (RANK_ROOM + VISIT_TILE)
+#define RANK_TURN (VISIT_CPU_SHAPE ? 64 : 8) /* batches after which a group writes its copies together */
+#define RANK_SLOTS (VISIT_COUNT + (VISIT_CPU_SHAPE ? 64 * VISIT_COUNT : 8)) /* that a work-item can hold */
 #define RANK_NO_BIN RANK_BINS
 
 /* Scratch, in words. */
@@ -37,6 +37,8 @@
 #define RANK_AT_EQUAL_HIGH 4 /* (not counted when low equals high) */
 #define RANK_AT_COUNT 5      /* all */
 #define RANK_AT_COPIES 6     /* strictly between, whether or not there was room for a copy */
+#define RANK_COUNTS 5
+#define RANK_AT_PLACES 7 /* of the copies, that are asked for */
 #define RANK_AT_STATES 16    /* one State for each pass and the last */
 #define RANK_AT_NEXT (RANK_AT_STATES + (RANK_PASSES + 1) * RANK_STATE_WORDS)
 #define RANK_AT_BINS (RANK_AT_NEXT + 16)
@@ -153,6 +155,21 @@ VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
     }
 }
 
+/* Does something with each key of the sample; some are read at once. */
+#define RANK_EACH_SAMPLE(key, does)                                                                \
+    for (int from_ = item; from_ < RANK_SAMPLE_SIZE; from_ += VISIT_COUNT * VISIT_GROUP) {         \
+        uint keys_[VISIT_COUNT];                                                                   \
+        _Pragma("unroll") for (int k_ = 0; k_ < VISIT_COUNT; k_++)                                 \
+        {                                                                                          \
+            keys_[k_] = sample[from_ + k_ * VISIT_GROUP];                                          \
+        }                                                                                          \
+        _Pragma("unroll") for (int k_ = 0; k_ < VISIT_COUNT; k_++)                                 \
+        {                                                                                          \
+            const uint key = keys_[k_];                                                            \
+            does;                                                                                  \
+        }                                                                                          \
+    }
+
 /* One group.  The ends of the bracket are values of the sample, found to 22 bits by two rounds of
  * counting; the third takes the smallest and the largest that have these bits. */
 VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
@@ -170,13 +187,12 @@ VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own = 0;
-    for (int i = item; i < RANK_SAMPLE_SIZE; i += VISIT_GROUP) {
-        const uint key = sample[i];
+    RANK_EACH_SAMPLE(key, {
         if (key != 0) {
             atomic_inc(&bins[0][key >> 21]);
             own++;
         }
-    }
+    });
     atomic_add(&count, own);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -193,30 +209,28 @@ VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
     rank_clear_bins(bins[0]);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    for (int i = item; i < RANK_SAMPLE_SIZE; i += VISIT_GROUP) {
-        const uint key = sample[i];
+    RANK_EACH_SAMPLE(key, {
         if (key != 0 && key >> 21 == top_low) {
             atomic_inc(&bins[0][(key >> 10) & (RANK_BINS - 1)]);
         }
         if (key != 0 && key >> 21 == top_high) {
             atomic_inc(&bins[1][(key >> 10) & (RANK_BINS - 1)]);
         }
-    }
+    });
     barrier(CLK_LOCAL_MEM_FENCE);
     rank_find_ranks(bins[0], sums, left_low, left_low, found);
     rank_find_ranks(bins[1], sums, left_high, left_high, found_high);
 
     const uint prefix_low = top_low << RANK_BIN_BITS | found[0];
     const uint prefix_high = top_high << RANK_BIN_BITS | found_high[0];
-    for (int i = item; i < RANK_SAMPLE_SIZE; i += VISIT_GROUP) {
-        const uint key = sample[i];
+    RANK_EACH_SAMPLE(key, {
         if (key != 0 && key >> 10 == prefix_low) {
             atomic_min(&ends[0], key);
         }
         if (key != 0 && key >> 10 == prefix_high) {
             atomic_max(&ends[1], key);
         }
-    }
+    });
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
         scratch[RANK_AT_LOW] = as_uint(open_below ? -INFINITY : rank_value_of(ends[0]));
@@ -226,93 +240,110 @@ VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
 
 /* ---- the reading ----------------------------------------------------------------------------- */
 
-/* Writes the held copies out when there are more than `room`; all of the group call it. */
-VISIT_INLINE void rank_write_copies(local float *held, local uint *used, local uint *to, uint room,
-                                    uint capacity, global uint *scratch)
+/* What a work-item has found. */
+typedef struct RankTally {
+    uint below, to_low, to_high, count; /* pixels: less than low, not above low, not above high, all */
+    uint between;                       /* strictly: of which copies have been written */
+    uint held;                          /* copies that are held, times VISIT_GROUP */
+} RankTally;
+
+/* Writes the copies that a work-item holds, as far as there is room for them. */
+VISIT_INLINE void rank_write_copies(const local float *held, RankTally *tally, uint to, uint capacity,
+                                    global uint *scratch)
 {
-    const uint item = (uint)get_local_id(0);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint n = *used > room ? *used : 0;
-    if (n > 0 && item == 0) {
-        *to = atomic_add(scratch + RANK_AT_COPIES, n);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < n; i += VISIT_GROUP) {
-        const uint at = *to + i;
-        if (at < capacity) {
-            scratch[RANK_AT_KEPT + at] = as_uint(held[i]);
+    for (uint i = 0; i < tally->held; i += VISIT_GROUP, to++) {
+        if (to < capacity) {
+            scratch[RANK_AT_KEPT + to] = as_uint(held[i]);
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (n > 0 && item == 0) {
+    tally->between += tally->held / VISIT_GROUP;
+    tally->held = 0;
+}
+
+/* The same for all of the group, which comes here: it asks for room once, where all groups meet. */
+VISIT_INLINE void rank_write_group(const local float *held, RankTally *tally, local uint *used,
+                                   local uint *to, uint capacity, global uint *scratch)
+{
+    const bool leads = get_local_id(0) == 0;
+    if (leads) {
         *used = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    const uint before = tally->held > 0 ? atomic_add(used, tally->held / VISIT_GROUP) : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (leads && *used > 0) {
+        *to = atomic_add(scratch + RANK_AT_PLACES, *used);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    rank_write_copies(held, tally, *to + before, capacity, scratch);
+}
+
+/* Counts a batch.  Nothing branches: each pixel is put into the next slot, which moves on where it is to be
+ * held. */
+VISIT_INLINE void rank_tally(const float *v, float low, float high, local float *held, RankTally *tally)
+{
+    bool full = true;
+#pragma unroll
+    for (int k = 0; k < VISIT_COUNT; k++) {
+        const bool to_low = v[k] <= low;
+        tally->below += v[k] < low;
+        tally->to_low += to_low;
+        tally->to_high += v[k] <= high;
+        full &= v[k] == v[k];
+        held[tally->held] = v[k];
+        tally->held += (v[k] < high) & !to_low ? VISIT_GROUP : 0;
+    }
+    tally->count += VISIT_COUNT;
+    if (!full) {
+#pragma unroll
+        for (int k = 0; k < VISIT_COUNT; k++) {
+            tally->count -= isnan(v[k]);
+        }
+    }
 }
 
 VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
                              global uint *own_scratch)
 {
-    local float own_held[RANK_HELD];
-    local uint own_used, own_to, own_totals[4];
+    local float own_slots[RANK_SLOTS * VISIT_GROUP];
+    local uint own_used, own_to, own_totals[RANK_COUNTS];
     const uint own_item = (uint)get_local_id(0);
+    local float *const own_held = own_slots + own_item;
     const float own_low = as_float(own_scratch[RANK_AT_LOW]);
     const float own_high = as_float(own_scratch[RANK_AT_HIGH]);
-    uint own_below = 0, own_equal_low = 0, own_equal_high = 0, own_count = 0;
-
-    if (own_item == 0) {
-        own_used = own_totals[0] = own_totals[1] = own_totals[2] = own_totals[3] = 0;
+    RankTally own_tally = {0, 0, 0, 0, 0, 0};
+    for (uint own_i = own_item; own_i < RANK_COUNTS; own_i += VISIT_GROUP) {
+        own_totals[own_i] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
-         own_tile += (uint)get_num_groups(0)) {
-        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
-            float own_v[VISIT_COUNT];
-            uint own_between = 0;
-            bool own_full = true, own_ends = false;
-            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
-#pragma unroll
-            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                own_full &= own_v[own_k] == own_v[own_k];
-                own_ends |= (own_v[own_k] == own_low) | (own_v[own_k] == own_high);
-                own_below += own_v[own_k] < own_low;
-                own_between |= (uint)((own_v[own_k] > own_low) & (own_v[own_k] < own_high)) << own_k;
+
+    float own_ahead[VISIT_COUNT], own_v[VISIT_COUNT];
+    VisitWalk own_walk = visit_walk(READ_ARGS, own_tiles, own_w, own_h, own_ahead);
+    bool own_more = true;
+    while (own_more) {
+        for (int own_turn = 0; own_turn < RANK_TURN && own_more; own_turn++) {
+            if (own_tally.held > (RANK_SLOTS - VISIT_COUNT) * VISIT_GROUP) {
+                const uint own_at =
+                    atomic_add(own_scratch + RANK_AT_PLACES, own_tally.held / VISIT_GROUP);
+                rank_write_copies(own_held, &own_tally, own_at, own_capacity, own_scratch);
             }
-            own_count += VISIT_COUNT;
-            if (!own_full) {
-#pragma unroll
-                for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                    own_count -= isnan(own_v[own_k]);
-                }
-            }
-            if (own_ends) {
-#pragma unroll
-                for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                    own_equal_low += own_v[own_k] == own_low;
-                    own_equal_high += own_v[own_k] == own_high && own_v[own_k] > own_low;
-                }
-            }
-            if (own_between != 0) {
-                uint own_at = atomic_add(&own_used, popcount(own_between));
-#pragma unroll
-                for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                    if (own_between >> own_k & 1) {
-                        own_held[own_at] = own_v[own_k];
-                        own_at++;
-                    }
-                }
+            own_more = visit_take(READ_ARGS, &own_walk, own_ahead, own_v);
+            if (own_more) {
+                rank_tally(own_v, own_low, own_high, own_held, &own_tally);
             }
         }
-        rank_write_copies(own_held, &own_used, &own_to, RANK_ROOM, own_capacity, own_scratch);
+        rank_write_group(own_held, &own_tally, &own_used, &own_to, own_capacity, own_scratch);
     }
-    rank_write_copies(own_held, &own_used, &own_to, 0, own_capacity, own_scratch);
 
-    atomic_add(&own_totals[0], own_below);
-    atomic_add(&own_totals[1], own_equal_low);
-    atomic_add(&own_totals[2], own_equal_high);
-    atomic_add(&own_totals[3], own_count);
+    const uint own_all[RANK_COUNTS] = {own_tally.below, own_tally.to_low - own_tally.below,
+                                       own_tally.to_high - own_tally.to_low - own_tally.between,
+                                       own_tally.count, own_tally.between};
+#pragma unroll
+    for (int own_i = 0; own_i < RANK_COUNTS; own_i++) {
+        atomic_add(&own_totals[own_i], own_all[own_i]);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint own_i = own_item; own_i < 4; own_i += VISIT_GROUP) {
+    for (uint own_i = own_item; own_i < RANK_COUNTS; own_i += VISIT_GROUP) {
         atomic_add(own_scratch + RANK_AT_BELOW + own_i, own_totals[own_i]);
     }
 }
@@ -495,15 +526,12 @@ VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles,
             RANK_TALLY(own_v[own_k]);
         }
     }
-    for (uint own_tile = (uint)get_group_id(0); own_tile < own_my_tiles;
-         own_tile += (uint)get_num_groups(0)) {
-        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
-            float own_v[VISIT_COUNT];
-            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
+    float own_ahead[VISIT_COUNT], own_pixels[VISIT_COUNT];
+    VisitWalk own_walk = visit_walk(READ_ARGS, own_my_tiles, own_w, own_h, own_ahead);
+    while (visit_take(READ_ARGS, &own_walk, own_ahead, own_pixels)) {
 #pragma unroll
-            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                RANK_TALLY(own_v[own_k]);
-            }
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            RANK_TALLY(own_pixels[own_k]);
         }
     }
     atomic_min(&own_next, own_smallest);

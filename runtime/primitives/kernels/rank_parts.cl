@@ -59,33 +59,30 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
         own_counts[own_i] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint own_tile = (uint)get_group_id(0); own_tile < own_tiles;
-         own_tile += (uint)get_num_groups(0)) {
-        for (int own_batch = 0; own_batch < VISIT_BATCHES; own_batch++) {
-            float own_v[VISIT_COUNT];
-            visit_read(READ_ARGS, own_tile, own_batch, own_w, own_h, own_v);
+    float own_ahead[VISIT_COUNT], own_v[VISIT_COUNT];
+    VisitWalk own_walk = visit_walk(READ_ARGS, own_tiles, own_w, own_h, own_ahead);
+    while (visit_take(READ_ARGS, &own_walk, own_ahead, own_v)) {
 #pragma unroll
-            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
-                const uint own_key = rank_parts_key(own_v[own_k]);
-                const uint own_top = own_key >> RANK_PARTS_HALF;
-                const uint own_low = own_key & (RANK_PARTS_BINS - 1);
-                const uint own_nth = own_top - own_guess; /* wraps around below the guess */
-                const uint own_bin = own_nth < RANK_PARTS_GUESSED
-                                         ? (1 + own_nth) * RANK_PARTS_BINS + own_low
-                                         : own_top;
-                const bool own_there = !isnan(own_v[own_k]);
-                if (own_there) {
-                    if (own_bin != own_last && own_run > 0) {
-                        rank_parts_add(own_owners, own_counts, own_bins, own_last, own_run);
-                        own_run = 0;
-                    }
-                    own_last = own_bin;
-                    own_run++;
+        for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+            const uint own_key = rank_parts_key(own_v[own_k]);
+            const uint own_top = own_key >> RANK_PARTS_HALF;
+            const uint own_low = own_key & (RANK_PARTS_BINS - 1);
+            const uint own_nth = own_top - own_guess; /* wraps around below the guess */
+            const uint own_bin = own_nth < RANK_PARTS_GUESSED
+                                     ? (1 + own_nth) * RANK_PARTS_BINS + own_low
+                                     : own_top;
+            const bool own_there = !isnan(own_v[own_k]);
+            if (own_there) {
+                if (own_bin != own_last && own_run > 0) {
+                    rank_parts_add(own_owners, own_counts, own_bins, own_last, own_run);
+                    own_run = 0;
                 }
-                own_smallest = own_there && own_top >= own_guess + RANK_PARTS_GUESSED
-                                   ? min(own_smallest, own_key)
-                                   : own_smallest;
+                own_last = own_bin;
+                own_run++;
             }
+            own_smallest = own_there && own_top >= own_guess + RANK_PARTS_GUESSED
+                               ? min(own_smallest, own_key)
+                               : own_smallest;
         }
     }
     if (own_run > 0) {

@@ -13,7 +13,13 @@
 
 #define REDUCE_LANES 256
 #define REDUCE_BLOCK_ROWS 64
-#define REDUCE_AHEAD (VISIT_MODE == VISIT_DOWN ? VISIT_COUNT : 1)
+#define REDUCE_AHEAD (VISIT_HIGH ? VISIT_COUNT : 1)
+#ifdef READ_HAS_1
+#define REDUCE_SELECTS 1
+#else
+#define REDUCE_SELECTS 0
+#endif
+#define REDUCE_FINISHED 32 /* partial results that a work-item reads at once */
 
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
 
@@ -36,31 +42,80 @@ VISIT_INLINE double reduce_combined(int quantity, double a, double b)
                                      : a + b;
 }
 
-/* Adds the upper half of the lanes to the lower half until one is left. */
-VISIT_INLINE void reduce_tree(int quantity, int step, local double *lanes)
+/* Eight lanes, `step` apart from the first, added as three halvings of the tree would. */
+VISIT_INLINE double reduce_eight(int quantity, const local double *lanes, int step)
 {
-    for (int t = (int)get_local_id(0); t < step; t += VISIT_GROUP) {
-        lanes[t] = reduce_combined(quantity, lanes[t], lanes[t + step]);
+    double of[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        of[i] = lanes[i * step];
     }
+#pragma unroll
+    for (int left = 4; left > 0; left /= 2) {
+#pragma unroll
+        for (int i = 0; i < left; i++) {
+            of[i] = reduce_combined(quantity, of[i], of[i + left]);
+        }
+    }
+    return of[0];
+}
+
+/* Adds the upper half of each row of lanes to the lower half until one is left, the row's first; the rows are
+ * of the quantities from the first on.  On GPUs a row has 32 work-items, which take three halvings at once;
+ * the whole group comes here. */
+VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_LANES])
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+#if VISIT_CPU_SHAPE
+    for (int r = 0; r < rows; r++) {
+        for (int step = REDUCE_LANES / 2; step > 0 && reduce_is_wanted(first + r); step /= 2) {
+            for (int t = 0; t < step; t++) {
+                lanes[r][t] = reduce_combined(first + r, lanes[r][t], lanes[r][t + step]);
+            }
+        }
+    }
+#else
+    const int r = (int)get_local_id(0) / 32, t = (int)get_local_id(0) % 32, q = first + r;
+    const bool wanted = r < rows && reduce_is_wanted(q);
+    if (wanted) {
+        lanes[r][t] = reduce_eight(q, lanes[r] + t, 32);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (wanted && t < 4) {
+        lanes[r][t] = reduce_eight(q, lanes[r] + t, 4);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (wanted && t == 0) {
+        lanes[r][0] = reduce_combined(q, reduce_combined(q, lanes[r][0], lanes[r][2]),
+                                      reduce_combined(q, lanes[r][1], lanes[r][3]));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 }
 
 #if !REDUCE_FED
 
-/* Adds a pixel to running values of a column; NaN is not a pixel. */
-#define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
+/* Adds a number to running values of a column. */
+#define REDUCE_ADD_NUMBER(v, sum, squares)                                                         \
     do {                                                                                           \
-        const bool there_ = !isnan(v);                                                             \
         if (REDUCE_WANTED & 3) {                                                                   \
-            const double x_ = (double)(there_ ? (v) : 0.0f);                                       \
+            const double x_ = (double)(v);                                                         \
             if (REDUCE_WANTED & 1) {                                                               \
                 sum += x_;                                                                         \
-                count += there_;                                                                   \
             }                                                                                      \
             if (REDUCE_WANTED & 2) {                                                               \
                 const double square_ = x_ * x_;                                                    \
                 squares += square_;                                                                \
             }                                                                                      \
         }                                                                                          \
+    } while (0)
+
+/* Adds a pixel; NaN is not a pixel. */
+#define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
+    do {                                                                                           \
+        const bool there_ = !isnan(v);                                                             \
+        REDUCE_ADD_NUMBER(there_ ? (v) : 0.0f, sum, squares);                                      \
+        count += there_;                                                                           \
         if (REDUCE_WANTED & 4) {                                                                   \
             low = fmin(low, v);                                                                    \
             high = fmax(high, v);                                                                  \
@@ -102,45 +157,90 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
 
 #else
 
-/* The sums of a block's columns: each work-item takes one, a batch of rows at a time.  The last
- * batch of an image is moved up and its first rows, which others had, are left out. */
+/* The rows of a column from own_y on that a work-item reads at once.  The last ones of an image are moved up
+ * and the first of them, which others had, are left out. */
+VISIT_INLINE void reduce_read(READ_PARAMS, int own_c, int own_w, int own_h, int own_y, int own_plane,
+                              float *own_v)
+{
+    const int own_x = min(own_c, own_w - 1), own_top = min(own_y, own_h - REDUCE_AHEAD);
+#pragma unroll
+    for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
+        own_v[own_k] = visit_pixel(READ_ARGS, own_x, own_top + own_k, own_plane);
+    }
+    if (own_top < own_y || own_c >= own_w) {
+        const int own_from = own_c < own_w ? own_y - own_top : REDUCE_AHEAD;
+#pragma unroll
+        for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
+            own_v[own_k] = own_k < own_from ? NAN : own_v[own_k];
+        }
+    }
+}
+
+/* Running values of a column. */
+typedef struct ReduceColumn {
+    double sum, squares;
+    float low, high;
+    int count;
+} ReduceColumn;
+
+/* Adds rows, of which all are numbers as a rule. */
+VISIT_INLINE void reduce_add(const float *v, ReduceColumn *column)
+{
+    bool full = true;
+#pragma unroll
+    for (int k = 0; k < REDUCE_AHEAD; k++) {
+        full &= v[k] == v[k];
+    }
+    if ((REDUCE_WANTED & 3) != 0 && (REDUCE_SELECTS || !full)) {
+#pragma unroll
+        for (int k = 0; k < REDUCE_AHEAD; k++) {
+            REDUCE_ADD_PIXEL(v[k], column->sum, column->count, column->squares, column->low,
+                             column->high);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < REDUCE_AHEAD; k++) {
+            REDUCE_ADD_NUMBER(v[k], column->sum, column->squares);
+            column->low = fmin(column->low, v[k]);
+            column->high = fmax(column->high, v[k]);
+        }
+        column->count += REDUCE_AHEAD;
+    }
+}
+
+/* The sums of a block's columns: each work-item takes one.  While it adds some rows the next ones are on
+ * their way. */
 VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
                                        int own_plane, local double (*own_lanes)[REDUCE_LANES])
 {
-    const int own_c = (int)get_local_id(0), own_x = min(own_x0 + own_c, own_w - 1);
+    const int own_item = (int)get_local_id(0), own_c = own_x0 + own_item;
     const int own_bottom = min(own_y0 + REDUCE_BLOCK_ROWS, own_h);
-    double own_sum = 0, own_squares = 0;
-    float own_low = INFINITY, own_high = -INFINITY;
-    int own_count = 0;
-    for (int own_y = own_y0; own_y < own_bottom; own_y += REDUCE_AHEAD) {
-        const int own_top = min(own_y, own_h - REDUCE_AHEAD);
-        float own_v[REDUCE_AHEAD];
-#pragma unroll
-        for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
-            own_v[own_k] = visit_pixel(READ_ARGS, own_x, own_top + own_k, own_plane);
+    ReduceColumn own_column = {0, 0, INFINITY, -INFINITY, 0};
+    float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
+    reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    for (int own_y = own_y0; own_y < own_bottom; own_y += 2 * REDUCE_AHEAD) {
+        const int own_next = own_y + REDUCE_AHEAD, own_after = own_next + REDUCE_AHEAD;
+        if (own_next < own_bottom) {
+            reduce_read(READ_ARGS, own_c, own_w, own_h, own_next, own_plane, own_odd);
         }
-        if (own_top < own_y || own_x0 + own_c >= own_w) {
-            const int own_from = own_x0 + own_c < own_w ? own_y - own_top : REDUCE_AHEAD;
-#pragma unroll
-            for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
-                own_v[own_k] = own_k < own_from ? NAN : own_v[own_k];
-            }
+        reduce_add(own_even, &own_column);
+        if (own_after < own_bottom) {
+            reduce_read(READ_ARGS, own_c, own_w, own_h, own_after, own_plane, own_even);
         }
-#pragma unroll
-        for (int own_k = 0; own_k < REDUCE_AHEAD; own_k++) {
-            REDUCE_ADD_PIXEL(own_v[own_k], own_sum, own_count, own_squares, own_low, own_high);
+        if (own_next < own_bottom) {
+            reduce_add(own_odd, &own_column);
         }
     }
     if (REDUCE_WANTED & 1) {
-        own_lanes[REDUCE_SUM][own_c] = own_sum;
-        own_lanes[REDUCE_COUNT][own_c] = own_count;
+        own_lanes[REDUCE_SUM][own_item] = own_column.sum;
+        own_lanes[REDUCE_COUNT][own_item] = own_column.count;
     }
     if (REDUCE_WANTED & 2) {
-        own_lanes[REDUCE_SQUARES][own_c] = own_squares;
+        own_lanes[REDUCE_SQUARES][own_item] = own_column.squares;
     }
     if (REDUCE_WANTED & 4) {
-        own_lanes[REDUCE_LOW][own_c] = own_low;
-        own_lanes[REDUCE_HIGH][own_c] = own_high;
+        own_lanes[REDUCE_LOW][own_item] = own_column.low;
+        own_lanes[REDUCE_HIGH][own_item] = own_column.high;
     }
 }
 
@@ -161,16 +261,7 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     const int own_y0 = (int)(own_row - (uint)own_plane * own_down) * REDUCE_BLOCK_ROWS;
 
     reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int own_step = REDUCE_LANES / 2; own_step > 0; own_step /= 2) {
-#pragma unroll
-        for (int own_q = 0; own_q < REDUCE_QUANTITIES; own_q++) {
-            if (reduce_is_wanted(own_q)) {
-                reduce_tree(own_q, own_step, own_lanes[own_q]);
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
     for (int own_q = own_item; own_q < REDUCE_QUANTITIES; own_q += VISIT_GROUP) {
         if (reduce_is_wanted(own_q)) {
             own_partial[(size_t)own_q * own_blocks + own_first + own_block] = own_lanes[own_q][0];
@@ -180,41 +271,36 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
 
 #endif /* !REDUCE_FED */
 
-/* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree. */
+/* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree.  Beyond the last
+ * block is nothing, which changes no sum. */
 VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
                                 int value)
 {
-    local double lanes[REDUCE_LANES];
+    local double lanes[1][REDUCE_LANES];
     const int q = (int)get_group_id(0), item = (int)get_local_id(0);
-    const size_t n = reduce_is_wanted(q) ? blocks : 0;
+    const uint n = reduce_is_wanted(q) ? blocks : 0;
     partial += (size_t)q * n;
     for (int t = item; t < REDUCE_LANES; t += VISIT_GROUP) {
         double all = reduce_nothing(q);
-        size_t i = (size_t)t;
-        for (; i + (VISIT_COUNT - 1) * REDUCE_LANES < n; i += VISIT_COUNT * REDUCE_LANES) {
-            double part[VISIT_COUNT];
+        for (uint from = (uint)t; from < n; from += REDUCE_FINISHED * REDUCE_LANES) {
+            double part[REDUCE_FINISHED];
 #pragma unroll
-            for (int k = 0; k < VISIT_COUNT; k++) {
-                part[k] = partial[i + (size_t)k * REDUCE_LANES];
+            for (uint k = 0; k < REDUCE_FINISHED; k++) {
+                const uint i = from + k * REDUCE_LANES;
+                part[k] = partial[min(i, n - 1)];
+                part[k] = i < n ? part[k] : reduce_nothing(q);
             }
 #pragma unroll
-            for (int k = 0; k < VISIT_COUNT; k++) {
+            for (uint k = 0; k < REDUCE_FINISHED; k++) {
                 all = reduce_combined(q, all, part[k]);
             }
         }
-        for (; i < n; i += REDUCE_LANES) {
-            all = reduce_combined(q, all, partial[i]);
-        }
-        lanes[t] = all;
+        lanes[0][t] = all;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = REDUCE_LANES / 2; step > 0; step /= 2) {
-        reduce_tree(q, step, lanes);
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    reduce_tree(q, 1, lanes);
     /* One zero and one NaN, whatever the device makes of signs. */
     if (item == 0 && n > 0) {
         values[value + q] =
-            as_double(isnan(lanes[0]) ? 0x7ff8000000000000UL : as_ulong(lanes[0] + 0.0));
+            as_double(isnan(lanes[0][0]) ? 0x7ff8000000000000UL : as_ulong(lanes[0][0] + 0.0));
     }
 }

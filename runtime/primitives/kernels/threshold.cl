@@ -20,6 +20,7 @@
 #define THRESHOLD_LI 5
 
 #define THRESHOLD_LANES 256
+#define THRESHOLD_AHEAD 16 /* of them, whose sums are read at once */
 #define THRESHOLD_MOST_ROUNDS 10000
 #define THRESHOLD_MOST_LI_ROUNDS 1000
 #define THRESHOLD_EACH_LANE(t)                                                                     \
@@ -85,10 +86,17 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int q = (int)get_local_id(0); q < 4; q += THRESHOLD_GROUP) {
         double before = 0;
-        for (int t = 0; t < THRESHOLD_LANES; t++) {
-            const double total = totals[q][t];
-            totals[q][t] = before;
-            before += total;
+        for (int t = 0; t < THRESHOLD_LANES; t += THRESHOLD_AHEAD) {
+            double total[THRESHOLD_AHEAD];
+#pragma unroll
+            for (int k = 0; k < THRESHOLD_AHEAD; k++) {
+                total[k] = totals[q][t + k];
+            }
+#pragma unroll
+            for (int k = 0; k < THRESHOLD_AHEAD; k++) {
+                totals[q][t + k] = before;
+                before += total[k];
+            }
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -162,15 +170,15 @@ THRESHOLD_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int k
         best[t] = lane_best;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        for (int t = 1; t < THRESHOLD_LANES; t++) {
-            if (most[t] > most[0]) {
-                most[0] = most[t];
-                best[0] = best[t];
+    for (int step = 1; step < THRESHOLD_LANES; step *= 2) {
+        THRESHOLD_EACH_LANE (t) {
+            if ((t & (2 * step - 1)) == 0 && most[t + step] > most[t]) {
+                most[t] = most[t + step];
+                best[t] = best[t + step];
             }
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 THRESHOLD_INLINE int threshold_first_maximum(const ThresholdBins *h, int kind, int count,

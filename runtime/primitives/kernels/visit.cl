@@ -6,13 +6,14 @@
  * constant distances and without a test, so that many loads are in flight and addresses cost
  * little: at the image's edge a batch is moved inside and what others visit is left out afterwards.
  *
- *   On GPUs a group has 256 work-items.  VISIT_DOWN: 256 columns of 16 pixels.  VISIT_ALONG (less
- *   than 16 rows): a row of 4096 pixels, 256 from one of a batch to the next.
+ *   On GPUs a group has 256 work-items.  VISIT_ALONG: a row of 4096 pixels, 256 from one of a batch
+ *   to the next, whose addresses differ by constants.  VISIT_DOWN (for widths that are not made of such rows):
+ *   256 columns of 16 pixels.
  *   On CPUs a group is one work-item, since local memory and barriers cost nothing in a group of
  *   one.  VISIT_ALONG: 16 pixels side by side, 64 times.
  *   VISIT_SINGLE (images without room for a batch): each batch has one pixel of use.
  *
- * The host defines VISIT_CPU_SHAPE and VISIT_MODE in front of this text.  Where a reader's
+ * The host defines VISIT_CPU_SHAPE, VISIT_MODE and VISIT_HIGH in front of this text.  Where a reader's
  * parameters are in scope, names begin with own_: theirs are the user's.
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -22,7 +23,8 @@
 #define VISIT_ALONG 1
 #define VISIT_SINGLE 2
 
-#define VISIT_COUNT 16
+#define VISIT_COUNT 16 /* VISIT_HIGH: the image has as many rows */
+#define VISIT_AHEAD (!VISIT_CPU_SHAPE)
 #if VISIT_CPU_SHAPE
 #define VISIT_GROUP 1
 #define VISIT_TILE_W 1024
@@ -56,14 +58,21 @@ VISIT_INLINE int visit_moved(int at, int start, int reach, int step, int extent,
     return at - move;
 }
 
-VISIT_INLINE VisitBatch visit_batch(uint tile, int batch, int w, int h)
+/* The way of a group over the tiles: from its number on, in steps of the number of groups.  Where a tile is
+ * follows without divisions, which would cost as much as the pixels: x, row and plane are digits of its number. */
+typedef struct VisitWalk {
+    uint tile, tiles;
+    uint x, row, plane, across, down;
+    uint step, step_x, step_row, step_plane;
+    int w, h, batch;
+    VisitBatch at, next; /* the batch that was taken last, and the one that is read ahead */
+} VisitWalk;
+
+VISIT_INLINE VisitBatch visit_batch(const VisitWalk *walk)
 {
-    const uint across = ((uint)w + VISIT_TILE_W - 1) / VISIT_TILE_W;
-    const uint down = ((uint)h + VISIT_TILE_H - 1) / VISIT_TILE_H;
-    const uint row = tile / across, plane = row / down;
-    const int x0 = (int)((tile - row * across) * VISIT_TILE_W);
-    const int y0 = (int)((row - plane * down) * VISIT_TILE_H);
-    VisitBatch b = {0, 0, (int)plane, 0, 0};
+    const int w = walk->w, h = walk->h, batch = walk->batch;
+    const int x0 = (int)(walk->x * VISIT_TILE_W), y0 = (int)(walk->row * VISIT_TILE_H);
+    VisitBatch b = {0, 0, (int)walk->plane, 0, 0};
 #if VISIT_CPU_SHAPE
     b.x = x0 + batch * VISIT_BATCH_W;
     b.y = y0;
@@ -98,20 +107,22 @@ VISIT_INLINE float visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane)
 #endif
 }
 
-/* Number k of a batch of a tile, one that is not left out. */
-VISIT_INLINE float visit_read_one(READ_PARAMS, uint own_tile, int own_batch, int own_k, int own_w,
-                                  int own_h)
+/* Of the batch that was taken last: whether pixel k is not left out because other batches have it, */
+VISIT_INLINE bool visit_counts(const VisitWalk *walk, int k)
 {
-    const VisitBatch own_b = visit_batch(own_tile, own_batch, own_w, own_h);
-    return visit_pixel(READ_ARGS, own_b.x + own_k * VISIT_STEP_X, own_b.y + own_k * VISIT_STEP_Y,
-                       own_b.plane);
+    return k >= walk->at.from && k < walk->at.to;
 }
 
-/* The pixels of a batch of a tile; NaN where a pixel is left out. */
-VISIT_INLINE void visit_read(READ_PARAMS, uint own_tile, int own_batch, int own_w, int own_h,
-                             float *own_values)
+/* and its value. */
+VISIT_INLINE float visit_read_one(READ_PARAMS, const VisitWalk *own_walk, int own_k)
 {
-    const VisitBatch own_b = visit_batch(own_tile, own_batch, own_w, own_h);
+    return visit_pixel(READ_ARGS, own_walk->at.x + own_k * VISIT_STEP_X,
+                       own_walk->at.y + own_k * VISIT_STEP_Y, own_walk->at.plane);
+}
+
+/* The pixels of a batch; NaN where a pixel is left out. */
+VISIT_INLINE void visit_read(READ_PARAMS, VisitBatch own_b, float *own_values)
+{
 #pragma unroll
     for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
         own_values[own_k] = visit_pixel(READ_ARGS, own_b.x + own_k * VISIT_STEP_X,
@@ -123,4 +134,71 @@ VISIT_INLINE void visit_read(READ_PARAMS, uint own_tile, int own_batch, int own_
             own_values[own_k] = own_k >= own_b.from && own_k < own_b.to ? own_values[own_k] : NAN;
         }
     }
+}
+
+/* Where the group begins; the first batch is on its way. */
+VISIT_INLINE VisitWalk visit_walk(READ_PARAMS, uint own_tiles, int own_w, int own_h, float *own_ahead)
+{
+    VisitWalk own_walk;
+    own_walk.tile = (uint)get_group_id(0);
+    own_walk.tiles = own_tiles;
+    own_walk.step = (uint)get_num_groups(0);
+    own_walk.across = ((uint)own_w + VISIT_TILE_W - 1) / VISIT_TILE_W;
+    own_walk.down = ((uint)own_h + VISIT_TILE_H - 1) / VISIT_TILE_H;
+    const uint own_rows = own_walk.tile / own_walk.across, own_steps = own_walk.step / own_walk.across;
+    own_walk.x = own_walk.tile - own_rows * own_walk.across;
+    own_walk.plane = own_rows / own_walk.down;
+    own_walk.row = own_rows - own_walk.plane * own_walk.down;
+    own_walk.step_x = own_walk.step - own_steps * own_walk.across;
+    own_walk.step_plane = own_steps / own_walk.down;
+    own_walk.step_row = own_steps - own_walk.step_plane * own_walk.down;
+    own_walk.w = own_w;
+    own_walk.h = own_h;
+    own_walk.batch = 0;
+    own_walk.at = own_walk.next = visit_batch(&own_walk);
+    if (VISIT_AHEAD && own_walk.tile < own_tiles) {
+        visit_read(READ_ARGS, own_walk.next, own_ahead);
+    }
+    return own_walk;
+}
+
+VISIT_INLINE void visit_step(VisitWalk *walk)
+{
+    walk->batch++;
+    if (walk->batch == VISIT_BATCHES) {
+        walk->batch = 0;
+        walk->tile += walk->step;
+        walk->x += walk->step_x;
+        const uint row = walk->x >= walk->across ? 1 : 0;
+        walk->x -= row ? walk->across : 0;
+        walk->row += walk->step_row + row;
+        const uint plane = walk->row >= walk->down ? 1 : 0;
+        walk->row -= plane ? walk->down : 0;
+        walk->plane += walk->step_plane + plane;
+    }
+    walk->next = visit_batch(walk);
+}
+
+/* Takes the next batch: its pixels to `values`, and what is `ahead` is the one after it, whose loads are on
+ * their way while these are used.  False when there is none. */
+VISIT_INLINE bool visit_take(READ_PARAMS, VisitWalk *own_walk, float *own_ahead, float *own_values)
+{
+    if (own_walk->tile >= own_walk->tiles) {
+        return false;
+    }
+    own_walk->at = own_walk->next;
+#if VISIT_AHEAD
+#pragma unroll
+    for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+        own_values[own_k] = own_ahead[own_k];
+    }
+    visit_step(own_walk);
+    if (own_walk->tile < own_walk->tiles) {
+        visit_read(READ_ARGS, own_walk->next, own_ahead);
+    }
+#else
+    visit_read(READ_ARGS, own_walk->at, own_values);
+    visit_step(own_walk);
+#endif
+    return true;
 }
