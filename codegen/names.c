@@ -47,6 +47,22 @@ static bool ends_like_a_parameter(const char *name)
     return false;
 }
 
+/* Temporaries of generated code are one of these and a number. */
+static const char *const STEMS[] = {"t",    "u",      "i",    "s",    "s_",       "step",    "kernel",
+                                    "window", "open", "host", "read_", "partials", "reduced",
+                                    "until_", "px_carried"};
+
+static bool is_like_a_temporary(const char *name)
+{
+    size_t n = strcspn(name, "0123456789");
+    for (size_t i = 0; i < sizeof STEMS / sizeof *STEMS; i++) {
+        if (strlen(STEMS[i]) == n && memcmp(STEMS[i], name, n) == 0) {
+            return name[n] != '\0' && name[n + strspn(name + n, "0123456789")] == '\0';
+        }
+    }
+    return false;
+}
+
 static bool is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
@@ -68,7 +84,7 @@ const char *cg_identifier(Arena *arena, const char *name)
     for (size_t i = 0; i < n; i++) {
         *p++ = isalnum((unsigned char)name[i]) ? name[i] : '_';
     }
-    if (is_reserved(out) || ends_like_a_parameter(out)) {
+    if (is_reserved(out) || ends_like_a_parameter(out) || is_like_a_temporary(out)) {
         *p++ = '_';
     }
     return out;

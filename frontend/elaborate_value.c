@@ -309,7 +309,8 @@ static bool same_text(const char *p, const char *q)
 static bool same_node(const IrNode *p, const IrNode *q)
 {
     return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->of == q->of &&
-           same_text(p->text, q->text) && memcmp(p->in, q->in, sizeof p->in) == 0 && memcmp(p->arg, q->arg, sizeof p->arg) == 0;
+           same_text(p->text, q->text) && memcmp(p->in, q->in, sizeof p->in) == 0 &&
+           memcmp(p->arg, q->arg, sizeof p->arg) == 0;
 }
 
 /* Equal nodes are found only inside one loop: outside it a node may hold an older round. */

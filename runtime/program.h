@@ -35,7 +35,7 @@ typedef enum HostOp {
     HOST_PARAM,     /* a = parameter */
     HOST_EXTENT,    /* a = input, b = axis (0 x, 1 y, 2 z, 3 c) */
     HOST_PIXELSIZE, /* a = axis; micrometres, of the first input; absent: the run fails */
-    HOST_ISINT,     /* a = input: 1 when its file has integer pixels */
+    HOST_LARGEST,   /* a = input: largest value of its file's type; inf of floats */
     HOST_ELEMSIZE,  /* a = input: bytes of its pixels */
     HOST_INDEX,     /* a = index variable of an enclosing fold or table */
     HOST_FOLD,      /* a = body, b = lo, c = hi, num = index variable, d = HostFold, e = where */

@@ -111,6 +111,7 @@ typedef struct PartsPlan {
     int n_stays;
     double labels;    /* as many are expected where the number is not known yet */
     void **state;     /* by step: what primitives keep on the host while it runs; NULL before */
+    uint64_t room;    /* what a primitive may take for labels (PrimCall.room) */
     uint64_t limit, peak;
     uint64_t least;   /* bytes with which it would just run */
     uint64_t beside;  /* bytes of the limit that are not the parts' */

@@ -16,7 +16,8 @@
 
 enum {
     ROUNDS = 8, /* that are expected of a loop, at most */
-    SHARE = 8   /* less than this part of an image is not worth shorter parts */
+    SHARE = 8,  /* less than this part of an image is not worth shorter parts */
+    ROOM = 8    /* such a share of the limit is for what is known of labels, if that leaves enough */
 };
 
 typedef struct Arranging {
@@ -339,15 +340,28 @@ static bool arrange(Arranging *a)
     return several || (choose_stays(a) && make_room(a));
 }
 
+static bool find_least(const Arranging *a)
+{
+    PartsPlan *p = a->parts;
+    p->least = 0;
+    for (int i = 0; i < p->n; i++) {
+        PartsSegment *seg = &p->segments[i];
+        TRY(parts_least(a->plan, a->target, p, seg, a->err));
+        p->least = seg->bytes > p->least ? seg->bytes : p->least;
+    }
+    return true;
+}
+
 bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, Err *err)
 {
     size_t n = (size_t)p->n + 1;
     Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
     share_grains(&a);
-    for (int i = 0; i < p->n; i++) {
-        PartsSegment *seg = &p->segments[i];
-        TRY(parts_least(plan, target, p, seg, err));
-        p->least = seg->bytes > p->least ? seg->bytes : p->least;
+    p->room = p->limit / ROOM;
+    TRY(find_least(&a));
+    if (p->least > p->limit) {
+        p->room = 0;
+        TRY(find_least(&a));
     }
     a.weight = calloc(n, sizeof *a.weight);
     a.from = calloc(n, sizeof *a.from);

@@ -253,6 +253,8 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
     call.note = &run->notes[task->step];
+    call.room = run->parts->room;
+    call.certain = !isnan(labels);
     call.budget = &run->pixels.budget;
     call.stop = run->exec->stop;
     bool ok = true, reads = parts_reads(run->plan, task) > 0;

@@ -137,7 +137,8 @@ static void choose_axes(FitsOut *out)
 }
 
 /* How large pixels are along the axes of which no other card says it. */
-static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header, const FitsPlace *place)
+static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header,
+                      const FitsPlace *place)
 {
     bool ok = true;
     for (int i = 0; ok && like != NULL && i < out->axes; i++) {

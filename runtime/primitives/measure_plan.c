@@ -180,6 +180,21 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
     return larger(most, rows * FINISHED_GRAIN * (size_t)(list->columns + 1) * sizeof(double));
 }
 
+/* Labels whose sums are there at a time.  In parts all of them if they have room, or as many as have where
+ * their number is not known: others go to the host and come back with every part. */
+static size_t objects_of(const PrimCall *call, size_t pixels, size_t object)
+{
+    size_t objects = pixels / 16 + 64 < MOST_OBJECTS ? pixels / 16 + 64 : MOST_OBJECTS;
+    size_t place = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(uint64_t) + 1;
+    size_t most = (size_t)(call->room / (object + place));
+    if (call->part.cut) {
+        double image = (double)call->w * call->part.h * call->part.d * call->part.channels;
+        double labels = call->certain ? call->labels : image;
+        objects = larger(objects, labels < (double)most ? (size_t)labels : most);
+    }
+    return objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
+}
+
 void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
                      MeasureScratch *s)
 {
@@ -190,9 +205,7 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     /* An object's rows come together again, however many parts it is in. */
     size_t most_lines = larger(lines, (size_t)part.h * (size_t)part.d);
     size_t object = (size_t)lanes->all * 8 + (size_t)lanes->lows * 4;
-    size_t objects = pixels / 16 + 64, rows = larger(most_lines, pixels / 16 + 64);
-    objects = objects < MOST_OBJECTS ? objects : MOST_OBJECTS;
-    objects = objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
+    size_t objects = objects_of(call, pixels, object), rows = larger(most_lines, pixels / 16 + 64);
     rows = rows < MOST_ROWS ? rows : larger(MOST_ROWS, most_lines);
     *s = (MeasureScratch){.objects = (uint32_t)objects, .rows = (uint32_t)rows};
     for (int k = 0; k < list->images; k++) {

@@ -84,6 +84,8 @@ typedef struct PrimCall {
     PrimPart part;
     double labels;           /* in parts: the value at of_value, NaN without one; for scratch_bytes as
                                 many as are expected where it is not known yet, or there is none */
+    bool certain;            /* in parts: labels are as many as there are */
+    uint64_t room;           /* in parts: bytes of scratch that may be for labels, however short parts are */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:

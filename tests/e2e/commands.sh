@@ -27,6 +27,13 @@ json
 expect 0 '' "$PIPEC" check --json "$SAMPLES/blobs.pipe"
 json
 
+# ---- the evaluator's tables are the device's: sorted, and where areas are no whole numbers --
+printf 'input image[y, x]\nobjects = label(image > 150)\noutput t = measure(objects, area, area_bbox, spacing = 0.3, sort = area, order = descending)\n' >sized.pipe
+expect 0 '' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" -q --check -o sized-device
+expect 0 '' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" -q -o sized-reference --device reference
+check cmp sized-device/t.csv sized-reference/t.csv
+check grep -q '[.]' sized-reference/blobs_t.csv
+
 # ---- every stage of every sample --------------------------------------------------------
 for name in $(samples); do
     file=$SAMPLES/$name.pipe

@@ -51,6 +51,10 @@ static const Scene SCENES[] = {
      "output far = distance(objects > 0)\n"
      "output level = s.mean\n",
      {160, 120, 1, 1}, ELEM_F32, BOTH_SPECIAL},
+    /* So many objects that with little memory their sums have to take turns. */
+    {"input image[y, x]\n"
+     "output table = measure(label(image > 128), image, area, mean, max, centroid, solidity)\n",
+     {210, 333, 1, 1}, ELEM_U8, BOTH_NOISE},
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
 

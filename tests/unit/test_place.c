@@ -264,7 +264,7 @@ static ImageFile *written(const char *path, const char *format, const ImageInfo 
     ImageInfo shape = {.x = x, .y = y, .z = 1, .c = 1, .t = 1, .elem = ELEM_U8};
     ImageMeta meta = {.like = like, .place = *place};
     ImageWriter *writer;
-    ImageFile *file;
+    ImageFile *file = NULL;
     Err err = {0};
     if (!image_create(path, format, &shape, ELEM_U8, &meta, &writer, &err) ||
         !image_write(writer, 0, 0, 0, 0, y, zeros, (size_t)x, &err) || !image_commit(writer, &err) ||

@@ -460,6 +460,79 @@ static void test_local_maxima(void **state)
     }
 }
 
+/* ---- touching labels ------------------------------------------------------------------- */
+
+/* Labels of a kind: few large ones, many small ones, another one at each pixel (more pairs than there are
+ * slots), or a few numbers at random. */
+static uint32_t label_of_kind(int kind, RefShape s, size_t p)
+{
+    int x = (int)(p % (size_t)s.w), y = (int)(p / (size_t)s.w % (size_t)s.h);
+    int z = (int)(p / (size_t)s.w / (size_t)s.h);
+    uint32_t noise = (uint32_t)(p * 2654435761U) >> 7;
+    switch (kind) {
+    case 0:
+        return (uint32_t)((x / 9 + y / 7 * 3 + z / 2 * 5) % 11);
+    case 1:
+        return (uint32_t)(x / 2 + y / 3 * 97 + z * 1009) % 60000;
+    case 2:
+        return (uint32_t)(p % 65535) + 1;
+    default:
+        return noise % 6;
+    }
+}
+
+static void check_touches(RefShape s, int kind, Elem elem, int shape)
+{
+    size_t n = ref_pixels(s);
+    uint32_t *labels = zeroed(n * sizeof *labels);
+    uint8_t *expected = zeroed(n), *found = zeroed(n);
+    void *stored = zeroed(n * elem_size(elem));
+    for (size_t p = 0; p < n; p++) {
+        labels[p] = label_of_kind(kind, s, p) & (elem == ELEM_U8 ? 0xFF : UINT32_MAX);
+        elem_put(stored, p, elem, labels[p]);
+    }
+    assert_true(ref_touches(labels, s, expected));
+    Job job = {.primitive = "touches",
+               .s = s,
+               .elem = {elem},
+               .pixels = {stored},
+               .stored = true,
+               .count = -1,
+               .shape = shape,
+               .out = ELEM_U8};
+    (void)run_job(&job, found);
+    compare(&job, "labels", -1, found, expected);
+    free(labels);
+    free(expected);
+    free(found);
+    free(stored);
+}
+
+static void test_touches(void **state)
+{
+    (void)state;
+    static const RefShape shapes[] = {{1, 1, 1, 1},  {7, 1, 1, 1},  {1, 9, 1, 1},  {2, 2, 2, 1},
+                                      {33, 20, 1, 1}, {19, 11, 5, 1}, {13, 9, 3, 2}, {300, 211, 1, 1},
+                                      {70, 41, 23, 1}};
+    static const Elem elems[] = {ELEM_U8, ELEM_U16, ELEM_U32};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int kind = 0; kind < 4 && !skipped(shapes[i]); kind++) {
+            check_touches(shapes[i], kind, elems[((int)i + kind) % 3], kind % 2);
+        }
+    }
+}
+
+/* Two pairs by hand: 1 meets 2 on its right first, 2 meets 1 on its left, 3 meets 2 above. */
+static void the_reference_of_touches_is_right(void **state)
+{
+    (void)state;
+    static const uint32_t labels[] = {1, 2, 0, 1, 2, 2, 0, 3, 3};
+    static const uint8_t want[] = {2, 1, 0, 0, 8, 0, 0, 4, 0};
+    uint8_t bits[9];
+    assert_true(ref_touches(labels, (RefShape){3, 3, 1, 1}, bits));
+    assert_memory_equal(bits, want, sizeof want);
+}
+
 /* ---- watershed and hulls --------------------------------------------------------------- */
 
 static void check_watershed(RefShape s, int kind, int connectivity, int mode)
@@ -726,6 +799,8 @@ int main(void)
         cmocka_unit_test(test_nearest_label),
         cmocka_unit_test(test_reconstruct),
         cmocka_unit_test(test_local_maxima),
+        cmocka_unit_test(test_touches),
+        cmocka_unit_test(the_reference_of_touches_is_right),
         cmocka_unit_test(test_watershed),
         cmocka_unit_test(test_hull),
     };
