@@ -406,9 +406,9 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     const char *v = atom(arena, cg_expr(cx, body));
     switch (fold->fold) {
     case IR_FOLD_SUM:
-        return arena_printf(arena, "%s + %s", acc, v);
+        return arena_printf(arena, integer ? "px_add(%s, %s)" : "%s + %s", acc, v);
     case IR_FOLD_PROD:
-        return arena_printf(arena, "%s * %s", acc, v);
+        return arena_printf(arena, integer ? "px_mul(%s, %s)" : "%s * %s", acc, v);
     case IR_FOLD_ANY:
         return arena_printf(arena, "%s || %s", acc, v);
     case IR_FOLD_ALL:
@@ -444,14 +444,39 @@ static void leave(CgContext *cx, Scope scope)
     cx->loops.n = scope.loops;
 }
 
-static void open_loop(CgContext *cx, const IrExprNode *n)
+/* How many sequences of folds stand inside one another in each expression; visited bottom-up. */
+static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
+{
+    unsigned char *nesting = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    const IrExpr child[] = {n->a, n->b, n->c, n->where};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        nesting[e] = nesting[child[i]] > nesting[e] ? nesting[child[i]] : nesting[e];
+    }
+    nesting[e] = (unsigned char)(nesting[e] + (n->op == IR_X_FOLD && !n->flat));
+}
+
+/* A window in a window is unrolled; three of them would be thousands of steps. */
+static bool is_unrolled(CgContext *cx, IrExpr fold)
+{
+    enum { MOST = 2 };
+    const IrGraph *g = cx->k->g;
+    unsigned char *nesting = arena_array(cx->k->arena, unsigned char, g->exprs.n);
+    ir_walk(g, fold, note_nesting, nesting);
+    return nesting[fold] <= MOST;
+}
+
+static void open_loop(CgContext *cx, IrExpr fold)
 {
     CgKernel *k = cx->k;
+    const IrExprNode node = *ir_expr(k->g, fold), *n = &node;
     const char *name = loop_name(cx, cx->loops.n);
     const char *macro = loop_macro(k, name);
     const char *lo = cg_define_int(k, n->b, arena_printf(k->arena, "%s_LO", macro));
     const char *hi = cg_define_int(k, n->c, arena_printf(k->arena, "%s_HI", macro));
-    cg_line(cx, "#pragma unroll");
+    if (is_unrolled(cx, fold)) {
+        cg_line(cx, "#pragma unroll");
+    }
     cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, lo, name, hi, name);
     cx->indent++;
     vec_push(k->arena, &cx->loops, (CgLoop){(int)n->num, n->b, n->c, name});
@@ -462,11 +487,12 @@ static IrExprNode open_loops(CgContext *cx, IrExpr fold, int *depth)
 {
     IrExprNode n = *ir_expr(cx->k->g, fold);
     for (*depth = 1;; ++*depth) {
-        open_loop(cx, &n);
+        open_loop(cx, fold);
         if (!n.flat) {
             return n;
         }
-        n = *ir_expr(cx->k->g, n.a);
+        fold = n.a;
+        n = *ir_expr(cx->k->g, fold);
     }
 }
 
@@ -554,7 +580,7 @@ static const char *fold_text(CgContext *cx, IrExpr e)
     const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
     cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
     Scope scope = enter(cx);
-    open_loop(cx, &n);
+    open_loop(cx, e);
     cg_fold_steps(cx, e, acc);
     close_loops(cx, 1);
     leave(cx, scope);

@@ -714,6 +714,74 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 /* ---- integers -------------------------------------------------------------------------- */
 
 /*
+ * px_add, px_sub, px_mul, px_neg: results wrap to 32 bits.  Of plain ints a compiler may believe that
+ * they never do: image * image > 2 is then true even where the product is negative.
+ */
+#ifdef PX_OPENCL
+#define PX_ADD_I32 px_add
+#define PX_ADD_U32 px_add
+#define PX_SUB_I32 px_sub
+#define PX_SUB_U32 px_sub
+#define PX_MUL_I32 px_mul
+#define PX_MUL_U32 px_mul
+#define PX_NEG_I32 px_neg
+#define PX_NEG_U32 px_neg
+#else
+#define PX_ADD_I32 px_add_i32
+#define PX_ADD_U32 px_add_u32
+#define PX_SUB_I32 px_sub_i32
+#define PX_SUB_U32 px_sub_u32
+#define PX_MUL_I32 px_mul_i32
+#define PX_MUL_U32 px_mul_u32
+#define PX_NEG_I32 px_neg_i32
+#define PX_NEG_U32 px_neg_u32
+#define px_add(a, b) _Generic((a) + (b), PxU32 : px_add_u32, default : px_add_i32)(a, b)
+#define px_sub(a, b) _Generic((a) + (b), PxU32 : px_sub_u32, default : px_sub_i32)(a, b)
+#define px_mul(a, b) _Generic((a) + (b), PxU32 : px_mul_u32, default : px_mul_i32)(a, b)
+#define px_neg(a) _Generic((a), PxU32 : px_neg_u32, default : px_neg_i32)(a)
+#endif
+
+static inline PX_OVERLOAD int PX_ADD_I32(int a, int b)
+{
+    return (int)((PxU32)a + (PxU32)b);
+}
+
+static inline PX_OVERLOAD PxU32 PX_ADD_U32(PxU32 a, PxU32 b)
+{
+    return a + b;
+}
+
+static inline PX_OVERLOAD int PX_SUB_I32(int a, int b)
+{
+    return (int)((PxU32)a - (PxU32)b);
+}
+
+static inline PX_OVERLOAD PxU32 PX_SUB_U32(PxU32 a, PxU32 b)
+{
+    return a - b;
+}
+
+static inline PX_OVERLOAD int PX_MUL_I32(int a, int b)
+{
+    return (int)((PxU32)a * (PxU32)b);
+}
+
+static inline PX_OVERLOAD PxU32 PX_MUL_U32(PxU32 a, PxU32 b)
+{
+    return a * b;
+}
+
+static inline PX_OVERLOAD int PX_NEG_I32(int a)
+{
+    return (int)(0u - (PxU32)a);
+}
+
+static inline PX_OVERLOAD PxU32 PX_NEG_U32(PxU32 a)
+{
+    return 0u - a;
+}
+
+/*
  * px_floordiv, px_mod: Python's // and %, for int and for unsigned: the quotient is rounded down,
  * the remainder has the sign of b; both are 0 where b is 0, and results wrap to 32 bits.
  */

@@ -99,8 +99,9 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
     bool rounds =
         cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2%s",
-             rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2%s%s%s",
+             rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", options->flags ? " " : "",
+             options->flags ? options->flags : "");
     dev->alignment = 256;
     while (dev->alignment < cl_device_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
         dev->alignment *= 2;

@@ -40,6 +40,7 @@ typedef struct DevOptions {
     bool profile;          /* event times of every launch and transfer are kept */
     const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
                               ~/.cache/pipec, unless the driver has its own; "": none */
+    const char *flags;     /* for the driver's compiler, beside those that every kernel needs; NULL: none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
 } DevOptions;

@@ -8,8 +8,8 @@
  * In parts the labels of each part are marked first, then each part is painted, one channel at a time.  There
  * the bitmap is of as many as there are (of_value); arbitrary ones are in a tree (id_tree.h).
  *
- * Scratch: 12 bits for each possible key of a bitmap, or what a tree takes.  Bytes moved per pixel on a GPU: 4 labels, 0.1 bitmap;
- * 4 labels, 3 out.
+ * Scratch: 12 bits for each possible key of a bitmap, or what a tree takes.  Bytes moved per pixel on a GPU:
+ * 4 labels, 0.1 bitmap; 4 labels, 3 out.
  */
 #include "id_tree.h"
 #include "prim_lanes.h"

@@ -70,6 +70,13 @@ sweep memory '1 2 3 4 5' ''
 sweep device '1 3 4' ''
 sweep device '1 3 4' 1
 
+# The temporary folder is full: pixels of a run in parts find no room on the host.
+LIMIT='--memory 256KiB --host-memory 1KiB'
+sweep files '1 5' 1
+run files 1 1
+judge 'a full temporary folder' 5
+says 'set TMPDIR to a folder with more room'
+
 # A device that has less memory than it says: the run takes what there is, or says what would do.
 LIMIT=
 for bytes in 400000 150000; do

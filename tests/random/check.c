@@ -20,13 +20,15 @@ const char *const CHECK_NAMES[CHECK_OUTCOMES] = {
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
-    {"all", FUSE_ALL, NULL, 0, false},
-    {"pointwise", FUSE_POINTWISE, NULL, 0, false},
-    {"none", FUSE_NONE, NULL, 0, false},
-    {"all in parts of 16", FUSE_ALL, NULL, 16, false},
-    {"all in parts of 3", FUSE_ALL, NULL, 3, false},
-    {"all under a limit", FUSE_ALL, NULL, 0, true},
-#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false},
+    {"all", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE},
+    {"pointwise", FUSE_POINTWISE, NULL, 0, false, SHAPE_BY_DEVICE},
+    {"none", FUSE_NONE, NULL, 0, false, SHAPE_BY_DEVICE},
+    {"all in parts of 16", FUSE_ALL, NULL, 16, false, SHAPE_BY_DEVICE},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false, SHAPE_BY_DEVICE},
+    {"all under a limit", FUSE_ALL, NULL, 0, true, SHAPE_BY_DEVICE},
+    {"all as on a GPU", FUSE_ALL, NULL, 0, false, SHAPE_GPU},
+    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, SHAPE_GPU},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, SHAPE_BY_DEVICE},
 #include "passes/passes.def"
 #undef P
 };
@@ -100,12 +102,22 @@ static bool same_graph(Checking *c, const Variant *v)
     for (int i = 0; i < c->subject->n_cases; i++) {
         BothResult got;
         Err err = {0};
+        if (c->refused[i].code != CODE_OK) {
+            continue;
+        }
         bool ok = both_evaluate(g, &c->cases[i], &got, &err);
         ok = agree(c, i, ok, &err, &got);
         both_free(&got);
         TRY(ok);
     }
     return true;
+}
+
+/* Extents that do not fit, which the evaluator does not ask, and windows without end, which it would
+ * count. */
+static bool is_refusal(const Err *err)
+{
+    return err->code == CODE_FILES || err->code == CODE_USAGE;
 }
 
 /* Extents and memory, without a device. */
@@ -119,8 +131,8 @@ static bool can_be_planned(Checking *c, const Program *program)
         both_inputs(&c->cases[i], inputs);
         bool ok = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err);
         exec_plan_free(plan);
-        if (!ok && err.code == CODE_FILES) {
-            c->refused[i] = err; /* extents that do not fit: the evaluator does not ask */
+        if (!ok && is_refusal(&err)) {
+            c->refused[i] = err;
         } else if (!ok && c->refused[i].code == CODE_OK) {
             return found(c, CHECK_FAILS, "cannot be planned: %s", err.text);
         }
@@ -174,6 +186,7 @@ static bool same_runs(Checking *c, const Program *program, const Variant *varian
         BothResult got = {0};
         err_clear(&err);
         c->cases[i].part_rows = variant->part_rows;
+        c->cases[i].shape = variant->shape;
         c->cases[i].limit = variant->limited ? limit_of(c, program, i) : 0;
         if (variant->limited && c->cases[i].limit == 0) {
             continue;
@@ -273,6 +286,9 @@ static bool are_small(Checking *c)
         bool large = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err) &&
                      plan->peak > LARGEST;
         exec_plan_free(plan);
+        if (is_refusal(&err)) {
+            c->refused[i] = err;
+        }
         if (large) {
             return found(c, CHECK_REFUSED, "%s", "too large");
         }
@@ -293,7 +309,9 @@ static bool evaluate_cases(Checking *c)
     }
     TRY(are_small(c));
     for (int i = 0; i < c->subject->n_cases; i++) {
-        both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
+        if (c->refused[i].code == CODE_OK) {
+            both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
+        }
     }
     return true;
 }

@@ -36,6 +36,7 @@ typedef struct Variant {
     const char *without; /* the pass that is left out; NULL: none */
     int part_rows;       /* runs work on parts of so many rows; 0: in one piece */
     bool limited;        /* runs get less memory than they need in one piece */
+    int shape;           /* of kernels: SHAPE_BY_DEVICE, or SHAPE_GPU on any device */
 } Variant;
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;

@@ -4,6 +4,7 @@
  *   random_pipelines --seeds 1..1000                      as graphs: thousands a minute
  *   random_pipelines --seeds 1..40 --device               on a device too
  *   random_pipelines --seeds 1..100000 --hours 8 --device until the time is over
+ *   random_pipelines --seeds 1..40 --device --quick       kernels compiled without optimisation
  *   random_pipelines --seeds 1..200 --device --variant "all under a limit"
  *   random_pipelines FILE.pipe...  [--device] [--shrink]  files as shrinking writes them
  *   random_pipelines --seeds 7 --print                    only the pipeline
@@ -25,12 +26,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 400, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
+enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 200, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
 
 typedef struct Options {
     unsigned first, last;
-    bool device, print, coverage, shrink;
+    bool device, quick, print, coverage, shrink;
     double hours;
+    time_t begin;
     const char *out, *variant; /* variant: a name of CHECK_VARIANTS; NULL: by the seed */
 } Options;
 
@@ -55,7 +57,8 @@ static Device *open_device(void)
     Device *dev = NULL;
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    const DevOptions how = {.choice = wanted != NULL ? wanted : "cpu"};
+    const DevOptions how = {.choice = wanted != NULL ? wanted : "cpu",
+                            .flags = options.quick ? "-cl-opt-disable" : NULL};
     if (!dev_open(&how, &dev, &err)) {
         fprintf(stderr, "%s\n", err.text);
         exit(EXIT_FAILURE);
@@ -73,12 +76,17 @@ static Checks checks_of(unsigned seed, Device *dev)
     return (Checks){.graphs = variants, .runs = dev != NULL ? variants : 0, .dev = dev};
 }
 
+static bool time_is_over(void)
+{
+    return options.hours > 0 && difftime(time(NULL), options.begin) > options.hours * 3600;
+}
+
 /* Seeds from shared->seed to shared->last, until one is wrong. */
 static void check_seeds(void *context)
 {
     (void)context;
     Device *dev = shared->device ? open_device() : NULL;
-    for (; shared->seed <= shared->last; shared->seed++) {
+    for (; shared->seed <= shared->last && !time_is_over(); shared->seed++) {
         child_limit(LIMIT_SECONDS);
         shared->verdict = (Verdict){.outcome = CHECK_SAME};
         generate(shared->seed, &shared->subject, shared->used);
@@ -190,10 +198,9 @@ static void investigate(const char *name)
 
 static int run_seeds(void)
 {
-    time_t begin = time(NULL);
     int findings = 0;
     shared->device = options.device;
-    for (unsigned seed = options.first; seed <= options.last;) {
+    for (unsigned seed = options.first; seed <= options.last && !time_is_over();) {
         unsigned chunk = seed + (options.device ? DEVICE_SEEDS : 1000) - 1;
         shared->seed = seed;
         shared->last = chunk < options.last ? chunk : options.last;
@@ -204,9 +211,6 @@ static int run_seeds(void)
             snprintf(name, sizeof name, "seed_%u", seed++);
             investigate(name);
             findings++;
-        }
-        if (options.hours > 0 && difftime(time(NULL), begin) > options.hours * 3600) {
-            break;
         }
     }
     printf("%u pipelines, %u of them refused, %d wrong\n", shared->checked, shared->refused, findings);
@@ -304,6 +308,8 @@ static bool take_options(int *argc, char **argv)
             i++;
         } else if (strcmp(argv[i], "--device") == 0) {
             options.device = true;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            options.quick = true;
         } else if (strcmp(argv[i], "--coverage") == 0) {
             options.coverage = true;
         } else if (strcmp(argv[i], "--shrink") == 0) {
@@ -323,11 +329,12 @@ int main(int argc, char **argv)
 {
     shared = child_shared(sizeof *shared);
     if (shared == NULL || !take_options(&argc, argv)) {
-        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--coverage] [--print] "
+        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--quick] [--coverage] [--print] "
                         "[--out DIR] | FILE.pipe... [--device] [--shrink]\n");
         return 2;
     }
     int wrong = 0;
+    options.begin = time(NULL);
     shared->device = options.device;
     for (int i = 1; i < argc; i++) {
         wrong += !check_file(argv[i]);

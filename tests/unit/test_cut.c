@@ -87,7 +87,6 @@ static void look_at_plan(const Op *op, IrGraph *g, bool volume)
         whole_images++;
         return;
     }
-    uint64_t parts = plan->peak;
     for (int i = 0; i < plan->parts->n; i++) {
         const PartsSegment *seg = &plan->parts->segments[i];
         for (int k = 0; k < seg->n_windows; k++) {
@@ -99,13 +98,6 @@ static void look_at_plan(const Op *op, IrGraph *g, bool volume)
             }
         }
     }
-    exec_plan_free(plan);
-    target.part_rows = 0;
-    target.limit = 0;
-    assert_true(exec_plan_new(program, &target, &input, params, &plan, &err));
-    print_message("%-24s %s: whole %9.3f forced %9.3f least %9.3f MiB\n", op->name, volume ? "3-D" : "2-D",
-           (double)plan->peak / 0x1p20, (double)parts / 0x1p20,
-           (double)exec_plan_least(program, &target, &input, params) / 0x1p20);
     exec_plan_free(plan);
 }
 
