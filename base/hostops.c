@@ -20,17 +20,15 @@ static const struct OpRow {
     const char *name;
     int operands;
     double (*eval)(double a, double b, double c);
-} OPS[] = {
+} OPS[HOSTOP_COUNT] = {
 #define H(NAME, text, operands, expression) {text, operands, eval_##NAME},
 #include "hostops.def"
 #undef H
 };
 
-enum { N_OPS = sizeof OPS / sizeof OPS[0] };
-
 int hostop_from_name(const char *name)
 {
-    for (int op = 0; op < N_OPS; op++) {
+    for (int op = 0; op < HOSTOP_COUNT; op++) {
         if (strcmp(OPS[op].name, name) == 0) {
             return op;
         }
@@ -40,15 +38,15 @@ int hostop_from_name(const char *name)
 
 int hostop_arity(int op)
 {
-    return op >= 0 && op < N_OPS ? OPS[op].operands : 0;
+    return op >= 0 && op < HOSTOP_COUNT ? OPS[op].operands : 0;
 }
 
 const char *hostop_name(int op)
 {
-    return op >= 0 && op < N_OPS ? OPS[op].name : NULL;
+    return op >= 0 && op < HOSTOP_COUNT ? OPS[op].name : NULL;
 }
 
 double hostop_eval(int op, double a, double b, double c)
 {
-    return op >= 0 && op < N_OPS ? OPS[op].eval(a, b, c) : NAN;
+    return op >= 0 && op < HOSTOP_COUNT ? OPS[op].eval(a, b, c) : NAN;
 }

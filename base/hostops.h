@@ -5,6 +5,14 @@
 #ifndef BASE_HOSTOPS_H
 #define BASE_HOSTOPS_H
 
+/* The operators, in the order of hostops.def. */
+enum {
+#define H(NAME, text, operands, expression) HOSTOP_##NAME,
+#include "hostops.def"
+#undef H
+    HOSTOP_COUNT
+};
+
 /* The operator called `name` ("add", as in hostops.def), or -1. */
 int hostop_from_name(const char *name);
 /* Its number of operands; 0 when there is no such operator. */

@@ -114,8 +114,13 @@ static void outputs(const Program *p, Str *out)
         field_text(out, "name", o->name);
         field_text(out, "format", o->format);
         field_text(out, "axes", o->axes);
-        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d},\n", (int)o->kind,
+        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d", (int)o->kind,
                  o->buffer, o->value, o->table);
+        for (int k = 0; k < 12 && o->place.moved; k++) {
+            str_addf(out, "%s%d", k == 0 ? ", .place = {true, {{" : k % 4 == 0 ? "}, {" : ", ",
+                     o->place.of[k / 4][k % 4]);
+        }
+        str_add(out, o->place.moved ? "}}}},\n" : "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\nstatic const ProgTable tables[] = {\n");
     for (int i = 0; i < p->n_tables; i++) {
@@ -169,8 +174,8 @@ static void kernels(const Program *p, Str *out)
         str_addf(out, "static const ProgDefine kernel%d_defines[] = {\n", i);
         for (int d = 0; d < k->n_defines; d++) {
             const ProgDefine *def = &k->defines[d];
-            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, ", (int)def->kind,
-                     def->name, def->expr, def->n);
+            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, .elem = %d, ",
+                     (int)def->kind, def->name, def->expr, def->n, (int)def->elem);
             table_indices("index", def->index, def->n, out);
             table_indices("lo", def->lo, def->n, out);
             table_indices("hi", def->hi, def->n, out);
@@ -231,6 +236,7 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
         }
         str_add(out, "};\n");
     }
+    int_array(out, i, "uses", s->uses, s->n_uses);
     int_array(out, i, "writes", s->writes, s->n_writes);
     int_array(out, i, "inputs", s->inputs, s->n_inputs);
     int_array(out, i, "exprs", s->exprs, s->n_exprs);
@@ -257,12 +263,13 @@ static void steps(const Program *p, Str *out)
         field_text(out, "primitive", s->primitive);
         field_text(out, "text", s->text);
         str_addf(out,
-                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .value = %d, "
-                 ".of_value = %d, .at_most = %d,",
-                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), s->value, s->of_value,
-                 s->at_most);
+                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .plain = %s, .value = %d, "
+                 ".of_value = %d, .at_most = %d, .ended = %d,",
+                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), truth(s->plain), s->value, s->of_value,
+                 s->at_most, s->ended);
         array_field(out, i, "args", s->n_args);
         array_field(out, i, "reads", s->n_reads);
+        array_field(out, i, "uses", s->n_uses);
         array_field(out, i, "writes", s->n_writes);
         array_field(out, i, "inputs", s->n_inputs);
         array_field(out, i, "exprs", s->n_exprs);
@@ -270,6 +277,28 @@ static void steps(const Program *p, Str *out)
         str_add(out, "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\n");
+}
+
+/* As strings: binaries of many drivers are text. */
+static void binaries(const Program *p, Str *out)
+{
+    enum { LINE = 100 };
+    str_add(out, "static const ProgBinary binaries[] = {\n");
+    for (int i = 0; i < p->n_binaries; i++) {
+        const ProgBinary *b = &p->binaries[i];
+        str_addf(out, "    {\"%s\", \"", b->key);
+        for (size_t k = 0; k < b->size; k++) {
+            unsigned char c = (unsigned char)b->bytes[k];
+            str_add(out, k > 0 && k % LINE == 0 ? "\"\n     \"" : "");
+            if (c < ' ' || c > '~' || c == '"' || c == '\\' || c == '?') {
+                str_addf(out, "\\%03o", c);
+            } else {
+                str_addf(out, "%c", c);
+            }
+        }
+        str_addf(out, "\", %zu},\n", b->size);
+    }
+    str_add(out, "    {.key = NULL}};\n\n");
 }
 
 void cg_emit_c(const Program *p, const char *name, Str *out)
@@ -280,6 +309,7 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
     memory(p, out);
     kernels(p, out);
     steps(p, out);
+    binaries(p, out);
     str_addf(out, "static const Program %s = {\n   ", name);
     field_text(out, "name", p->name);
     field_text(out, "version", p->version);
@@ -293,9 +323,10 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
              "    .params = params, .n_params = %d, .outputs = outputs, .n_outputs = %d,\n"
              "    .tables = tables, .n_tables = %d, .needs = needs, .n_needs = %d, .grids = grids, .n_grids = %d,\n"
              "    .buffers = buffers, .n_buffers = %d, .n_values = %d,\n"
-             "    .kernels = kernels, .n_kernels = %d, .steps = steps, .n_steps = %d};\n",
+             "    .kernels = kernels, .n_kernels = %d, .steps = steps, .n_steps = %d,\n"
+             "    .binaries = binaries, .n_binaries = %d};\n",
              p->n_host, p->n_inputs, p->n_params, p->n_outputs, p->n_tables, p->n_needs, p->n_grids,
-             p->n_buffers, p->n_values, p->n_kernels, p->n_steps);
+             p->n_buffers, p->n_values, p->n_kernels, p->n_steps, p->n_binaries);
 }
 
 void cg_show_kernels(const Program *p, Str *out)

@@ -179,7 +179,7 @@ static const char *place_text(CgKernel *k, const CgLoop *loop)
 }
 
 /* An index expression as an element of a table that the host fills. */
-static const char *table_text(CgContext *cx, IrExpr e, const char *suffix)
+static const char *table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix)
 {
     CgKernel *k = cx->k;
     bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
@@ -193,7 +193,7 @@ static const char *table_text(CgContext *cx, IrExpr e, const char *suffix)
         }
     }
     const char *name = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name), suffix);
-    name = cg_define_table(k, e, name, loop, n);
+    name = cg_define_table(k, e, elem, name, loop, n);
     const char *at = place_text(k, loop[0]);
     for (int i = 1; i < n; i++) {
         at = arena_printf(k->arena, "(%s) * %s_N%d + %s", at, name, i, place_text(k, loop[i]));
@@ -364,12 +364,13 @@ static const char *host_text(CgContext *cx, IrExpr e, Elem type)
     }
     bool signs = false;
     ir_walk(cx->k->g, e, find_signs, &signs);
-    const char *text = type == ELEM_I32 || !signs ? cg_int_text(cx, e, "HOST") : NULL;
-    if (text != NULL) {
-        return type == ELEM_I32 ? text : arena_printf(cx->k->arena, "(%s)%s", cg_type(type), text);
+    const char *text = elem_is_integer(type) || !signs ? cg_int_text(cx, e, "HOST") : NULL;
+    if (text == NULL) {
+        return table_text(cx, e, type, "W");
     }
-    text = table_text(cx, e, "W");
-    return type == ELEM_I32 ? arena_printf(cx->k->arena, "(int)%s", text) : text;
+    return type == ELEM_I32   ? text
+           : type == ELEM_U32 ? arena_printf(cx->k->arena, "convert_uint_sat(%s)", text)
+                              : arena_printf(cx->k->arena, "(%s)%s", cg_type(type), text);
 }
 
 /* ---- folds ----------------------------------------------------------------------------- */
@@ -520,7 +521,7 @@ static const char *where_text(CgContext *cx, IrExpr where)
 {
     const char *text = count_indices(cx, where) > 2 ? condition_text(cx, where) : NULL;
     return text != NULL ? text
-                        : arena_printf(cx->k->arena, "%s != 0", table_text(cx, where, "WHERE"));
+                        : arena_printf(cx->k->arena, "%s != 0", table_text(cx, where, ELEM_F32, "WHERE"));
 }
 
 /* The combining line of a fold whose outer loop is open already: the loops inside, if the
@@ -719,7 +720,9 @@ static const char *value_text(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
     const char *values = cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
-    return arena_printf(k->arena, "%s[%d]", values, k->cg->slot[n->node] + (int)n->num);
+    int slot = k->cg->slot[n->node] + (int)n->num;
+    vec_push(k->arena, &k->uses, slot);
+    return arena_printf(k->arena, "%s[%d]", values, slot);
 }
 
 static const char *make_text(CgContext *cx, IrExpr e)

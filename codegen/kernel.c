@@ -101,6 +101,7 @@ static const char *add_define(CgKernel *k, ProgDefine def, const char *name)
     for (int i = 0; i < k->defines.n; i++) {
         const ProgDefine *have = &k->defines.at[i];
         if (have->kind == def.kind && have->expr == def.expr && have->n == def.n &&
+            have->elem == def.elem &&
             memcmp(have->index, def.index, sizeof def.index) == 0 &&
             memcmp(have->lo, def.lo, sizeof def.lo) == 0 &&
             memcmp(have->hi, def.hi, sizeof def.hi) == 0) {
@@ -147,10 +148,10 @@ static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
     return n->op == IR_X_INDEX && (int)n->num == rename->from ? ir_index(g, rename->to) : e;
 }
 
-const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const *loop,
-                            int n)
+const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
+                            const CgLoop *const *loop, int n)
 {
-    ProgDefine def = {.kind = DEF_TABLE, .n = n};
+    ProgDefine def = {.kind = DEF_TABLE, .n = n, .elem = elem};
     for (int i = 0; i < n; i++) {
         Rename rename = {loop[i]->index, k->cg->table_index[i], false};
         ir_walk(k->g, e, find_binder, &rename);

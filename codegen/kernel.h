@@ -37,6 +37,7 @@ typedef struct CgKernel {
     Vec(CgParam) params;
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
+    Vec(int) uses;             /* slots of whole-image values that it reads */
     Vec(const IrFunction *) functions;
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
@@ -52,11 +53,11 @@ const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 /* A macro for a host expression that shapes the code: literal text when it is constant. */
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
-/* A table of weights for an index expression over n loops: name of the array.  Tables that
+/* A table of weights of type `elem` for an index expression over n loops: name of the array.  Tables that
  * differ only in the numbers of their indices are one. */
 typedef struct CgLoop CgLoop;
-const char *cg_define_table(CgKernel *k, IrExpr e, const char *name, const CgLoop *const *loop,
-                            int n);
+const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
+                            const CgLoop *const *loop, int n);
 /* Declares that `node` is read with these offsets along the march axis (0 = none). */
 void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
 /* Declares that it is read at these places (ProgRead), besides. */
@@ -162,5 +163,6 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *sliced);
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out);
 void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out);
 void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out);
-void cg_reader(CgKernel *k, IrId node, Str *out);
+/* `ended` > 0: the slot that says that nothing need be read any more. */
+void cg_reader(CgKernel *k, IrId node, int ended, Str *out);
 #endif

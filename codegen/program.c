@@ -340,6 +340,8 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
     step.n_args = k->params.n;
     step.reads = k->reads.at;
     step.n_reads = k->reads.n;
+    step.uses = k->uses.at;
+    step.n_uses = k->uses.n;
     vec_push(b->arena, &b->steps, step);
 }
 
@@ -401,6 +403,30 @@ static void kernel_step(Build *b, const IrStep *step)
     add_step(b, &k, out);
 }
 
+/* Of the innermost loop that is open. */
+static int ended_slot(const Build *b)
+{
+    int depth = 0;
+    for (int s = b->steps.n - 1; s >= 0; s--) {
+        const ProgStep *step = &b->steps.at[s];
+        if (step->kind == STEP_LOOP && depth == 0) {
+            return step->ended;
+        }
+        depth += (step->kind == STEP_END) - (step->kind == STEP_LOOP);
+    }
+    return 0;
+}
+
+/* A pixel, maybe in another type. */
+static bool is_plain(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    while (n->op == IR_X_CAST) {
+        n = ir_expr(g, n->a);
+    }
+    return e == 0 || n->op == IR_X_READ;
+}
+
 static void primitive_step(Build *b, const IrStep *step)
 {
     IrId id = step->stages.at[0];
@@ -409,7 +435,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_init(&body, b->arena);
     str_add(&body, "\n");
     quote_lines(b, step, &body);
-    cg_reader(&k, id, &body);
+    cg_reader(&k, id, ended_slot(b), &body);
     cg_reads(&k, step, id, arena_array(b->arena, CgHalo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
@@ -440,6 +466,10 @@ static void primitive_step(Build *b, const IrStep *step)
     for (int i = 0; i < IR_MAX_ARG && node.arg[i] != 0; i++) {
         exprs[out.n_exprs++] = cg_host(&b->cg.host, node.arg[i]);
     }
+    out.plain = true;
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        out.plain = out.plain && is_plain(b->g, node.in[i]);
+    }
     out.inputs = inputs;
     out.exprs = exprs;
     out.kernel = add_kernel(b, &k, &body, lines);
@@ -468,6 +498,7 @@ static void loop_step(Build *b, int id)
     out.n_exprs = 1;
     out.at_most = count[0];
     out.value = loop->until != 0 ? b->program->n_values++ : -1;
+    out.ended = loop->until != 0 ? b->program->n_values++ : 0;
     vec_push(b->arena, &b->steps, out);
 }
 
@@ -699,6 +730,11 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
     out.buffer = b->cg.buffer[o->node];
     out.value = b->cg.slot[o->node];
     out.axes = axes_of(b, o->node);
+    out.place.moved = o->place.moved;
+    for (int i = 0; i < 12 && o->place.moved; i++) {
+        IrExpr e = o->place.of[i / 4][i % 4];
+        out.place.of[i / 4][i % 4] = e != 0 ? cg_host(&b->cg.host, e) : -1;
+    }
     return out;
 }
 

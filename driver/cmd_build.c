@@ -1,6 +1,7 @@
 /*
  * build: the program as C source, compiled and linked with the runtime into an executable, or
- * (--library) left as NAME.c and NAME.h for a C program of the user's own.
+ * (--library) left as NAME.c and NAME.h for a C program of the user's own.  With --for, what a device's driver
+ * makes of the kernels goes into it.
  *
  * The compiler is $CC or cc.  The runtime's library and headers are looked for beside the pipec
  * that is running: in its build folder, or where it was installed.
@@ -16,6 +17,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { MOST_SHAPES = 16 };
 
 typedef struct Places {
     char include[PATH_MAX]; /* holds runtime/program.h */
@@ -178,35 +181,62 @@ static bool build_library(Compilation *c, const char *to, Err *err)
     return file_write(arena_printf(&c->arena, "%s.h", to), header.at, header.n, err);
 }
 
+typedef struct BuildOptions {
+    const char *path, *to, *device;
+    const char *shapes[MOST_SHAPES];
+    int n_shapes;
+    bool library;
+} BuildOptions;
+
+static bool take_options(int argc, char **argv, BuildOptions *o)
+{
+    *o = (BuildOptions){.path = NULL};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
+            o->to = argv[++i];
+        } else if (strcmp(argv[i], "--for") == 0 && i + 1 < argc) {
+            o->device = argv[++i];
+        } else if (strcmp(argv[i], "--shape") == 0 && i + 1 < argc && o->n_shapes < MOST_SHAPES) {
+            o->shapes[o->n_shapes++] = argv[++i];
+        } else if (strcmp(argv[i], "--library") == 0) {
+            o->library = true;
+        } else if (argv[i][0] == '-' || o->path != NULL) {
+            usage_error("build: '%s' is not known here; pipec build FILE.pipe -o NAME [--library] "
+                        "[--for DEVICE --shape 2048x2048:u16...]", argv[i]);
+            return false;
+        } else {
+            o->path = argv[i];
+        }
+    }
+    if (o->path == NULL) {
+        usage_error("which pipeline? pipec build FILE.pipe -o NAME");
+        return false;
+    }
+    if ((o->device != NULL) != (o->n_shapes > 0)) {
+        usage_error("build: --for DEVICE and --shape 2048x2048:u16 go together: kernels are compiled for images "
+                    "of a shape");
+        return false;
+    }
+    return true;
+}
+
 int cmd_build(int argc, char **argv)
 {
     CompileOptions options;
-    if (!take_compile_options(&argc, argv, &options)) {
+    BuildOptions own;
+    if (!take_compile_options(&argc, argv, &options) || !take_options(argc, argv, &own)) {
         return CODE_USAGE;
     }
-    const char *path = NULL, *to = NULL;
-    bool library = false;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
-            to = argv[++i];
-        } else if (strcmp(argv[i], "--library") == 0) {
-            library = true;
-        } else if (argv[i][0] == '-' || path != NULL) {
-            return usage_error("build: '%s' is not known here; pipec build FILE.pipe -o NAME "
-                               "[--library]", argv[i]);
-        } else {
-            path = argv[i];
-        }
-    }
-    if (path == NULL) {
-        return usage_error("which pipeline? pipec build FILE.pipe -o NAME");
+    if (own.device != NULL && !options.planned_for) {
+        options.measured = figures_of_device(own.device, &options.plan_for);
     }
     Compilation c;
     int code = CODE_USAGE;
-    if (compile(&c, path, &options, STAGE_PROGRAM)) {
+    if (compile(&c, own.path, &options, STAGE_PROGRAM)) {
         Err err = {0};
-        to = to != NULL ? to : c.program->name;
-        bool ok = library ? build_library(&c, to, &err) : build_executable(&c, to, &err);
+        const char *to = own.to != NULL ? own.to : c.program->name;
+        bool ok = own.device == NULL || add_binaries(&c, own.device, own.shapes, own.n_shapes, &err);
+        ok = ok && (own.library ? build_library(&c, to, &err) : build_executable(&c, to, &err));
         code = ok ? CODE_OK : complain(&err);
     }
     compile_free(&c);

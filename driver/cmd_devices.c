@@ -17,7 +17,8 @@ static void print_device(const DeviceInfo *d)
            (double)d->memory / 1073741824.0, (double)d->max_alloc / 1073741824.0,
            (unsigned long long)(d->local / 1024), d->fp64 ? "" : ", no double precision");
     if (figures_measured(d->name, &figures)) {
-        printf("    measured: a copy moves %.4g GB/s, %.4g Gop/s\n", figures.copy_gb, figures.giga_ops);
+        printf("    measured: a copy moves %.4g GB/s, local memory %.4g GB/s, %.4g Gop/s, a launch takes %.3g us\n",
+               figures.copy_gb, figures.local_gb, figures.giga_ops, figures.launch_us);
     }
 }
 
@@ -25,15 +26,19 @@ static void print_device(const DeviceInfo *d)
 static bool measure(const DeviceInfo *d, Err *err)
 {
     char number[16];
-    DeviceFigures figures;
+    Probe probe;
     Device *dev = NULL;
     snprintf(number, sizeof number, "#%d", d->number);
-    snprintf(figures.name, sizeof figures.name, "%s", d->name);
     const DevOptions options = {.choice = number, .profile = true};
     TRY(dev_open(&options, &dev, err));
-    bool ok = probe_device(dev, &figures.copy_gb, &figures.giga_ops, err) && figures_store(&figures, err);
+    bool ok = probe_device(dev, &probe, err);
     dev_close(dev);
-    return ok;
+    DeviceFigures figures = {.copy_gb = probe.copy_gb,
+                             .giga_ops = probe.giga_ops,
+                             .local_gb = probe.local_gb,
+                             .launch_us = probe.launch_us};
+    snprintf(figures.name, sizeof figures.name, "%s", d->name);
+    return ok && figures_store(&figures, err);
 }
 
 int cmd_devices(int argc, char **argv)

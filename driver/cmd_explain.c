@@ -51,10 +51,10 @@ static void print_kernels(const Compilation *c)
     }
     puts("  * computed in registers, never stored");
     const DeviceFigures *figures = &c->options.plan_for;
-    printf("made for %s (%s): a copy moves %.4g GB/s, %.4g Gop/s; up to %d operations a pixel are done again "
-           "rather than stored\n",
+    printf("made for %s (%s): a copy moves %.4g GB/s, %.4g Gop/s, a launch takes %.3g us; up to %d operations a "
+           "pixel are done again rather than stored\n",
            figures->name, c->options.measured ? "measured" : "from the table", figures->copy_gb,
-           figures->giga_ops, figures_repeated_ops(figures));
+           figures->giga_ops, figures->launch_us, figures_repeated_ops(figures));
 }
 
 int cmd_explain(int argc, char **argv)

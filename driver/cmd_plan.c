@@ -11,34 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* "20000x30000:u16" or "30x2048x2048:u8" or "2048x2048x3:u8" for an input with channels:
- * extents outermost first, as the input's axes are written. */
-static bool parse_shape(const char *text, const ProgInput *input, ExecInput *out)
-{
-    *out = (ExecInput){.extent = {1, 1, 1, 1}, .elem = ELEM_U8};
-    const char *p = text;
-    for (const char *axis = input->axes; *axis != '\0'; axis++) {
-        char *end;
-        long long n = strtoll(p, &end, 10);
-        const char *at = strchr("xyzc", *axis);
-        if (end == p || n < 1 || at == NULL) {
-            return false;
-        }
-        out->extent[at - "xyzc"] = n;
-        p = end;
-        if (axis[1] != '\0' && *p++ != 'x') {
-            return false;
-        }
-    }
-    if (*p == ':') {
-        out->elem = elem_from_name(p + 1);
-        return elem_size(out->elem) > 0;
-    }
-    return *p == '\0';
-}
 
 static void print_bytes(uint64_t bytes, double pixels)
 {
@@ -119,6 +92,17 @@ static void print_tasks(const ExecPlan *plan, const PartsSegment *seg)
     }
 }
 
+/* Rows of the window's image that stay from segment to segment. */
+static void print_staying(const ExecPlan *plan, const PartsSegment *seg, const PartsWindow *w)
+{
+    for (int i = 0; i < plan->parts->n_stays; i++) {
+        int rows = parts_stay_rows(seg, i);
+        if (plan->parts->stays[i].buffer == w->buffer && rows > 0) {
+            printf(", %d %s stay", rows, seg->planes ? "planes" : "rows");
+        }
+    }
+}
+
 /* One column a task, one row a window: '#' while it lives. */
 static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
 {
@@ -134,9 +118,11 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s%s%s\n", w->whole ? " whole" : w->boxed ? " box" : "",
+        printf("%s%s%s%s%s", w->whole ? " whole" : w->boxed ? " box" : "",
                parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
                given ? " -> output" : "");
+        print_staying(plan, seg, w);
+        putchar('\n');
     }
 }
 
@@ -177,13 +163,14 @@ static void print_parts(const ExecPlan *plan)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static void print_whole(const ExecPlan *plan, double pixels, const char *memory)
+static void print_whole(const ExecPlan *plan, IrOrder order, double pixels, const char *memory)
 {
     print_buffers(plan, pixels);
     printf("\npeak   ");
     print_bytes(plan->peak, pixels);
     if (plan->peak == plan->load) {
-        puts("  minimal for this order of steps");
+        puts(order == IR_ORDER_BEST ? "  minimal, and no order of steps has less in images at once"
+                                    : "  minimal for this order of steps, the best of those looked at");
     } else {
         printf("  at most %.1f %% above the minimum\n",
                100.0 * ((double)plan->peak / (double)plan->load - 1));
@@ -193,32 +180,20 @@ static void print_whole(const ExecPlan *plan, double pixels, const char *memory)
     }
 }
 
-static int print_plan(const Program *program, const char *shape, const char *memory)
+static int print_plan(Compilation *c, const char *shape, const char *memory)
 {
-    ExecInput inputs[16];
-    for (int i = 0; i < program->n_inputs && i < 16; i++) {
-        if (!parse_shape(shape, &program->inputs[i], &inputs[i])) {
-            return usage_error("--shape %s does not fit input %s[%s]: give extents outermost first "
-                               "and a type, such as 20000x30000:u16", shape,
-                               program->inputs[i].name, program->inputs[i].axes);
-        }
-    }
-    double *params = calloc((size_t)program->n_params + 1, sizeof *params);
-    for (int i = 0; params != NULL && i < program->n_params; i++) {
-        params[i] = program->params[i].value;
-    }
+    const Program *program = c->program;
+    const ExecInput *inputs = take_shape(program, shape, &c->arena);
     ExecTarget target = exec_target(NULL);
     ExecPlan *plan = NULL;
     Err err = {0};
-    uint64_t limit = 0;
-    if (memory != NULL && !options_parse_size(memory, &limit)) {
-        free(params);
+    if (inputs == NULL) {
+        return CODE_USAGE;
+    }
+    if (memory != NULL && !options_parse_size(memory, &target.limit)) {
         return usage_error("--memory %s: write a size such as 8GiB or 512MiB", memory);
     }
-    target.limit = limit;
-    bool ok = params != NULL && exec_plan_new(program, &target, inputs, params, &plan, &err);
-    if (!ok) {
-        free(params);
+    if (!exec_plan_new(program, &target, inputs, default_params(program, &c->arena), &plan, &err)) {
         return complain(&err);
     }
     double pixels = 1;
@@ -229,10 +204,9 @@ static int print_plan(const Program *program, const char *shape, const char *mem
     if (plan->parts != NULL) {
         print_parts(plan);
     } else {
-        print_whole(plan, pixels, memory);
+        print_whole(plan, c->schedule->order, pixels, memory);
     }
     exec_plan_free(plan);
-    free(params);
     return CODE_OK;
 }
 
@@ -261,7 +235,7 @@ int cmd_plan(int argc, char **argv)
     Compilation c;
     int code = CODE_USAGE;
     if (compile(&c, path, &options, STAGE_PROGRAM)) {
-        code = print_plan(c.program, shape, memory);
+        code = print_plan(&c, shape, memory);
     }
     compile_free(&c);
     return code;

@@ -23,6 +23,28 @@ static bool find_pipeline(int argc, char **argv)
     return argc > 1 && argv[1][0] != '-';
 }
 
+/* False where the run will need no device; else what --device says, NULL without it. */
+static bool will_use_device(int argc, char **argv, const char **choice)
+{
+    static const char *const WITHOUT[] = {"--help", "-h", "--version", "--describe", "--dry-run"};
+    static const char option[] = "--device";
+    size_t n = sizeof option - 1;
+    *choice = NULL;
+    for (int i = 1; i < argc; i++) {
+        for (size_t k = 0; k < sizeof WITHOUT / sizeof *WITHOUT; k++) {
+            if (strncmp(argv[i], WITHOUT[k], strlen(WITHOUT[k])) == 0) {
+                return false;
+            }
+        }
+        if (strncmp(argv[i], option, n) == 0 && argv[i][n] == '=') {
+            *choice = argv[i] + n + 1;
+        } else if (strcmp(argv[i], option) == 0 && i + 1 < argc) {
+            *choice = argv[i + 1];
+        }
+    }
+    return *choice == NULL || strcmp(*choice, "reference") != 0;
+}
+
 int cmd_run(int argc, char **argv)
 {
     CompileOptions options;
@@ -31,6 +53,10 @@ int cmd_run(int argc, char **argv)
     }
     if (!find_pipeline(argc, argv)) {
         return usage_error("which pipeline? pipec run FILE.pipe IMAGE...");
+    }
+    const char *choice;
+    if (!options.planned_for && will_use_device(argc, argv, &choice)) {
+        options.measured = figures_of_device(choice, &options.plan_for);
     }
     Compilation c, plain = {.graph = NULL};
     int code = CODE_USAGE;

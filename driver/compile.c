@@ -192,6 +192,7 @@ static bool known_passes(const char *list)
 static bool set_figures(CompileOptions *options, const char *name)
 {
     const DeviceFigures *known = figures_known(name);
+    options->planned_for = true;
     options->measured = figures_measured(name, &options->plan_for);
     if (!options->measured && known == NULL) {
         usage_error("--plan-for=%s: nothing is known of such a device; `pipec devices --probe` measures "

@@ -13,6 +13,7 @@
 #include "../ir/schedule.h"
 #include "../passes/figures.h"
 #include "../passes/pass.h"
+#include "../runtime/exec/exec_plan.h"
 
 /* What the options before and after a command say about compiling. */
 typedef struct CompileOptions {
@@ -24,6 +25,7 @@ typedef struct CompileOptions {
     const char *after;    /* --print-after=NAME or all */
     DeviceFigures plan_for; /* --plan-for=NAME; of the table's first device without it */
     bool measured;          /* they do not come from the table */
+    bool planned_for;       /* somebody has said --plan-for */
 } CompileOptions;
 
 /* One compilation; everything lives in the arena. */
@@ -55,12 +57,23 @@ bool take_compile_options(int *argc, char **argv, CompileOptions *options);
 /* The figures that `devices --probe` has measured of the device whose name contains `name`; false when there
  * are none. */
 bool figures_measured(const char *name, DeviceFigures *out);
+/* Those of the device that `--device choice` takes (NULL: without it): measured ones, which it tells, or the
+ * table's; *out stays where neither are known. */
+bool figures_of_device(const char *choice, DeviceFigures *out);
 bool figures_store(const DeviceFigures *figures, Err *err);
 /* An arena whose lack of memory ends the command with CODE_MEMORY. */
 void driver_arena(Arena *arena);
 /* Prints "pipec: text" and returns the code. */
 int complain(const Err *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Inputs of such a shape ("20000x30000:u16"), in the arena; NULL with a message where it does not fit. */
+ExecInput *take_shape(const Program *program, const char *text, Arena *arena);
+/* The parameters' values when nobody gives others. */
+double *default_params(const Program *program, Arena *arena);
+
+/* Adds what this device's driver makes of the kernels, for images of these shapes, to the program. */
+bool add_binaries(Compilation *c, const char *device, const char *const *shapes, int n, Err *err);
 
 struct Ops;
 /* docs/migration.md, from a file with the names of clEsperanto's operations (migration.c). */

@@ -1,12 +1,13 @@
 /*
  * figures: measured figures are lines of one file in the folder where compiled kernels are kept:
  *
- *     COPY OPERATIONS NAME OF THE DEVICE
+ *     COPY OPERATIONS LOCAL LAUNCH NAME OF THE DEVICE
  */
 #include "driver.h"
 
 #include "../base/file.h"
 #include "../runtime/device/cl_cache.h"
+#include "../runtime/device/cl_setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +44,10 @@ static const char *read_line(const char *line, DeviceFigures *figures)
         return NULL;
     }
     char name[sizeof figures->name] = "";
-    if (sscanf(line, "%lf %lf %127[^\n]", &figures->copy_gb, &figures->giga_ops, name) != 3 ||
-        !(figures->copy_gb > 0) || !(figures->giga_ops > 0)) {
+    if (sscanf(line, "%lf %lf %lf %lf %127[^\n]", &figures->copy_gb, &figures->giga_ops, &figures->local_gb,
+               &figures->launch_us, name) != 5 ||
+        !(figures->copy_gb > 0) || !(figures->giga_ops > 0) || !(figures->local_gb > 0) ||
+        !(figures->launch_us > 0)) {
         figures->copy_gb = 0; /* somebody wrote something else into the file */
     }
     memcpy(figures->name, name, sizeof name);
@@ -66,6 +69,35 @@ bool figures_measured(const char *name, DeviceFigures *out)
     return found;
 }
 
+bool figures_of_device(const char *choice, DeviceFigures *out)
+{
+    DeviceInfo *list = NULL;
+    int n = 0, i = 0;
+    char why[1000];
+    Err ignored = {0};
+    if (!dev_list(&list, &n, why, sizeof why, &ignored)) {
+        return false;
+    }
+    while (i < n && !cl_setup_matches(&list[i], choice)) {
+        i++;
+    }
+    bool measured = i < n && figures_measured(list[i].name, out);
+    const DeviceFigures *known = i < n ? figures_known(list[i].name) : NULL;
+    if (known == NULL && i < n && list[i].cpu) {
+        known = figures_known("cpu");
+    }
+    if (!measured && known != NULL) {
+        *out = *known;
+    }
+    free(list);
+    return measured;
+}
+
+static void add_line(const DeviceFigures *f, Str *out)
+{
+    str_addf(out, "%.6g %.6g %.6g %.6g %s\n", f->copy_gb, f->giga_ops, f->local_gb, f->launch_us, f->name);
+}
+
 bool figures_store(const DeviceFigures *figures, Err *err)
 {
     Arena arena;
@@ -76,11 +108,11 @@ bool figures_store(const DeviceFigures *figures, Err *err)
     DeviceFigures line;
     for (const char *at = text; at != NULL && (at = read_line(at, &line)) != NULL;) {
         if (line.copy_gb > 0 && strcmp(line.name, figures->name) != 0) {
-            str_addf(&all, "%.6g %.6g %s\n", line.copy_gb, line.giga_ops, line.name);
+            add_line(&line, &all);
         }
     }
     free(text);
-    str_addf(&all, "%.6g %.6g %s\n", figures->copy_gb, figures->giga_ops, figures->name);
+    add_line(figures, &all);
     bool ok = path_of_figures(path, sizeof path)
                   ? file_write(path, all.at, strlen(all.at), err)
                   : err_set(err, CODE_OUTPUT, "there is no folder to keep figures in: neither "

@@ -10,8 +10,8 @@ static const struct Command {
     const char *name, *usage, *what;
     int (*run)(int argc, char **argv);
 } COMMANDS[] = {
-    {"build", "build FILE.pipe -o NAME [--library]", "make an executable (or NAME.c and NAME.h)",
-     cmd_build},
+    {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
+     "make an executable (or NAME.c and NAME.h); --for: with the kernels that DEVICE's driver makes", cmd_build},
     {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]", "compile and run at once", cmd_run},
     {"check", "check FILE.pipe [--json]", "only report what is wrong", cmd_check},
     {"fmt", "fmt [--check] FILE.pipe...", "bring files into the one format", cmd_fmt},

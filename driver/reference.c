@@ -67,6 +67,16 @@ static Elem output_elem(const Reference *ref, const RtFrame *frame, IrId id)
     return node->elem == ELEM_FILE ? frame->inputs[0].elem : node->elem;
 }
 
+static ImagePlace give_place(IrEval *ev, const IrPlace *from)
+{
+    ImagePlace to = {.moved = from->moved};
+    for (int i = 0; i < 12 && to.moved; i++) {
+        IrExpr e = from->of[i / 4][i % 4];
+        to.of[i / 4][i % 4] = e != 0 ? ir_eval_uniform(ev, e) : 0;
+    }
+    return to;
+}
+
 static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, int output, Err *err)
 {
     const int *e = from->extent;
@@ -117,6 +127,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
             ok = give_table(ref, o->node, ir_eval_node(ev, o->node), &to->tables[out->table], err);
         } else {
             ok = give_image(ir_eval_node(ev, o->node), output_elem(ref, frame, o->node), to, i, err);
+            to->grids[i].place = give_place(ev, &o->place);
             if (ok && out->kind == OUT_LABELS) {
                 to->values[out->value] = ir_eval_node(ev, o->node)->value[0];
             }

@@ -36,7 +36,7 @@ typedef struct Scope Scope;
 struct Val {
     ValKind kind;
     IrKind image;
-    int grid;
+    int grid;         /* of Elab.grids */
     IrExpr expr, mask;
     IrId node;
     const char *unit; /* of a number: "um", "um2", "um3"; NULL for pixels */
@@ -82,6 +82,11 @@ typedef struct Frame { /* a function being expanded */
     const struct Frame *up;
 } Frame;
 
+typedef struct ElGrid { /* axes and extents, and where the pixels lie */
+    int extents;        /* grid of the graph */
+    IrPlace place;
+} ElGrid;
+
 struct IrFunction;
 
 typedef struct Compiled { /* a function with control flow, for some types of arguments */
@@ -109,6 +114,8 @@ typedef struct Elab {
     int loop;            /* the loop being elaborated */
     const char *hint;    /* what a node made now is called */
     Vec(bool) anonymous; /* by node: the compiler made up its name */
+    Vec(ElGrid) grids;
+    Vec(int) lies;       /* by node: its grid among those; -1 */
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
     Vec(IrExpr) folds;           /* each different one */
@@ -149,12 +156,12 @@ bool el_is_truth(const Elab *el, Val v); /* a scalar of type bool */
 /* A number known while compiling. */
 bool el_constant(const Elab *el, Val v, double *value);
 bool el_is_integral(const Elab *el, IrExpr e);
-/* Pixels of a number with a unit, along an axis. */
-IrExpr el_pixels(Elab *el, Val v, int axis);
 const Val *el_member(Val record, const char *name);
 
 /* ---- nodes ----------------------------------------------------------------------------- */
 
+/* Notes the grid of a node. */
+void el_set_grid(Elab *el, IrId node, int grid);
 /* Appends a node in the current loop, named after what is being assigned and `part`. */
 IrId el_add(Elab *el, IrNode node, const char *part, Span span);
 /* The same primitive with the same inputs if there is one in this loop, else a new one. */
@@ -177,8 +184,27 @@ bool el_has(const Elab *el, Val v, int axis);
 int el_ndim(const Elab *el, Val v); /* of x, y, z */
 IrExpr el_extent(Elab *el, Val v, int axis);
 const char *el_axes(const Elab *el, int grid); /* "[y, x]" */
+/* The grid with those extents, whose pixels lie there; added if new. */
+int el_add_grid(Elab *el, IrGrid extents, IrPlace place);
 /* Brings images to one grid: an axis that one lacks is broadcast.  False after a complaint. */
 bool el_meet(Elab *el, Val *vals, int n, Span span);
+
+/* ---- places (elaborate_place.c) -------------------------------------------------------- */
+
+const IrPlace *el_place_of(const Elab *el, int grid);
+IrPlace el_nowhere(void);
+/* The place of what is made from images on two grids: the first one's if it has one. */
+IrPlace el_joined_place(const Elab *el, int p, int q);
+/* The grid `grid` with pixels that lie at these positions (numbers or images; anything else: the
+ * pixel's own) of an image on grid `on`. */
+int el_placed(Elab *el, int grid, int on, const Val position[3]);
+/* The size of a pixel along an axis in micrometres, a host expression; 0 when nobody knows.  On no
+ * grid (-1) that of the first input. */
+IrExpr el_size_along(Elab *el, int grid, int axis);
+/* The grid that a value is about; -1 when it is about none. */
+int el_grid_of(const Elab *el, Val v);
+/* Pixels of a number with a unit, along an axis of a grid. */
+IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span);
 
 /* ---- scopes (elaborate_scope.c) -------------------------------------------------------- */
 

@@ -119,7 +119,9 @@ static void input(Elab *el, const AstStmt *s)
         grid.has[ax] = has[ax];
         grid.extent[ax] = has[ax] ? ir_extent(el->g, id, ax) : 0;
     }
-    ir_node(el->g, id)->grid = ir_add_grid(el->g, grid);
+    int lies = el_add_grid(el, grid, (IrPlace){.moved = false});
+    ir_node(el->g, id)->grid = el->grids.at[lies].extents;
+    el_set_grid(el, id, lies);
     bind_new(el, s, el_node(el, id), BIND_INPUT);
 }
 
@@ -404,6 +406,7 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
     }
     IrOutput out = {.name = name, .format = output_format(el, s, v), .span = s->span};
     if (v.kind == VAL_IMAGE) {
+        out.place = *el_place_of(el, v.grid);
         out.node = el_store(el, v, NULL, s->span);
         if (ir_node(el->g, out.node)->op == IR_INPUT && v.image == IR_K_IMAGE) {
             out.node = el_store_as(el, v, name, s->span);
@@ -593,15 +596,28 @@ bool el_block(Elab *el, const AstStmt *s, Val *result)
 
 /* ---- a whole file ---------------------------------------------------------------------- */
 
-static void load_prelude(Elab *el)
+const FeLibrary *fe_library(Arena *arena)
+{
+    Diags diags;
+    FeLibrary *library = arena_new(arena, FeLibrary);
+    library->ops = ops_load(arena);
+    library->prelude = arena_array(arena, const AstFile *, OPS_PRELUDE_N);
+    diags_init(&diags, arena);
+    for (int i = 0; i < OPS_PRELUDE_N; i++) {
+        Source *source = arena_new(arena, Source);
+        *source = (Source){OPS_PRELUDE[i].path, OPS_PRELUDE[i].text};
+        library->prelude[i] = fe_parse(arena, source, &diags);
+    }
+    assert(diags.errors == 0 && "the prelude has a mistake");
+    return library;
+}
+
+static void bind_prelude(Elab *el, const FeLibrary *library)
 {
     el->prelude = arena_new(el->arena, Scope);
     el->scope = el->prelude;
     for (int i = 0; i < OPS_PRELUDE_N; i++) {
-        Source *source = arena_new(el->arena, Source);
-        *source = (Source){OPS_PRELUDE[i].path, OPS_PRELUDE[i].text};
-        const AstFile *file = fe_parse(el->arena, source, el->diags);
-        for (const AstStmt *s = file->statements; s != NULL; s = s->next) {
+        for (const AstStmt *s = library->prelude[i]->statements; s != NULL; s = s->next) {
             if (s->kind == AST_FN) {
                 Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->prelude};
                 el_bind(el, s->name, s->name_span, v, BIND_FN);
@@ -659,12 +675,18 @@ static void check_file(Elab *el)
 
 IrGraph *fe_elaborate(Arena *arena, const AstFile *file, Diags *diags)
 {
+    return fe_elaborate_with(arena, fe_library(arena), file, diags);
+}
+
+IrGraph *fe_elaborate_with(Arena *arena, const FeLibrary *library, const AstFile *file,
+                           Diags *diags)
+{
     Elab *el = arena_new(arena, Elab);
     el->arena = arena;
     el->diags = diags;
     el->file = file;
-    el->ops = ops_load(arena);
-    load_prelude(el);
+    el->ops = library->ops;
+    bind_prelude(el, library);
     el->g = ir_graph_new(arena, stem(el, file->source->path), file->source);
     el->top = arena_new(arena, Scope);
     el->scope = el->top;

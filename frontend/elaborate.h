@@ -11,7 +11,17 @@
 #include "ast.h"
 #include "diag.h"
 
+/* What every file may call: the operators and the prelude, parsed. */
+typedef struct FeLibrary {
+    const struct Ops *ops;
+    const AstFile **prelude; /* OPS_PRELUDE_N files */
+} FeLibrary;
+const FeLibrary *fe_library(Arena *arena);
+
 /* The graph of a file, or NULL when there are errors.  All errors of the file are reported. */
 IrGraph *fe_elaborate(Arena *arena, const AstFile *file, Diags *diags);
+/* The same for whoever compiles many files with one library. */
+IrGraph *fe_elaborate_with(Arena *arena, const FeLibrary *library, const AstFile *file,
+                           Diags *diags);
 
 #endif

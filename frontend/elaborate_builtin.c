@@ -145,13 +145,21 @@ Val el_has_axis(Elab *el, Call *call)
 Val el_pixel_size(Elab *el, Call *call)
 {
     static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}};
-    return el_host(ir_pixelsize(el->g, axis_called(WORDS, 3, call->arg[0].text)));
+    int axis = axis_called(WORDS, 3, call->arg[0].text);
+    IrExpr size = el_size_along(el, el_grid_of(el, call->arg[1]), axis);
+    if (size == 0) {
+        Diag *d = el_error(el, NO_PIXEL_SIZE, call->span, "xyz"[axis]);
+        diag_help(el->diags, d, "pixel_size(%c) is that of the pipeline's first input", "xyz"[axis]);
+        return el_err();
+    }
+    return el_host(size);
 }
 
 /* Zeros with the axes of an image and other extents; an extent of 0 takes the axis away. */
 Val el_canvas(Elab *el, Call *call)
 {
     IrGrid grid = *el_grid(el, call->arg[0]);
+    IrPlace place = *el_place_of(el, call->arg[0].grid);
     for (int ax = 0; ax < IR_AXES; ax++) {
         double value;
         if (!call->given[ax + 1] || call->arg[ax + 1].kind != VAL_NUMBER) {
@@ -160,8 +168,9 @@ Val el_canvas(Elab *el, Call *call)
         bool constant = el_constant(el, call->arg[ax + 1], &value);
         grid.has[ax] = !constant || value > 0;
         grid.extent[ax] = grid.has[ax] ? call->arg[ax + 1].expr : 0;
+        place = ax < 3 ? el_nowhere() : place;
     }
-    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), ir_add_grid(el->g, grid));
+    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, place));
 }
 
 /* 0, 1, 2 ... along the axis that is named first; the others only have an extent. */
@@ -184,7 +193,7 @@ Val el_ramp(Elab *el, Call *call)
         diag_help(el->diags, d, "ramp(x = 100) is 0, 1 ... 99; ramp(y = 50, x = 100) counts rows");
         return el_err();
     }
-    return el_image(el, ir_coord(el->g, first), ir_add_grid(el->g, grid));
+    return el_image(el, ir_coord(el->g, first), el_add_grid(el, grid, el_nowhere()));
 }
 
 /* ---- footprints ------------------------------------------------------------------------ */

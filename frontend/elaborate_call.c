@@ -65,8 +65,30 @@ static void help_for_number(Elab *el, Diag *d, Val v)
     }
 }
 
+/* The operator that does in a window what this one does with the whole image; NULL for none. */
+static const Op *filter_of(const Elab *el, const Op *op)
+{
+    bool whole = op->n_params > 0 && (op->param[0].types & OP_SELECTION) != 0;
+    const char *name = strcmp(op->name, "var") == 0 ? "variance" : op->name;
+    return whole ? ops_find(el->ops, arena_printf(el->arena, "%s_filter", name)) : NULL;
+}
+
+/* median(image, 3), as other libraries call their filters. */
+static Diag *refuse_window(Elab *el, const Op *op, const char *window, Span at)
+{
+    const Op *filter = filter_of(el, op);
+    const char *rank = op->n_params > 1 && !op->param[1].rest ? "q, " : "";
+    Diag *d = el_error(el, WHOLE_IMAGE, at, op->name);
+    diag_help(el->diags, d, "%s(image, %s%s) is that of the neighbours of each pixel; a number is the "
+                            "radius of a box: 1 for 3 x 3 pixels", filter->name, rank, window);
+    return d;
+}
+
 static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
 {
+    if (v.kind == VAL_FOOTPRINT && filter_of(el, call->op) != NULL) {
+        return refuse_window(el, call->op, el_words(el, at), at);
+    }
     Str takes;
     str_init(&takes, el->arena);
     ops_types_phrase(p, &takes);
@@ -147,7 +169,7 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
         el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
         return false;
     }
-    v->expr = el_pixels(el, *v, IR_AX_X);
+    v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
     v->unit = NULL;
     if (!el_is_integral(el, v->expr)) {
         v->expr = ir_op1(el->g, IR_X_ROUND, v->expr);
@@ -160,6 +182,7 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
                          Span at)
 {
     static const char *const NAMES[] = {"x", "y", "z"};
+    int grid = el_grid_of(el, call->arg[0]);
     Val record = el_record(el, 3);
     for (int ax = 0; ax < 3; ax++) {
         Val v = each[ax];
@@ -175,7 +198,7 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
         if (!fine) {
             return false;
         }
-        record.items[ax] = (ValItem){NAMES[ax], el_host(el_pixels(el, v, ax))};
+        record.items[ax] = (ValItem){NAMES[ax], el_host(el_pixels(el, v, grid, ax, at))};
     }
     *out = record;
     return true;
@@ -304,7 +327,7 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
         return check_integer(el, call, p, v, at);
     }
     if (!call->op->prelude) {
-        v->expr = el_pixels(el, *v, IR_AX_X);
+        v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
         v->unit = NULL;
     }
     return true;
@@ -350,6 +373,13 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
         names[i] = op->param[i].name;
         str_addf(&s, i > 0 ? ", %s" : "%s", names[i]);
     }
+    static const char *const WINDOWS[] = {"size", "radius", "footprint"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(arg->name, WINDOWS[i]) == 0 && filter_of(el, op) != NULL) {
+            refuse_window(el, op, i == 0 ? "1" : el_words(el, arg->value->span), arg->name_span);
+            return;
+        }
+    }
     const char *near = fe_nearest(arg->name, names, op->n_params);
     Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
     if (near != NULL) {
@@ -383,6 +413,11 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         }
     } else if (i < op->n_params && op->param[i].rest) {
         i = call->n;
+    } else if (i >= op->n_params && filter_of(el, op) != NULL) {
+        if ((*next)++ == op->n_params) {
+            refuse_window(el, op, el_words(el, arg->value->span), arg->value->span);
+        }
+        return -1;
     } else if (i >= op->n_params) {
         Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
         diag_help(el->diags, d, "%s(%s)", op->name, op->signature);

@@ -120,8 +120,9 @@ static Val compare_words(Elab *el, IrExprOp op, Val a, Val b)
     return el_host(ir_const_typed(el->g, truth, ELEM_BOOL));
 }
 
-/* A length stays a length when it is scaled; anything else counts pixels along x. */
-static void settle_units(Elab *el, IrExprOp op, Val *a, Val *b, const char **unit)
+/* A length stays a length when it is scaled; anything else counts pixels along x, of the image that
+ * is the other operand. */
+static void settle_units(Elab *el, IrExprOp op, Val *a, Val *b, const char **unit, Span span)
 {
     *unit = NULL;
     bool scaled = op == IR_X_MUL && (a->unit == NULL) != (b->unit == NULL);
@@ -132,8 +133,9 @@ static void settle_units(Elab *el, IrExprOp op, Val *a, Val *b, const char **uni
         *unit = a->unit != NULL ? a->unit : b->unit;
         return;
     }
-    a->expr = a->kind == VAL_NUMBER ? el_pixels(el, *a, IR_AX_X) : a->expr;
-    b->expr = b->kind == VAL_NUMBER ? el_pixels(el, *b, IR_AX_X) : b->expr;
+    int of_a = el_grid_of(el, *a), of_b = el_grid_of(el, *b);
+    a->expr = a->kind == VAL_NUMBER ? el_pixels(el, *a, of_b, IR_AX_X, span) : a->expr;
+    b->expr = b->kind == VAL_NUMBER ? el_pixels(el, *b, of_a, IR_AX_X, span) : b->expr;
     a->unit = b->unit = NULL;
 }
 
@@ -188,7 +190,7 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
         return refuse_mask(el, CLASS_COMPARE, span);
     }
     const char *unit;
-    settle_units(el, op, &a, &b, &unit);
+    settle_units(el, op, &a, &b, &unit, span);
     Val both[2] = {a, b};
     if (!el_meet(el, both, 2, span)) {
         return el_err();
@@ -511,7 +513,7 @@ static IrExpr host_number(Elab *el, Val v, Span span, const char *what)
         }
         return 0;
     }
-    return el_pixels(el, v, IR_AX_X);
+    return el_pixels(el, v, -1, IR_AX_X, span);
 }
 
 IrExpr el_host_number(Elab *el, const AstExpr *e, const char *what)

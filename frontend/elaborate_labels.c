@@ -97,7 +97,7 @@ static bool add_image(Elab *el, Call *call, int i, Wanted *m)
     if (!el_meet(el, pair, 2, call->at[i])) {
         return false;
     }
-    if (pair[0].grid != call->arg[0].grid) {
+    if (el->grids.at[pair[0].grid].extents != el->grids.at[call->arg[0].grid].extents) {
         Diag *d = el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
                            el_axes(el, call->arg[0].grid));
         bool colour = el_has(el, call->arg[i], IR_AX_C) && !el_has(el, call->arg[0], IR_AX_C);
@@ -375,6 +375,16 @@ static IrExpr any_numbers(Elab *el, IrExpr labels)
     return ir_const(el->g, foreign);
 }
 
+/* The labels whose number bounds these ones; 0: there are none.  Those of a file may be few and have large
+ * numbers. */
+static IrId bound_of(Elab *el, IrExpr labels)
+{
+    IrId node;
+    bool foreign = false, plain = el_plain_read(el, labels, &node);
+    ir_walk(el->g, labels, look_for_input, &foreign);
+    return plain && !foreign && ir_node(el->g, node)->kind == IR_K_LABELS ? node : 0;
+}
+
 /* Labels whose pixels satisfy a mask that is constant on each label, renumbered from 1. */
 Val el_compact(Elab *el, Call *call)
 {
@@ -387,14 +397,15 @@ Val el_compact(Elab *el, Call *call)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = pair[0].grid,
+                   .of = bound_of(el, ir_read(el->g, labels)),
                    .in = {ir_read(el->g, labels),
                           el_readable(el, pair[1], "keep", call->span).expr}};
     node.arg[0] = any_numbers(el, node.in[0]);
     return primitive(el, node, NULL, call->span);
 }
 
-/* Numbers that are not 0 as labels from 1 in order; `any` as any_numbers has it. */
-static Val renumbered(Elab *el, Val numbers, IrExpr any, Span span)
+/* Numbers that are not 0 as labels from 1 in order; `of` as bound_of has it, `any` as any_numbers. */
+static Val renumbered(Elab *el, Val numbers, IrId of, IrExpr any, Span span)
 {
     IrGraph *g = el->g;
     IrExpr some = ir_op2(g, IR_X_GT, numbers.expr, ir_const_typed(g, 0, ELEM_U32));
@@ -402,6 +413,7 @@ static Val renumbered(Elab *el, Val numbers, IrExpr any, Span span)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = numbers.grid,
+                   .of = of,
                    .in = {numbers.expr, some}};
     node.arg[0] = any;
     return primitive(el, node, NULL, span);
@@ -418,7 +430,7 @@ Val el_mask_labels(Elab *el, Call *call)
     IrExpr none = ir_const_typed(g, 0, ELEM_U32);
     Val left = el_image(el, ir_op3(g, IR_X_SELECT, pair[1].expr, pair[0].expr, none), pair[0].grid);
     left = el_readable(el, left, "inside", call->span);
-    return renumbered(el, left, any_numbers(el, left.expr), call->span);
+    return renumbered(el, left, bound_of(el, call->arg[0].expr), any_numbers(el, left.expr), call->span);
 }
 
 Val el_as_labels(Elab *el, Call *call)
@@ -427,7 +439,7 @@ Val el_as_labels(Elab *el, Call *call)
     Val numbers = el_image(el, whole, call->arg[0].grid);
     IrId node = el_store(el, numbers, "numbers", call->span);
     numbers = el_image(el, ir_read(el->g, node), numbers.grid);
-    return renumbered(el, numbers, ir_const(el->g, 1), call->span);
+    return renumbered(el, numbers, 0, ir_const(el->g, 1), call->span);
 }
 
 /* Are they numbered in order, without gaps, when they are made? */
@@ -446,10 +458,12 @@ Val el_colours(Elab *el, Call *call)
 {
     Val labels = el_readable(el, call->arg[0], "labels", call->span);
     bool dense = is_dense(el, labels), foreign = false;
+    IrId of = bound_of(el, labels.expr);
     IrGrid grid = *el_grid(el, labels);
     grid.has[IR_AX_C] = true;
     grid.extent[IR_AX_C] = ir_const(el->g, 3);
-    Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), ir_add_grid(el->g, grid))};
+    int three = el_add_grid(el, grid, *el_place_of(el, labels.grid));
+    Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), three)};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
@@ -458,6 +472,7 @@ Val el_colours(Elab *el, Call *call)
                    .kind = IR_K_IMAGE,
                    .elem = ELEM_U8,
                    .grid = pair[1].grid,
+                   .of = of,
                    .in = {pair[0].expr},
                    .arg = {ir_const(el->g, dense ? 0 : foreign ? 2 : 1)}};
     return primitive(el, node, NULL, call->span);
@@ -470,7 +485,7 @@ Val el_relabel(Elab *el, Call *call)
         return call->arg[0];
     }
     Val labels = el_readable(el, call->arg[0], "labels", call->span);
-    return renumbered(el, labels, any_numbers(el, labels.expr), call->span);
+    return renumbered(el, labels, bound_of(el, labels.expr), any_numbers(el, labels.expr), call->span);
 }
 
 /* ---- distances and growth -------------------------------------------------------------- */
@@ -570,5 +585,12 @@ Val el_hull(Elab *el, Call *call)
                    .grid = call->arg[0].grid};
     node.of = el_store(el, el_relabel(el, call), "labels", call->span);
     node.in[0] = ir_read(el->g, node.of);
+    return primitive(el, node, NULL, call->span);
+}
+
+Val el_touches(Elab *el, Call *call)
+{
+    IrNode node = {.op = IR_TOUCHES, .kind = IR_K_IMAGE, .elem = ELEM_U8, .grid = call->arg[0].grid};
+    node.in[0] = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
     return primitive(el, node, NULL, call->span);
 }

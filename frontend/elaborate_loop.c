@@ -69,7 +69,7 @@ static bool start(Elab *el, Carried *c)
         return false;
     }
     if (el_is_scalar(v) && !el_is_truth(el, v)) {
-        IrExpr value = v.kind == VAL_NUMBER ? el_pixels(el, v, IR_AX_X) : v.expr;
+        IrExpr value = v.kind == VAL_NUMBER ? el_pixels(el, v, -1, IR_AX_X, b->span) : v.expr;
         c->first = scalar_node(el, value, first, b->span);
         return true;
     }
@@ -83,7 +83,7 @@ static bool start(Elab *el, Carried *c)
     IrId node;
     bool plain = el_plain_read(el, v.expr, &node);
     Elem type = ir_expr(el->g, v.expr)->type;
-    bool as_is = plain && ir_node(el->g, node)->elem == type && ir_node(el->g, node)->grid == v.grid;
+    bool as_is = plain && ir_node(el->g, node)->elem == type && el->lies.at[node] == v.grid;
     if (!as_is) {
         node = el_store_as(el, v, first, b->span);
     }
@@ -97,7 +97,7 @@ static void add_carry(Elab *el, Carried *c)
     IrNode node = {.op = IR_CARRY,
                    .kind = first->kind,
                    .elem = first->elem,
-                   .grid = first->grid};
+                   .grid = el->lies.at[c->first]};
     c->carry = add_named(el, node, named(el, c->name, ""), c->span);
     Binding *b = el_find_here(el->scope, c->name);
     b->val = el_node(el, c->carry);
@@ -132,7 +132,8 @@ static IrId next_node(Elab *el, const Carried *c)
     if (!el_meet(el, both, 2, b->span)) {
         return 0;
     }
-    bool same_axes = both[0].grid == carry.grid && both[1].grid == carry.grid;
+    bool same_axes = both[0].grid == both[1].grid &&
+                     el->grids.at[both[0].grid].extents == carry.grid;
     bool widens = carry.elem == ELEM_F32 && (type == ELEM_I32 || type == ELEM_U32);
     if (!same_axes || (type != carry.elem && !widens)) {
         Diag *d = el_error(el, CARRY_CHANGES, b->span, c->name,

@@ -169,7 +169,7 @@ static Elem written_type(Elab *el, const char *type, Span span)
 
 static IrFnExpr *capture(Compiler *c, const AstExpr *e, Val v)
 {
-    IrExpr value = v.kind == VAL_NUMBER ? el_pixels(c->el, v, IR_AX_X) : v.expr;
+    IrExpr value = v.kind == VAL_NUMBER ? el_pixels(c->el, v, -1, IR_AX_X, e->span) : v.expr;
     for (int i = 0; i < c->captures.n; i++) {
         if (strcmp(c->captures.at[i].name, e->name) == 0) {
             Local *l = find_local(c, e->name);
@@ -779,7 +779,7 @@ static IrExpr convert_argument(Elab *el, const IrFunction *f, int i, Val v, Span
         }
         return 0;
     }
-    IrExpr e = v.kind == VAL_NUMBER ? el_pixels(el, v, IR_AX_X) : v.expr;
+    IrExpr e = v.kind == VAL_NUMBER ? el_pixels(el, v, -1, IR_AX_X, span) : v.expr;
     return ir_cast(el->g, e, want);
 }
 

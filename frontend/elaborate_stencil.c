@@ -66,7 +66,7 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
                                 "%s_of(v) + shift]", w->name + 1, w->name + 1);
         return false;
     }
-    IrExpr e = el_pixels(el, given, w->axis);
+    IrExpr e = el_pixels(el, given, v.grid, w->axis, arg->value->span);
     bool constant = ir_is_const(el->g, e, &value);
     if (constant && value != floor(value)) {
         Diag *d = el_error(el, OFFSET_NOT_WHOLE, arg->value->span, w->name, value);
@@ -95,6 +95,10 @@ static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const 
     if (!number) {
         el_error(el, POSITION_NOT_NUMBER, arg->value->span, w->name, el_describe(el, given));
         return false;
+    }
+    if (given.kind == VAL_NUMBER) {
+        given.expr = el_pixels(el, given, v.grid, w->axis, arg->value->span);
+        given.unit = NULL;
     }
     ix->position[w->axis] = given;
     ix->position_at[w->axis] = arg->value->span;
@@ -217,16 +221,16 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
 
 static int without_axis(Elab *el, int grid, int axis)
 {
-    IrGrid g = el->g->grids.at[grid];
+    IrGrid g = el->g->grids.at[el->grids.at[grid].extents];
     g.has[axis] = false;
     g.extent[axis] = 0;
-    return ir_add_grid(el->g, g);
+    return el_add_grid(el, g, *el_place_of(el, grid));
 }
 
 /* A position as an i32 expression; fractions are rounded to the nearest, ties to even. */
-static IrExpr whole_position(Elab *el, Val v, int axis)
+static IrExpr whole_position(Elab *el, Val v)
 {
-    IrExpr e = v.kind == VAL_NUMBER ? el_pixels(el, v, axis) : v.expr;
+    IrExpr e = v.expr;
     return el_is_integral(el, e) ? ir_cast(el->g, e, ELEM_I32) : ir_saturate(el->g, e, ELEM_I32);
 }
 
@@ -246,16 +250,20 @@ static Val gather(Elab *el, Val v, IrId node, Index *ix, int grid, Span span)
         }
     }
     IrExpr position[3] = {0, 0, 0};
+    Val from[3];
     for (int ax = 0; ax < 3; ax++) {
+        from[ax] = at[ax];
         if (at[ax].kind != VAL_ERROR) {
-            position[ax] = whole_position(el, at[ax], ax);
+            position[ax] = whole_position(el, at[ax]);
             bool host = at[ax].kind == VAL_NUMBER;
             grid = ax == IR_AX_Z && host && !moving ? without_axis(el, grid, ax) : grid;
         } else if (ix->offset[ax] != 0) {
             position[ax] = ir_op2(el->g, IR_X_ADD, ir_coord(el->g, ax),
                                   ir_cast(el->g, ix->offset[ax], ELEM_I32));
+            from[ax] = el_image(el, position[ax], grid);
         }
     }
+    grid = moving ? el_placed(el, grid, v.grid, from) : grid;
     IrExpr e = ir_read_at(el->g, node, position, ix->channel, ix->border, ix->outside);
     Val read = el_image(el, e, grid);
     read.image = v.image == IR_K_LABELS ? IR_K_IMAGE : read.image;

@@ -17,6 +17,11 @@ Span el_place(const Elab *el, Span span)
     return ours && el->call.source != NULL ? el->call : span;
 }
 
+static const IrGrid *extents_of(const Elab *el, int grid)
+{
+    return &el->g->grids.at[el->grids.at[grid].extents];
+}
+
 const char *el_axes(const Elab *el, int grid)
 {
     static const char NAMES[] = "xyzc";
@@ -25,7 +30,7 @@ const char *el_axes(const Elab *el, int grid)
     str_init(&s, el->arena);
     str_add(&s, "[");
     for (int i = 0; i < IR_AXES; i++) {
-        if (el->g->grids.at[grid].has[ORDER[i]]) {
+        if (extents_of(el, grid)->has[ORDER[i]]) {
             str_addf(&s, s.n > 1 ? ", %c" : "%c", NAMES[ORDER[i]]);
         }
     }
@@ -154,7 +159,7 @@ Val el_node(Elab *el, IrId node)
     if (n->kind == IR_K_VALUE) {
         return el_uniform(ir_value(el->g, node, 0));
     }
-    return el_image(el, ir_read(el->g, node), n->grid);
+    return el_image(el, ir_read(el->g, node), el->lies.at[node]);
 }
 
 Val el_record(Elab *el, int n)
@@ -232,21 +237,6 @@ bool el_is_integral(const Elab *el, IrExpr e)
     }
 }
 
-IrExpr el_pixels(Elab *el, Val v, int axis)
-{
-    if (v.unit == NULL) {
-        return v.expr;
-    }
-    IrExpr size = ir_pixelsize(el->g, axis);
-    if (strcmp(v.unit, "um") != 0) {
-        size = ir_op2(el->g, IR_X_MUL, ir_pixelsize(el->g, IR_AX_X), ir_pixelsize(el->g, IR_AX_Y));
-    }
-    if (strcmp(v.unit, "um3") == 0) {
-        size = ir_op2(el->g, IR_X_MUL, size, ir_pixelsize(el->g, IR_AX_Z));
-    }
-    return ir_op2(el->g, IR_X_DIV, v.expr, size);
-}
-
 const Val *el_member(Val record, const char *name)
 {
     for (int i = 0; i < record.n; i++) {
@@ -259,6 +249,14 @@ const Val *el_member(Val record, const char *name)
 
 /* ---- nodes ----------------------------------------------------------------------------- */
 
+void el_set_grid(Elab *el, IrId node, int grid)
+{
+    while (el->lies.n <= (int)node) {
+        vec_push(el->arena, &el->lies, -1);
+    }
+    el->lies.at[node] = grid;
+}
+
 const char *el_hint(Elab *el, const char *part)
 {
     enum { LONGEST = 60 };
@@ -269,6 +267,16 @@ const char *el_hint(Elab *el, const char *part)
         return el->hint;
     }
     return arena_printf(el->arena, "%s_%s", el->hint, part);
+}
+
+/* Adds a node whose grid is one of Elab.grids. */
+static IrId add_node(Elab *el, IrNode node)
+{
+    int grid = node.grid;
+    node.grid = grid >= 0 ? el->grids.at[grid].extents : -1;
+    IrId id = ir_add_node(el->g, node);
+    el_set_grid(el, id, grid);
+    return id;
 }
 
 static void set_anonymous(Elab *el, IrId node, bool anonymous)
@@ -287,7 +295,7 @@ IrId el_add(Elab *el, IrNode node, const char *part, Span span)
     if (node.kind == IR_K_VALUE || node.kind == IR_K_VECTOR || node.kind == IR_K_TABLE) {
         node.grid = -1;
     }
-    IrId id = ir_add_node(el->g, node);
+    IrId id = add_node(el, node);
     set_anonymous(el, id, true);
     return id;
 }
@@ -297,11 +305,11 @@ static bool same_text(const char *p, const char *q)
     return p == q || (p != NULL && q != NULL && strcmp(p, q) == 0);
 }
 
+/* Apart from the grid. */
 static bool same_node(const IrNode *p, const IrNode *q)
 {
-    return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->grid == q->grid &&
-           p->of == q->of && same_text(p->text, q->text) &&
-           memcmp(p->in, q->in, sizeof p->in) == 0 && memcmp(p->arg, q->arg, sizeof p->arg) == 0;
+    return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->of == q->of &&
+           same_text(p->text, q->text) && memcmp(p->in, q->in, sizeof p->in) == 0 && memcmp(p->arg, q->arg, sizeof p->arg) == 0;
 }
 
 /* Equal nodes are found only inside one loop: outside it a node may hold an older round. */
@@ -312,7 +320,7 @@ IrId el_add_once(Elab *el, IrNode node, const char *part, Span span)
     }
     for (int i = el->g->nodes.n - 1; i > 0; i--) {
         const IrNode *have = &el->g->nodes.at[i];
-        if (have->loop == el->loop && same_node(have, &node)) {
+        if (have->loop == el->loop && el->lies.at[i] == node.grid && same_node(have, &node)) {
             return (IrId)i;
         }
     }
@@ -354,7 +362,7 @@ IrId el_store_as(Elab *el, Val v, const char *name, Span span)
     node.name = name;
     node.span = el_place(el, span);
     node.loop = el->loop;
-    IrId id = ir_add_node(el->g, node);
+    IrId id = add_node(el, node);
     set_anonymous(el, id, el->call.source != NULL);
     return id;
 }
@@ -417,13 +425,14 @@ static bool is_stencil(const Elab *el, IrExpr e)
 
 Val el_readable(Elab *el, Val v, const char *part, Span span)
 {
-    Reads reads = {.grid = v.grid};
+    Reads reads = {.grid = el->grids.at[v.grid].extents};
     ir_walk(el->g, v.expr, look_at_reads, &reads);
     if (reads.first == 0 || reads.odd || is_stencil(el, v.expr)) {
         IrId node = el_store(el, v, part, span);
-        IrKind kind = v.image;
+        const Val as = v;
         v = el_node(el, node);
-        v.image = kind;
+        v.image = as.image;
+        v.grid = as.grid;
     }
     return v;
 }
@@ -432,7 +441,7 @@ Val el_readable(Elab *el, Val v, const char *part, Span span)
 
 const IrGrid *el_grid(const Elab *el, Val v)
 {
-    return &el->g->grids.at[v.grid];
+    return extents_of(el, v.grid);
 }
 
 bool el_has(const Elab *el, Val v, int axis)
@@ -454,15 +463,15 @@ IrExpr el_extent(Elab *el, Val v, int axis)
 /* A grid that has the axes of both; extents of the first one that has them. */
 static int joined_grid(Elab *el, int p, int q)
 {
-    IrGrid grid = el->g->grids.at[p];
-    const IrGrid *other = &el->g->grids.at[q];
+    IrGrid grid = *extents_of(el, p);
+    const IrGrid *other = extents_of(el, q);
     for (int ax = 0; ax < IR_AXES; ax++) {
         if (!grid.has[ax] && other->has[ax]) {
             grid.has[ax] = true;
             grid.extent[ax] = other->extent[ax];
         }
     }
-    return ir_add_grid(el->g, grid);
+    return el_add_grid(el, grid, el_joined_place(el, p, q));
 }
 
 /* True unless the extents are certain to differ. */
@@ -535,7 +544,7 @@ static bool has_open_index(Elab *el, IrExpr e)
 static Val broadcast(Elab *el, Val v, int grid, Span span)
 {
     if (has_open_index(el, v.expr)) {
-        const bool *from = el->g->grids.at[v.grid].has, *to = el->g->grids.at[grid].has;
+        const bool *from = extents_of(el, v.grid)->has, *to = extents_of(el, grid)->has;
         Widening w = {.channels = to[IR_AX_C] && !from[IR_AX_C]};
         for (int ax = 0; ax < 3; ax++) {
             w.missing[ax] = to[ax] && !from[ax];
@@ -546,7 +555,7 @@ static Val broadcast(Elab *el, Val v, int grid, Span span)
     }
     IrKind kind = v.image;
     IrId node = el_store(el, v, "wide", span);
-    const IrGrid *from = &el->g->grids.at[v.grid], *to = &el->g->grids.at[grid];
+    const IrGrid *from = extents_of(el, v.grid), *to = extents_of(el, grid);
     IrExpr zero = ir_const_typed(el->g, 0, ELEM_I32), at[3] = {0, 0, 0};
     bool gather = false;
     for (int ax = 0; ax < 3; ax++) {
@@ -577,7 +586,7 @@ bool el_meet(Elab *el, Val *vals, int n, Span span)
             continue;
         }
         for (int ax = 0; ax < IR_AXES; ax++) {
-            const IrGrid *p = &el->g->grids.at[grid], *q = &el->g->grids.at[vals[i].grid];
+            const IrGrid *p = extents_of(el, grid), *q = extents_of(el, vals[i].grid);
             if (p->has[ax] && q->has[ax] && !may_be_equal(el, p->extent[ax], q->extent[ax])) {
                 el_error(el, SHAPES_DIFFER, span, el_axes(el, grid), el_axes(el, vals[i].grid),
                          NAMES[ax]);
@@ -590,8 +599,8 @@ bool el_meet(Elab *el, Val *vals, int n, Span span)
         if (vals[i].kind != VAL_IMAGE || vals[i].grid == grid) {
             continue;
         }
-        bool same_axes = memcmp(el->g->grids.at[grid].has, el->g->grids.at[vals[i].grid].has,
-                                sizeof el->g->grids.at[grid].has) == 0;
+        const IrGrid *to = extents_of(el, grid);
+        bool same_axes = memcmp(to->has, extents_of(el, vals[i].grid)->has, sizeof to->has) == 0;
         if (same_axes) {
             vals[i].grid = grid;
         } else {

@@ -15,10 +15,11 @@ static const struct OpRow {
     const char *name, *float_text, *int_text;
     int arity;
     IrRule rule;
+    int host;
 } OPS[IR_X_COUNT] = {
-#define E1(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 1, IR_RULE_##rule},
-#define E2(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 2, IR_RULE_##rule},
-#define E3(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 3, IR_RULE_##rule},
+#define E1(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 1, IR_RULE_##rule, HOSTOP_##NAME},
+#define E2(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 2, IR_RULE_##rule, HOSTOP_##NAME},
+#define E3(NAME, text, rule, f, i) [IR_X_##NAME] = {text, #f, #i, 3, IR_RULE_##rule, HOSTOP_##NAME},
 #include "exprs.def"
 #undef E1
 #undef E2
@@ -107,7 +108,7 @@ double ir_apply(IrExprOp op, Elem type, double a, double b, double c)
     }
     switch (type) {
     case ELEM_F64:
-        return hostop_eval(hostop_from_name(OPS[op].name), a, b, c);
+        return hostop_eval(OPS[op].host, a, b, c);
     case ELEM_F32:
         return apply_float(op, (float)a, (float)b, (float)c);
     case ELEM_U32:

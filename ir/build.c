@@ -579,7 +579,9 @@ static void walk(const IrGraph *g, IrExpr e, unsigned char *seen,
 
 void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *, IrExpr, void *), void *ctx)
 {
-    walk(g, e, arena_array(g->arena, unsigned char, g->exprs.n), visit, ctx);
+    if (e != 0) {
+        walk(g, e, arena_array(g->arena, unsigned char, g->exprs.n), visit, ctx);
+    }
 }
 
 static IrExpr rewrite(IrGraph *g, IrExpr e, IrExpr *memo, IrRewrite visit, void *ctx)

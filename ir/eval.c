@@ -2,7 +2,7 @@
  * eval: a tree walk over expressions for every pixel of every node, in the order of the graph.
  *
  * Values that do not depend on a fold's index are remembered for the current pixel, host
- * expressions for the whole run.  Loops re-run their nodes.  The evaluator is slow by intention:
+ * expressions and weights of windows for the whole run.  Loops re-run their nodes.  The evaluator is slow by intention:
  * it contains no cleverness that a kernel could share a mistake with.
  */
 #include "eval_internal.h"
@@ -253,6 +253,19 @@ static double eval_node(IrEval *ev, IrExpr e)
     }
 }
 
+/* Weights are the same at every pixel, and often dear. */
+static double eval_weight(IrEval *ev, IrExpr e, const EvalIndices *in)
+{
+    double i = ev->index[in->at[0]], j = in->n > 1 ? ev->index[in->at[1]] : 0;
+    unsigned hash = (unsigned)e * 2654435761u ^ (unsigned)(int)i * 40503u ^ (unsigned)(int)j * 9973u;
+    EvalWeight *w = &ev->weights[(hash ^ hash >> 14) % WEIGHTS];
+    if (w->expr != e || w->at[0] != i || w->at[1] != j) {
+        double value = eval_node(ev, e); /* which may use this place itself */
+        *w = (EvalWeight){e, {i, j}, value};
+    }
+    return w->value;
+}
+
 static double eval(IrEval *ev, IrExpr e)
 {
     if (ir_expr(ev->g, e)->rank <= IR_HOST) {
@@ -262,8 +275,10 @@ static double eval(IrEval *ev, IrExpr e)
         }
         return ev->memo[e];
     }
-    if (ev->indexed[e]) {
-        return eval_node(ev, e);
+    const EvalIndices *in = &ev->indices[e];
+    if (in->n > 0) {
+        bool weight = in->n <= 2 && ir_expr(ev->g, e)->rank == IR_INDEX;
+        return weight ? eval_weight(ev, e, in) : eval_node(ev, e);
     }
     if (ev->stamp[e] != ev->serial) {
         ev->memo[e] = eval_node(ev, e);
@@ -515,15 +530,44 @@ static void eval_nodes(IrEval *ev, int loop)
 
 /* ---- the whole graph ------------------------------------------------------------------- */
 
-/* Which expressions change while a fold runs: marked bottom-up, children have smaller ids. */
+static void add_index(EvalIndices *to, int index)
+{
+    for (int i = 0; i < to->n && i < 2; i++) {
+        if (to->at[i] == index) {
+            return;
+        }
+    }
+    if (to->n < 2) {
+        to->at[to->n] = index;
+    }
+    to->n += to->n <= 2;
+}
+
+static void add_indices(EvalIndices *to, const EvalIndices *of)
+{
+    for (int i = 0; i < of->n && i < 2; i++) {
+        add_index(to, of->at[i]);
+    }
+    to->n = of->n > 2 ? of->n : to->n;
+}
+
+/* What changes with which index: marked bottom-up, children have smaller ids.  The number of
+ * elements of a rank (index -1) is no index whose value could be looked up. */
 static void mark_indexed(IrEval *ev)
 {
     const IrGraph *g = ev->g;
     for (int e = 1; e < g->exprs.n; e++) {
         const IrExprNode *n = &g->exprs.at[e];
-        bool *in = ev->indexed;
-        in[e] = n->op == IR_X_INDEX || in[n->a] || in[n->b] || in[n->c] || in[n->channel] ||
-                in[n->outside] || in[n->where] || in[n->nth];
+        const IrExpr parts[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+        EvalIndices *to = &ev->indices[e];
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            add_indices(to, &ev->indices[parts[i]]);
+        }
+        if (n->op == IR_X_INDEX && n->num < 0) {
+            to->n = 3;
+        } else if (n->op == IR_X_INDEX) {
+            add_index(to, (int)n->num);
+        }
     }
 }
 
@@ -544,9 +588,10 @@ bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, 
     ev->nodes = calloc((size_t)g->nodes.n, sizeof *ev->nodes);
     ev->memo = calloc(n, sizeof *ev->memo);
     ev->stamp = calloc(n, sizeof *ev->stamp);
-    ev->indexed = calloc(n, sizeof *ev->indexed);
-    if (ev->nodes == NULL || ev->memo == NULL || ev->stamp == NULL || ev->indexed == NULL ||
-        g->next_index > MAX_INDICES) {
+    ev->indices = calloc(n, sizeof *ev->indices);
+    ev->weights = calloc(WEIGHTS, sizeof *ev->weights);
+    if (ev->nodes == NULL || ev->memo == NULL || ev->stamp == NULL || ev->indices == NULL ||
+        ev->weights == NULL || g->next_index > MAX_INDICES) {
         return err_set(err, CODE_MEMORY, "not enough memory for the reference");
     }
     mark_indexed(ev);
@@ -571,6 +616,7 @@ void ir_eval_free(IrEval *ev)
     free(ev->nodes);
     free(ev->memo);
     free(ev->stamp);
-    free(ev->indexed);
+    free(ev->indices);
+    free(ev->weights);
     free(ev);
 }

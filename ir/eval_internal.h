@@ -4,7 +4,19 @@
 
 #include "eval.h"
 
-enum { MAX_INDICES = 4096, MAX_PIXELS = 1 << 28 };
+enum { MAX_INDICES = 4096, MAX_PIXELS = 1 << 28, WEIGHTS = 1 << 14 };
+
+/* What an expression of indices alone is for one value of each of them. */
+typedef struct EvalWeight {
+    IrExpr expr; /* 0: nothing is remembered here */
+    double at[2], value;
+} EvalWeight;
+
+/* The index variables that an expression depends on. */
+typedef struct EvalIndices {
+    int n; /* more than two: too many to be counted */
+    int at[2];
+} EvalIndices;
 
 struct IrEval {
     const IrGraph *g;
@@ -18,7 +30,8 @@ struct IrEval {
     /* What is remembered: value and, for pixel expressions, the pixel's serial number. */
     double *memo;
     uint64_t *stamp, serial;
-    bool *indexed; /* the expression depends on an index variable */
+    EvalIndices *indices; /* of each expression */
+    EvalWeight *weights;  /* WEIGHTS of them, found by expression and indices */
     double index[MAX_INDICES];
     double count;  /* elements of the rank fold being finished (index -1) */
     Err *err;

@@ -301,6 +301,18 @@ static void run_window_rank(Prim *p)
     }
 }
 
+static void run_touches(Prim *p)
+{
+    uint32_t *labels = uints(p, 0);
+    uint8_t *to = hold(p, p->n);
+    if (labels != NULL && to != NULL) {
+        if (!ref_touches(labels, p->shape, to)) {
+            err_set(p->ev->err, CODE_MEMORY, "out of memory");
+        }
+        result_bytes(p, to, p->n);
+    }
+}
+
 static void run_hull(Prim *p)
 {
     uint32_t *labels = uints(p, 0);
@@ -329,6 +341,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_RECONSTRUCT] = run_reconstruct,
     [IR_LOCAL_MAXIMA] = run_local_maxima,
     [IR_WINDOW_RANK] = run_window_rank,
+    [IR_TOUCHES] = run_touches,
     [IR_HULL] = run_hull,
 };
 

@@ -55,8 +55,8 @@ static IrExpr bind_index(IrGraph *g, IrExpr e, void *ctx)
 /* The offset at both ends of every index, and so (affine) its smallest and largest value. */
 static void widen(Walk *w, IrExpr offset, IrExpr *lo, IrExpr *hi)
 {
-    IrExpr end[2];
-    for (int k = 0; k < 2; k++) {
+    IrExpr end[2] = {offset, offset};
+    for (int k = 0; k < 2 && ir_expr(w->g, offset)->rank > IR_HOST; k++) {
         Substitution s = {w, k == 1};
         end[k] = ir_rewrite(w->g, offset, bind_index, &s);
     }

@@ -176,11 +176,22 @@ typedef struct IrLoop {
     Vec(IrCarry) carries;
 } IrLoop;
 
+/*
+ * Where the pixels of an image lie on the first input: pixel (x, y, z) at of[a][0] x + of[a][1] y +
+ * of[a][2] z + of[a][3] along its axis a.  Host expressions; 0 stands for 0, NaN for what nobody
+ * knows.  The sizes of pixels and the sky coordinates of a file follow from it.
+ */
+typedef struct IrPlace {
+    bool moved; /* else every pixel lies where its own number says, and `of` is not used */
+    IrExpr of[3][4];
+} IrPlace;
+
 typedef struct IrOutput {
     const char *name;
     const char *format; /* "tif", "png", "csv", "fits" */
     IrId node;          /* an image, mask, labels, table; or 0 and a value: */
     IrExpr value;       /* a uniform expression */
+    IrPlace place;      /* of the pixels */
     Span span;
 } IrOutput;
 

@@ -578,7 +578,16 @@ static void print_output(Printer *p, const IrOutput *o)
     }
     str_addf(p->out, " as %s", o->format);
     print_place(p, o->span);
-    print_lines(p, &(Line){"value", o->value}, 1);
+    if (o->place.moved) {
+        str_add(p->out, "    moved\n");
+    }
+    Line lines[1 + 12] = {{"value", o->value}};
+    for (int i = 0; i < 12 && o->place.moved; i++) {
+        lines[1 + i].e = o->place.of[i / 4][i % 4];
+        snprintf(lines[1 + i].label, sizeof lines[1].label, "place %s %s", AXIS[i / 4],
+                 i % 4 < 3 ? AXIS[i % 4] : "1");
+    }
+    print_lines(p, lines, 1 + 12);
 }
 
 void ir_print(const IrGraph *g, Str *out)

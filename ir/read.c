@@ -237,10 +237,16 @@ static void read_node(Reader *r)
 static bool output_line(Reader *r, void *ctx)
 {
     IrOutput *o = ctx;
-    if (!read_accept(r, "value")) {
+    if (read_accept(r, "value")) {
+        o->value = read_expression(r);
+    } else if (read_accept(r, "moved")) {
+        o->place.moved = true;
+    } else if (read_accept(r, "place")) {
+        int along = read_axis(r, 3), by = read_accept(r, "1") ? 3 : read_axis(r, 3);
+        o->place.of[along][by] = read_expression(r);
+    } else {
         return false;
     }
-    o->value = read_expression(r);
     return true;
 }
 

@@ -50,6 +50,9 @@ void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out);
 void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,
                   float *out);
 
+/* Bits for the sides through which a pixel's label meets each other label for the first time. */
+bool ref_touches(const uint32_t *labels, RefShape s, uint8_t *bits);
+
 /* distance and shape */
 void ref_distance(const uint8_t *mask, RefShape s, const double spacing[3], float *out);
 void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3],

@@ -342,3 +342,58 @@ void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t c
     }
     free(counts);
 }
+
+/* ---- touching labels ------------------------------------------------------------------------- */
+
+typedef struct Meeting {
+    uint32_t own, other;
+    size_t at; /* pixel * 6 + side */
+} Meeting;
+
+static int compare_meetings(const void *p, const void *q)
+{
+    const Meeting *a = p, *b = q;
+    if (a->own != b->own) {
+        return a->own < b->own ? -1 : 1;
+    }
+    if (a->other != b->other) {
+        return a->other < b->other ? -1 : 1;
+    }
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static uint32_t beyond(const uint32_t *labels, RefShape s, size_t p, int side)
+{
+    int x = (int)(p % (size_t)s.w), y = (int)(p / (size_t)s.w % (size_t)s.h);
+    int z = (int)(p / (size_t)s.w / (size_t)s.h % (size_t)s.d), step = side % 2 == 0 ? -1 : 1;
+    const int at[3] = {x, y, z}, extent[3] = {s.w, s.h, s.d};
+    const ptrdiff_t stride[3] = {1, s.w, (ptrdiff_t)s.w * s.h};
+    int to = at[side / 2] + step;
+    return to >= 0 && to < extent[side / 2] ? labels[(ptrdiff_t)p + step * stride[side / 2]] : 0;
+}
+
+bool ref_touches(const uint32_t *labels, RefShape s, uint8_t *bits)
+{
+    size_t pixels = ref_pixels(s), n = 0;
+    Meeting *all = malloc((6 * pixels + 1) * sizeof *all);
+    if (all == NULL) {
+        return false;
+    }
+    for (size_t p = 0; p < pixels; p++) {
+        for (int side = 0; side < 6; side++) {
+            uint32_t other = beyond(labels, s, p, side);
+            if (labels[p] != 0 && other != 0 && other != labels[p]) {
+                all[n++] = (Meeting){labels[p], other, 6 * p + (size_t)side};
+            }
+        }
+    }
+    qsort(all, n, sizeof *all, compare_meetings);
+    memset(bits, 0, pixels);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || all[i].own != all[i - 1].own || all[i].other != all[i - 1].other) {
+            bits[all[i].at / 6] |= (uint8_t)(1 << all[i].at % 6);
+        }
+    }
+    free(all);
+    return true;
+}

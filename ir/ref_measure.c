@@ -6,7 +6,7 @@
 #include "ref.h"
 
 #include "../base/exact.h"
-#include "../base/hull.h"
+#include "hull.h"
 #include "../base/measures.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
  */
 #include "ref.h"
 
-#include "../base/hull.h"
+#include "hull.h"
 
 #include <assert.h>
 #include <math.h>

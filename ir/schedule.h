@@ -48,8 +48,15 @@ typedef struct IrRemark {
     double bytes; /* per pixel: paid (GLOBAL), else saved */
 } IrRemark;
 
+/* How well the order of steps was looked for (passes/order.c). */
+typedef enum IrOrder {
+    IR_ORDER_BEST,     /* no other order has less in buffers at once, by a hundredth */
+    IR_ORDER_BEST_SEEN /* there were too many to look at all of them */
+} IrOrder;
+
 typedef struct IrSchedule {
     Vec(IrStep) steps;
+    IrOrder order;
     bool *stored;     /* by node: it has a buffer */
     int *step;        /* by node: the step that computes it */
     IrId *taken_from; /* by node: a reduction: the stage whose kernel hands it partial results, which

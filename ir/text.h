@@ -10,6 +10,13 @@
  *   %2 blurred = map : image f32 grid 0 at 0:8:1+32
  *       in 0 sum(#0 in -8 .. 8, mul(f32(exp(#0)), %1[x = #0]))
  *   output labels = %4 as tif at 0:12:1+13
+ *       moved
+ *       place x x 2
+ *       place x 1 0.5
+ *       place y y 1
+ *
+ * Pixel (x, y) of that output lies at (2 x + 0.5, y) on the first input; without such lines at
+ * (x, y), and with `moved` alone nobody knows where.
  *
  * A line that is not indented begins a part; what belongs to it is indented.  Lines that begin
  * with # are comments.  Dead nodes are left out; the others keep their numbers.

@@ -347,6 +347,10 @@ static void check_output(Check *c, const IrOutput *o)
     IrKind kind = ir_node(c->g, o->node)->kind;
     require(c, o->node == 0 || kind <= IR_K_LABELS || kind == IR_K_TABLE, "has no pixels and no rows");
     check_tree(c, o->value, IR_UNIFORM);
+    for (int i = 0; i < 12; i++) {
+        require(c, o->place.moved || o->place.of[i / 4][i % 4] == 0, "has a place but did not move");
+        check_tree(c, o->place.of[i / 4][i % 4], IR_HOST);
+    }
 }
 
 static bool has_carry(const IrGraph *g, IrId node)

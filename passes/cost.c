@@ -10,7 +10,8 @@ enum {
     PIXELS = 4,          /* of a work-item */
     FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
     FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
-    UNKNOWN_ROUNDS = 8   /* of a fold */
+    UNKNOWN_ROUNDS = 8,  /* of a fold */
+    MIDDLING_PIXELS = 1 << 24 /* of an image: what a launch costs is spread over so many */
 };
 
 typedef struct Count {
@@ -101,7 +102,9 @@ static double bytes_of(const IrGraph *g, IrId node)
 Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s)
 {
     const DeviceFigures *figures = cx->figures != NULL ? cx->figures : figures_known(NULL);
-    return (Cost){g, s, figures->giga_ops / figures->copy_gb, arena_array(g->arena, CostStage, g->nodes.n)};
+    return (Cost){g, s, figures->giga_ops / figures->copy_gb,
+                  figures->giga_ops * 1e3 * figures->launch_us / MIDDLING_PIXELS,
+                  arena_array(g->arena, CostStage, g->nodes.n)};
 }
 
 const CostStage *cost_stage(Cost *c, IrId id)
@@ -178,6 +181,11 @@ double cost_time(const Cost *c, const CostKernel *k)
 double cost_bytes(const Cost *c, double bytes)
 {
     return bytes * c->ops_a_byte;
+}
+
+double cost_launch(const Cost *c)
+{
+    return c->ops_a_launch;
 }
 
 double cost_strip_factor(double halo)

@@ -20,7 +20,7 @@ typedef struct CostStage {
 typedef struct Cost {
     IrGraph *g;
     const IrSchedule *s;
-    double ops_a_byte;
+    double ops_a_byte, ops_a_launch; /* the latter for each pixel of an image of middling size */
     CostStage *stages;   /* by node, counted when first asked for */
 } Cost;
 
@@ -38,6 +38,8 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n);
 double cost_time(const Cost *c, const CostKernel *k);
 /* Of as many bytes a pixel alone. */
 double cost_bytes(const Cost *c, double bytes);
+/* Of one more launch. */
+double cost_launch(const Cost *c);
 /* How often a row is computed with strips as long as the runtime makes them. */
 double cost_strip_factor(double halo);
 

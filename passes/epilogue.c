@@ -41,14 +41,14 @@ static bool sums_are_exact(Elem elem, int wanted)
     return (wanted & SQUARES) != 0 ? byte : (wanted & SUM) != 0 ? small : true;
 }
 
-/* Strips of blocks waste rows of the halo; the image would be read once more without them. */
+/* Strips of blocks waste rows of the halo; the image would be read once more without them, by one more kernel. */
 static bool blocks_pay(Cost *c, const IrStep *step, IrId image)
 {
     CostKernel k = cost_kernel(c, step->stages.at, step->stages.n);
     double often = (k.halo + BLOCK_ROWS) / BLOCK_ROWS, seldom = cost_strip_factor(k.halo);
     double size = (double)elem_size(ir_node(c->g, image)->elem);
     return k.known && step->march == IR_AX_Y &&
-           cost_time(c, &k) * (often - seldom) < cost_bytes(c, size);
+           cost_time(c, &k) * (often - seldom) < cost_bytes(c, size) + cost_launch(c);
 }
 
 static void tell(IrGraph *g, IrSchedule *s, IrId image, IrId reduction)

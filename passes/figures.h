@@ -13,6 +13,8 @@ typedef struct DeviceFigures {
     char name[128];
     double copy_gb;  /* 10^9 bytes a second that a copy moves, read and written */
     double giga_ops; /* 10^9 float operations a second */
+    double local_gb; /* 10^9 bytes a second from local memory */
+    double launch_us; /* from the begin of a kernel that does nothing to that of the next one */
 } DeviceFigures;
 
 /* The row of the table whose name is a part of `name` (upper or lower case); NULL: the first one.  NULL

@@ -4,9 +4,11 @@
  * Every live map is a stage.  Steps are made in topological order, loops as units; a stage joins
  * the kernel of its producers when the edges between them can be kept in registers (rows.c says
  * which can), otherwise its inputs are stored and read back.  Reductions of what a kernel stores are
- * taken by that kernel, where it can (epilogue.c).
+ * taken by that kernel, where it can (epilogue.c).  At last the steps are put in the order that needs the
+ * least memory (order.c).
  */
 #include "epilogue.h"
+#include "order.h"
 #include "pass.h"
 #include "rows.h"
 
@@ -140,5 +142,6 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     if (cx->fuse == FUSE_ALL) {
         pass_choose_epilogues(g, cx, s);
     }
+    pass_order_steps(g, s);
     return s;
 }

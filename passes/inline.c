@@ -57,18 +57,25 @@ static void look(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
+static int taps_of(IrGraph *g, IrId consumer, IrId p)
+{
+    int taps = 0;
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        IrFootprint fp = ir_footprint(g, ir_node(g, consumer)->in[i]);
+        const IrReach *r = ir_reach(&fp, p);
+        taps += r != NULL ? r->taps : 0;
+    }
+    return taps;
+}
+
 static Use use_of(IrGraph *g, IrId consumer, IrId p)
 {
     UseWalk w = {.node = p};
     const IrNode *n = ir_node(g, consumer);
     for (int i = 0; i < IR_MAX_IN; i++) {
         ir_walk(g, n->in[i], look, &w);
-        IrFootprint fp = ir_footprint(g, ir_node(g, consumer)->in[i]);
-        const IrReach *r = ir_reach(&fp, p);
-        w.use.taps += r != NULL ? r->taps : 0;
-        n = ir_node(g, consumer);
     }
-    w.use.taps = w.use.window ? w.use.taps : w.use.places;
+    w.use.taps = w.use.window ? taps_of(g, consumer, p) : w.use.places;
     int domain = ir_domain(g, consumer), own = ir_node(g, p)->grid;
     bool channels = domain >= 0 && g->grids.at[domain].has[IR_AX_C] && !g->grids.at[own].has[IR_AX_C];
     w.use.taps *= channels ? CHANNELS : 1;

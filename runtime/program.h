@@ -25,6 +25,7 @@
 #include "../base/elem.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- host expressions ------------------------------------------------------------------ */
@@ -76,6 +77,13 @@ typedef struct ProgParam {
 
 typedef enum ProgOutputKind { OUT_IMAGE, OUT_MASK, OUT_LABELS, OUT_TABLE, OUT_VALUE } ProgOutputKind;
 
+/* Where pixels lie on the first input: (x, y, z) at of[a][0] x + of[a][1] y + of[a][2] z + of[a][3]
+ * along its axis a; host expressions, -1 for 0. */
+typedef struct ProgPlace {
+    bool moved; /* else at (x, y, z), and `of` is not used */
+    int of[3][4];
+} ProgPlace;
+
 typedef struct ProgOutput {
     const char *name, *format; /* "tif", "png", "fits", "csv" */
     ProgOutputKind kind;
@@ -83,6 +91,7 @@ typedef struct ProgOutput {
     int value;       /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
     int table;       /* OUT_TABLE */
     const char *axes;/* of an image: "yx" ... */
+    ProgPlace place; /* of an image */
 } ProgOutput;
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -115,7 +124,8 @@ typedef enum DefineKind {
     DEF_FLOAT, /* #define NAME 0x1.8p+1f */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
-                 running fastest; NAME_N1, NAME_N2 ...: lengths along all indices but the first */
+                 running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
+                 off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
 } DefineKind;
 
 enum { PROG_TABLE_INDICES = 8 }; /* as many as a comprehension has */
@@ -126,6 +136,7 @@ typedef struct ProgDefine {
     int expr;          /* host expression */
     int n; /* DEF_TABLE: how many indices */
     int index[PROG_TABLE_INDICES], lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
+    Elem elem; /* DEF_TABLE */
 } ProgDefine;
 
 typedef struct ProgKernel {
@@ -214,6 +225,8 @@ typedef struct ProgStep {
     int n_args;
     const ProgRead *reads;
     int n_reads;
+    const int *uses;       /* slots of whole-image values that its text reads, some maybe twice */
+    int n_uses;
     const int *writes;     /* buffers */
     int n_writes;
     int value;             /* first value slot that it writes; -1 none */
@@ -223,8 +236,11 @@ typedef struct ProgStep {
     const int *inputs;     /* PRIMITIVE: buffers handed over as PrimCall.in[k]; -1: computed on the
                               fly by read_k.  THRESHOLD has its histogram in inputs[0] */
     int n_inputs;
+    bool plain;            /* PRIMITIVE: its inputs are pixels as they are stored, not computed ones */
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
     int at_most;           /* LOOP */
+    int ended;             /* LOOP: value slot that is 1 in rounds that are of no use any more, for the
+                              readers in it (READ_ENDED of prim.h); 0: none */
     const ProgCarry *carries; /* END */
     int n_carries;
     double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */
@@ -243,6 +259,13 @@ typedef struct ProgTable {
     const char *columns; /* comma separated, as written in the CSV header */
     int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
 } ProgTable;
+
+/* What a driver made of one of the texts that a run compiles (dev_offer). */
+typedef struct ProgBinary {
+    const char *key;
+    const char *bytes;
+    size_t size;
+} ProgBinary;
 
 typedef struct Program {
     const char *name, *version, *hash; /* hash of source and compiler, 32 hex digits */
@@ -269,6 +292,8 @@ typedef struct Program {
     int n_kernels;
     const ProgStep *steps;
     int n_steps;
+    const ProgBinary *binaries;
+    int n_binaries;
 } Program;
 
 #endif

@@ -31,6 +31,7 @@ static inline float px_rank_value(int key)
 #define PX_KEY_uint(v) px_rank_key(v)
 #define PX_KEY_int(v) px_rank_key(v)
 #define PX_KEY_float(v) px_rank_key(v)
+#define PX_KEY_double(v) px_rank_key((float)(v))
 #define PX_VALUE(T, key) PX_PASTE(PX_VALUE_, T)(key)
 #define PX_VALUE_uchar(key) (float)(key)
 #define PX_VALUE_ushort(key) (float)(key)
@@ -38,6 +39,7 @@ static inline float px_rank_value(int key)
 #define PX_VALUE_uint(key) px_rank_value(key)
 #define PX_VALUE_int(key) px_rank_value(key)
 #define PX_VALUE_float(key) px_rank_value(key)
+#define PX_VALUE_double(key) px_rank_value(key)
 
 #define PX_ORDER(TYPE, a, b)                                                                       \
     {                                                                                              \

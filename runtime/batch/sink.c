@@ -9,6 +9,7 @@
 
 #include "../../base/file.h"
 #include "../host/convert.h"
+#include "../host/crew.h"
 #include "csv.h"
 #include "../host/decimal.h"
 #include "../files/image_format.h"
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PIECE_BYTES = 1 << 20 };
+enum { PATH_BYTES = 4096, PIECE_BYTES = 2 << 20, CONVERTERS = 3 };
 
 typedef struct SinkOutput {
     ImageWriter *writer; /* of the file, or of a frame's file */
@@ -42,6 +43,7 @@ struct Sink {
     char *values;
     size_t values_size;
     FILE *values_to;
+    Crew *crew; /* converts rows; NULL: nobody, or nothing large has come */
 };
 
 static bool no_memory(Err *err)
@@ -87,6 +89,7 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
 {
     const ProgOutput *output = &sink->program->outputs[k];
     ImageMeta meta = {.like = sink->source.like,
+                      .place = sink->outputs[k].grid.place,
                       .software = sink->source.software,
                       .parameters = sink->source.parameters,
                       .labels = output->kind == OUT_LABELS,
@@ -149,18 +152,38 @@ static int64_t piece_rows(size_t line, int64_t rows)
     return most < rows ? most : rows;
 }
 
-/* Every pixel fits: the type was chosen so. */
-static void convert_rows(Elem from, const char *in, size_t pitch, Elem to, char *out, size_t width,
-                         int64_t rows)
+/* Rows for a file of another type.  Every pixel fits: the type was chosen so. */
+typedef struct Converting {
+    Elem from, to;
+    const char *in;
+    char *out;
+    size_t pitch, width;
+    int64_t rows;
+    int pieces;
+} Converting;
+
+static void convert_piece(void *context, int piece)
 {
-    size_t bad;
-    for (int64_t y = 0; y < rows; y++) {
-        convert_row(from, in + (size_t)y * pitch, to, out + (size_t)y * width * elem_size(to),
-                    width, &bad);
+    const Converting *c = context;
+    size_t bad, line = c->width * elem_size(c->to);
+    int64_t end = c->rows * (piece + 1) / c->pieces;
+    for (int64_t y = c->rows * piece / c->pieces; y < end; y++) {
+        convert_row(c->from, c->in + (size_t)y * c->pitch, c->to, c->out + (size_t)y * line,
+                    c->width, &bad);
     }
 }
 
-/* Rows go to the file, converted where it has another type. */
+/* By several threads where they are many: converting takes longer than writing. */
+static void convert_rows(Sink *sink, Converting *c)
+{
+    size_t bytes = (size_t)c->rows * c->width * elem_size(c->from);
+    if (sink->crew == NULL && bytes >= PIECE_BYTES) {
+        sink->crew = crew_new(CONVERTERS);
+    }
+    c->pieces = crew_pieces(sink->crew, bytes);
+    crew_run(sink->crew, convert_piece, c, c->pieces);
+}
+
 static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
 {
     const SinkOutput *out = &sink->outputs[r->output];
@@ -180,8 +203,13 @@ static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
     bool ok = piece != NULL || no_memory(err);
     for (int64_t y = 0; ok && y < r->rows; y += step) {
         int64_t rows = r->rows - y < step ? r->rows - y : step;
-        convert_rows(from, (const char *)r->pixels + (size_t)y * r->pitch, r->pitch, to, piece,
-                     (size_t)out->grid.w, rows);
+        convert_rows(sink, &(Converting){.from = from,
+                                         .to = to,
+                                         .in = (const char *)r->pixels + (size_t)y * r->pitch,
+                                         .out = piece,
+                                         .pitch = r->pitch,
+                                         .width = (size_t)out->grid.w,
+                                         .rows = rows});
         ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, rows, piece, line, err);
     }
     free(piece);
@@ -458,6 +486,7 @@ void sink_free(Sink *sink)
     for (int i = 0; i < sink->n_files; i++) {
         free(sink->files[i]);
     }
+    crew_free(sink->crew);
     free(sink->files);
     free(sink->values);
     free(sink->outputs);

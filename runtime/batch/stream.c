@@ -14,14 +14,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Pinning costs about as much as three readings; small images are not worth it. */
 enum { PASSES = 4, LEAST_PINNED = 4 << 20 };
 
-/* An input whose rows stay: read so often that it is worth pinning. */
+/* An input whose rows stay: read so often that it is worth pinning, from the row on where the last pass
+ * began. */
 typedef struct Lent {
-    void *at;   /* NULL: not pinned */
-    int passes; /* from the first row on, so far; below 0: it cannot be pinned */
+    void *at;            /* NULL: not pinned */
+    int passes;          /* so far; below 0: it cannot be pinned */
+    int64_t first, last; /* rows through all planes: where the pass began, and where it is */
 } Lent;
 
 typedef struct Stream {
@@ -65,31 +68,42 @@ static bool worth_pinning(const Lent *lent, const void *rows, size_t bytes)
     return lent->at == NULL && rows != NULL && bytes >= LEAST_PINNED && lent->passes >= PASSES;
 }
 
+/* The pages with all rows from lent->first on; rows before those on the first page do not count. */
+static void pin_rows(Stream *s, Lent *lent, char *rows, size_t bytes, size_t row)
+{
+    Err refused = {0};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t skip = (size_t)lent->first * row / page * page;
+    if (worth_pinning(lent, rows, bytes - skip)) {
+        bool pinned = dev_host_pin(s->setup->dev, rows + skip, bytes - skip, &refused);
+        lent->at = pinned ? rows + skip : NULL;
+        lent->passes = pinned ? lent->passes : INT_MIN;
+    }
+}
+
 static void lend_rows(void *context, int input, int64_t c, int64_t z, int64_t row, const void **at,
                       size_t *pitch)
 {
     Stream *s = context;
     Lent *lent = &s->lent[input];
     const int64_t *e = reader_inputs(s->setup->reader)[input].extent;
-    Err refused = {0};
-    int64_t first, channels;
+    int64_t first, channels, line = z * e[1] + row;
     size_t bytes;
     *at = NULL;
     if (s->ahead == NULL) {
         return;
     }
     reader_channels(s->setup->reader, input, &first, &channels);
-    lent->passes += c == first && z == 0 && row == 0;
-    void *rows = read_ahead_all(s->ahead, input, &bytes);
-    if (worth_pinning(lent, rows, bytes)) {
-        bool pinned = dev_host_pin(s->setup->dev, rows, bytes, &refused);
-        lent->at = pinned ? rows : NULL;
-        lent->passes = pinned ? lent->passes : INT_MIN;
+    if (c == first && (lent->passes == 0 || line <= lent->last)) {
+        lent->passes++;
+        lent->first = lent->at == NULL ? line : lent->first;
     }
-    if (lent->at != NULL) {
-        size_t line = bytes / (size_t)(e[1] * e[2] * channels);
-        *pitch = line * (size_t)channels;
-        *at = (char *)rows + (size_t)(z * e[1] + row) * *pitch + (size_t)(c - first) * line;
+    lent->last = c == first ? line : lent->last;
+    char *rows = read_ahead_all(s->ahead, input, &bytes);
+    *pitch = bytes / (size_t)(e[1] * e[2]);
+    pin_rows(s, lent, rows, bytes, *pitch);
+    if (lent->at != NULL && line >= lent->first) {
+        *at = rows + (size_t)line * *pitch + (size_t)(c - first) * (*pitch / (size_t)channels);
     }
 }
 

@@ -39,7 +39,7 @@ typedef struct DevOptions {
     const char *choice;    /* NULL: first GPU, else first device; "cpu", "#k", or part of a name */
     bool profile;          /* event times of every launch and transfer are kept */
     const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
-                              ~/.cache/pipec; "": none */
+                              ~/.cache/pipec, unless the driver has its own; "": none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
 } DevOptions;
@@ -64,6 +64,12 @@ uint64_t dev_limit(const Device *dev);
  */
 bool dev_program(Device *dev, const char *name, const char *source, const char *options,
                  DevProgram **out, Err *err);
+/* Before a program is compiled, this is tried too: what dev_binary gave on such a device.  The bytes are
+ * borrowed. */
+bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err *err);
+/* Number `i` of the programs that there are: its key, 32 hex digits, and what the driver made of it, owned by the
+ * caller (free).  False: there are no more, or the driver does not tell it (*bytes NULL). */
+bool dev_binary(Device *dev, int i, char key[33], void **bytes, size_t *size);
 bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err);
 /* Largest work-group with which the kernel can run here. */
 size_t dev_kernel_max_group(Device *dev, DevKernel *kernel);

@@ -40,18 +40,13 @@ static bool build_failure(Device *dev, cl_program program, cl_int status, const 
     return false;
 }
 
-static cl_program from_binary(Device *dev, const char *key, const char *options)
+/* NULL where the driver does not take it. */
+static cl_program from_bytes(Device *dev, const void *binary, size_t size, const char *options)
 {
-    void *binary = NULL;
-    size_t size = 0;
     cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
-    if (!dev->cache[0] || !cl_cache_load(dev->cache, key, &binary, &size)) {
-        return NULL;
-    }
     const unsigned char *at = binary;
     cl_program program =
         clCreateProgramWithBinary(dev->context, 1, &dev->id, &size, &at, &loaded, &status);
-    free(binary);
     if (!program || status != CL_SUCCESS || loaded != CL_SUCCESS ||
         clBuildProgram(program, 1, &dev->id, options, NULL, NULL) != CL_SUCCESS) {
         if (program) {
@@ -62,21 +57,86 @@ static cl_program from_binary(Device *dev, const char *key, const char *options)
     return program;
 }
 
+static cl_program from_offer(Device *dev, const char *key, const char *options)
+{
+    char hash[33];
+    cl_cache_hash(key, strlen(key), hash);
+    const Offered *offered = dev->offered;
+    while (offered && strcmp(offered->key, hash) != 0) {
+        offered = offered->next;
+    }
+    return offered ? from_bytes(dev, offered->bytes, offered->size, options) : NULL;
+}
+
+static cl_program from_binary(Device *dev, const char *key, const char *options)
+{
+    void *binary = NULL;
+    size_t size = 0;
+    cl_program program = NULL;
+    if (dev->cache[0] && cl_cache_load(dev->cache, key, &binary, &size)) {
+        program = from_bytes(dev, binary, size, options);
+    }
+    free(binary);
+    return program ? program : from_offer(dev, key, options);
+}
+
+/* Owned by the caller (free); NULL where the driver does not tell it. */
+static void *binary_of(cl_program program, size_t *size)
+{
+    *size = 0;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) != CL_SUCCESS ||
+        *size == 0) {
+        return NULL;
+    }
+    unsigned char *binary = malloc(*size);
+    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) !=
+                      CL_SUCCESS) {
+        free(binary);
+        return NULL;
+    }
+    return binary;
+}
+
 static void keep_binary(Device *dev, cl_program program, const char *key)
 {
-    size_t size = 0;
-    if (!dev->cache[0] ||
-        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
-            CL_SUCCESS ||
-        size == 0) {
-        return;
-    }
-    unsigned char *binary = malloc(size);
-    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) ==
-                      CL_SUCCESS) {
+    size_t size;
+    void *binary = dev->cache[0] ? binary_of(program, &size) : NULL;
+    if (binary) {
         cl_cache_store(dev->cache, key, binary, size);
     }
     free(binary);
+}
+
+bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err *err)
+{
+    for (const Offered *known = dev->offered; known; known = known->next) {
+        if (strcmp(known->key, key) == 0) {
+            return true;
+        }
+    }
+    Offered *offered = malloc(sizeof *offered);
+    if (!offered) {
+        return cl_no_host_memory(err, "a program");
+    }
+    *offered = (Offered){.next = dev->offered, .bytes = bytes, .size = size};
+    snprintf(offered->key, sizeof offered->key, "%s", key);
+    dev->offered = offered;
+    return true;
+}
+
+bool dev_binary(Device *dev, int i, char key[33], void **bytes, size_t *size)
+{
+    const DevProgram *program = dev->programs;
+    for (; program && i > 0; i--) {
+        program = program->next;
+    }
+    *bytes = NULL;
+    if (!program) {
+        return false;
+    }
+    cl_cache_hash(program->key, strlen(program->key), key);
+    *bytes = binary_of(program->program, size);
+    return *bytes != NULL;
 }
 
 static bool from_source(Device *dev, const char *name, const char *source, const char *options,

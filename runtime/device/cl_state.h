@@ -43,6 +43,13 @@ typedef struct HostBlock {
     cl_mem mem;
 } HostBlock;
 
+typedef struct Offered {
+    struct Offered *next;
+    const void *bytes;
+    size_t size;
+    char key[33];
+} Offered;
+
 /* Something enqueued whose times nobody has asked for yet. */
 typedef struct Pending {
     cl_event event;
@@ -64,6 +71,7 @@ struct Device {
     char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];
     pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
     DevProgram *programs;
+    Offered *offered;
     HostBlock *host_blocks;
     char last[128];              /* the latest kernel, for failures that only show when waiting */
     Pending *pending, *reported; /* reported: what dev_events last gave out, for its names */

@@ -1,13 +1,23 @@
 /*
- * probe: the best of a few copies of a buffer larger than caches, and the best of a few runs of a kernel
- * that does nothing but multiply and add, in separate operations and several pixels a work-item, as
- * generated kernels do.
+ * probe: the best of a few copies of a buffer larger than caches; the best of a few runs of a kernel that does
+ * nothing but multiply and add, in separate operations and several pixels a work-item, as generated kernels
+ * do, and of one that does nothing but read local memory; and of many launches in a row of one that does
+ * nothing at all.
  */
 #include "probe.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { ROUNDS = 7, WIDE = 64, STEPS = 2048, GROUP = 64, GROUPS_A_UNIT = 64 };
+enum {
+    ROUNDS = 7,
+    WIDE = 64,
+    STEPS = 2048,
+    GROUP = 64,
+    GROUPS_A_UNIT = 64,
+    READS = 8, /* of 16 bytes each, a step */
+    LAUNCHES = 200
+};
 
 static const char TEXT[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
@@ -24,6 +34,29 @@ static const char TEXT[] =
     "    float8 w = p.lo + p.hi;\n"
     "    float4 x = w.lo + w.hi;\n"
     "    out[get_global_id(0)] = x.x + x.y + x.z + x.w;\n"
+    "}\n"
+    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void probe_local(global float *out)\n"
+    "{\n"
+    "    local float4 tile[4 * GROUP];\n"
+    "    const int item = (int)get_local_id(0);\n"
+    "    for (int k = item; k < 4 * GROUP; k += GROUP) {\n"
+    "        tile[k] = (float4)(k);\n"
+    "    }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    float4 sum = (float4)(0);\n"
+    "    for (int k = 0; k < STEPS; k++) {\n"
+    "#pragma unroll\n"
+    "        for (int i = 0; i < READS; i++) {\n"
+    "            sum += tile[(item + k + i * 4 * GROUP / READS) & (4 * GROUP - 1)];\n"
+    "        }\n"
+    "    }\n"
+    "    out[get_global_id(0)] = sum.x + sum.y + sum.z + sum.w;\n"
+    "}\n"
+    "kernel void probe_nothing(global float *out)\n"
+    "{\n"
+    "    if (get_global_id(0) == 0) {\n"
+    "        out[0] = 0;\n"
+    "    }\n"
     "}\n";
 
 /* Forgets what the device did before; then: the seconds of what it has done since. */
@@ -49,38 +82,50 @@ static bool copies(Device *dev, DevMem *from, DevMem *to, size_t bytes, double *
     return true;
 }
 
-static bool operations(Device *dev, DevMem *out, size_t groups, double *best, Err *err)
+/* The least time that `times` launches in a row take. */
+static bool kernels(Device *dev, DevMem *out, const char *name, size_t groups, int times, double *best,
+                    Err *err)
 {
-    char text[sizeof TEXT + 80];
+    char text[sizeof TEXT + 120];
     DevProgram *program;
     DevKernel *kernel;
     double took;
-    snprintf(text, sizeof text, "#define STEPS %d\n%s", STEPS, TEXT);
+    snprintf(text, sizeof text, "#define STEPS %d\n#define GROUP %d\n#define READS %d\n%s", STEPS, GROUP,
+             READS, TEXT);
     TRY(dev_program(dev, "probe", text, "", &program, err));
-    TRY(dev_kernel(program, "probe", &kernel, err));
+    TRY(dev_kernel(program, name, &kernel, err));
     const DevArg args[] = {dev_mem(out), dev_float(0.9999f), dev_float(0.5f)};
     const size_t all[3] = {groups, 1, 1}, group[3] = {GROUP, 1, 1};
+    int n_args = strcmp(name, "probe") == 0 ? 3 : 1;
     for (int i = 0; i < ROUNDS; i++) {
         TRY(seconds(dev, &took, err));
-        TRY(dev_launch(dev, kernel, args, 3, all, group, "probe", err));
+        for (int k = 0; k < times; k++) {
+            TRY(dev_launch(dev, kernel, args, n_args, all, group, name, err));
+        }
         TRY(seconds(dev, &took, err));
         *best = took > 0 && took < *best ? took : *best;
     }
     return true;
 }
 
-bool probe_device(Device *dev, double *copy_gb, double *giga_ops, Err *err)
+bool probe_device(Device *dev, Probe *out, Err *err)
 {
     const DeviceInfo *info = dev_info(dev);
     size_t bytes = (size_t)(info->cpu ? 64 : 512) << 20;
     size_t groups = (size_t)(info->units > 0 ? info->units : 1) * GROUPS_A_UNIT;
-    double copy = 1e9, work = 1e9;
+    double copy = 1e9, work = 1e9, local = 1e9, launches = 1e9;
     DevMem *from = NULL, *to = NULL;
     bool ok = dev_alloc(dev, bytes, &from, err) && dev_alloc(dev, bytes, &to, err) &&
-              copies(dev, from, to, bytes, &copy, err) && operations(dev, to, groups, &work, err);
+              copies(dev, from, to, bytes, &copy, err) &&
+              kernels(dev, to, "probe", groups, 1, &work, err) &&
+              kernels(dev, to, "probe_local", groups, 1, &local, err) &&
+              kernels(dev, to, "probe_nothing", 1, LAUNCHES, &launches, err);
     dev_free(dev, from);
     dev_free(dev, to);
-    *copy_gb = 2e-9 * (double)bytes / copy;
-    *giga_ops = 2e-9 * (double)groups * GROUP * WIDE * STEPS / work;
+    double steps = 1e-9 * (double)groups * GROUP * STEPS;
+    *out = (Probe){.copy_gb = 2e-9 * (double)bytes / copy,
+                   .giga_ops = 2 * steps * WIDE / work,
+                   .local_gb = 16 * steps * READS / local,
+                   .launch_us = 1e6 * launches / LAUNCHES};
     return ok;
 }

@@ -7,15 +7,12 @@
 #include "exec_state.h"
 
 #include "../host/convert.h"
-#include "exec_carry.h"
+#include "exec_loop.h"
 #include "parts_run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Less than this is not tried where the device has less memory than it says. */
-enum { SMALLEST_ARENA = 1 << 20 };
 
 /* ---- making and binding ---------------------------------------------------------------- */
 
@@ -42,6 +39,13 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         !exec->programs) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
+    }
+    for (int i = 0; dev && i < program->n_binaries; i++) {
+        const ProgBinary *binary = &program->binaries[i];
+        if (!dev_offer(dev, binary->key, binary->bytes, binary->size, err)) {
+            exec_free(exec);
+            return false;
+        }
     }
     *out = exec;
     return true;
@@ -74,6 +78,7 @@ static void drop_arena(Exec *exec)
 
 static void unbind(Exec *exec)
 {
+    exec_loop_forget(exec);
     drop_slices(exec);
     exec_built_free(exec->built);
     exec_plan_free(exec->plan);
@@ -158,7 +163,7 @@ bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *
 static bool slice_all(Exec *exec, Err *err)
 {
     const ExecPlan *plan = exec->plan;
-    uint64_t bytes = (uint64_t)(exec->program->n_values + 1) * sizeof(double);
+    uint64_t bytes = (uint64_t)exec_plan_values(exec->program) * sizeof(double);
     TRY(exec_slice(exec, plan->values_at, bytes, &exec->values_mem, err));
     for (int i = 0; !plan->parts && i < exec->program->n_buffers; i++) {
         TRY(exec_slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i],
@@ -171,22 +176,30 @@ static bool slice_all(Exec *exec, Err *err)
     return true;
 }
 
-/* Where the device has less than it says, the plan is made again for three quarters of it. */
+/* Where the device has less than it says, the plan is made again for three quarters of it, and at last for
+ * the least; then what the device said stands in front of that. */
 static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
+    Err refusal = {0};
+    uint64_t least = 0;
     for (;;) {
-        Err failure = {0};
-        TRY(exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err));
-        if (allocate(exec, &failure)) {
+        if (!exec_plan_new(exec->program, &exec->target, inputs, params, &exec->plan, err)) {
+            return refusal.code == CODE_OK ? false : err_prefix(err, "%s", refusal.text);
+        }
+        err_clear(&refusal);
+        if (allocate(exec, &refusal)) {
             return true;
         }
-        exec->target.limit = exec->plan->peak / 4 * 3;
+        drop_arena(exec);
+        uint64_t peak = exec->plan->peak, less = peak / 4 * 3;
         exec_plan_free(exec->plan);
         exec->plan = NULL;
-        if (failure.code != CODE_MEMORY || exec->target.limit < SMALLEST_ARENA) {
-            *err = failure;
+        if (refusal.code != CODE_MEMORY) {
+            *err = refusal;
             return false;
         }
+        least = least > 0 ? least : exec_plan_least(exec->program, &exec->target, inputs, params);
+        exec->target.limit = less < least && least < peak ? least : less;
     }
 }
 
@@ -351,33 +364,10 @@ static bool run_primitive(Exec *exec, int s, Err *err)
     return prim_find(step->primitive)->run(&call);
 }
 
-static bool run_steps(Exec *exec, int from, int to, Err *err);
-
-static bool run_loop(Exec *exec, int s, Err *err)
-{
-    const ProgStep *step = &exec->program->steps[s];
-    int end = exec->plan->steps[s].end;
-    bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
-    double before = NAN, now = NAN;
-    for (int round = 0; round < exec->plan->steps[s].rounds; round++) {
-        TRY(run_steps(exec, s + 1, end, err));
-        TRY(exec_carry(exec->program, exec->dev, s, end, exec->mem, exec->values_mem, err));
-        if (watch) { /* after all else of the round: the host waits for it */
-            TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->value * sizeof now, &now,
-                         sizeof now, err));
-        }
-        if (watch && now == before) {
-            break;
-        }
-        before = now;
-    }
-    return true;
-}
-
-static bool run_steps(Exec *exec, int from, int to, Err *err)
+bool exec_steps(Exec *exec, int from, int to, Err *err)
 {
     static bool (*const runs[])(Exec *, int, Err *) = {
-        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = run_loop};
+        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
     for (int s = from; s < to; s++) {
         StepKind kind = exec->program->steps[s].kind;
         TRY(!exec_stopped(exec, err));
@@ -461,7 +451,7 @@ bool exec_run(Exec *exec, Err *err)
         exec->place[i] = exec_place_all(exec->plan, i);
     }
     TRY(exec_write_counts(exec, err));
-    TRY(run_steps(exec, 0, program->n_steps, err));
+    TRY(exec_steps(exec, 0, program->n_steps, err));
     TRY(dev_finish(exec->dev, err));
     exec->ran = true;
     return true;
@@ -474,6 +464,7 @@ void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem)
     int buffer = exec->program->outputs[output].buffer;
     int of = buffer >= 0 ? exec->program->buffers[buffer].grid : -1;
     *grid = of >= 0 ? exec->plan->grids[of] : (ExecGrid){0};
+    grid->place = exec->plan->places[output];
     *elem = buffer >= 0 ? exec->plan->buffers[buffer].elem : ELEM_NONE;
 }
 

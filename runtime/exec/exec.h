@@ -71,7 +71,8 @@ bool exec_save(Exec *exec, const ExecStream *stream, Err *err);
 void exec_set_parts(Exec *exec, int rows);
 /* For tests: kernels as GPUs have them, or CPUs, whatever the device is. */
 void exec_set_shape(Exec *exec, int shape);
-/* For tests: this many threads compile the kernels of the next exec_bind. */
+/* This many threads compile the kernels of the next exec_bind; several of them also what primitives will ask
+ * for.  Without it as many as the driver is good for. */
 void exec_set_compilers(Exec *exec, int compilers);
 /* For tests: from the next exec_bind on, as if the device had only so many bytes; 0: what it has. */
 void exec_set_limit(Exec *exec, uint64_t bytes);

@@ -1,7 +1,8 @@
 /*
  * exec_build: compiling takes most of the time of a first run, so where the driver can compile
- * several programs at once, every thread takes the next one until none is left: those of primitives
- * that are known beforehand, which take longest, and then the kernels.
+ * several programs at once, every thread takes the next one until none is left: the kernels, and then the
+ * programs of primitives that are known beforehand.  These from the last step on: what comes last is compiled
+ * alone, and reductions, which are short, stand first.
  */
 #include "exec_build.h"
 
@@ -82,14 +83,14 @@ static bool list_tasks(ExecBuilt *built, int threads, Err *err)
     if (!built->tasks) {
         return err_set(err, CODE_MEMORY, "out of host memory for the kernels");
     }
-    for (int s = 0; ahead && s < of->n_steps; s++) {
-        for (int which = 0; which < count_ahead(&of->steps[s]); which++) {
-            built->tasks[built->n_tasks++] = (struct Task){s, which, -1};
-        }
-    }
     for (int k = 0; k < of->n_kernels; k++) {
         if (built->text[k] && !built->reader[k]) {
             built->tasks[built->n_tasks++] = (struct Task){-1, 0, k};
+        }
+    }
+    for (int s = of->n_steps - 1; ahead && s >= 0; s--) {
+        for (int which = 0; which < count_ahead(&of->steps[s]); which++) {
+            built->tasks[built->n_tasks++] = (struct Task){s, which, -1};
         }
     }
     return true;

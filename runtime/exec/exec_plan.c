@@ -8,6 +8,7 @@
 #include "exec_plan.h"
 
 #include "../../base/strips.h"
+#include "exec_loop.h"
 #include "parts.h"
 #include "plan.h"
 
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_COMPILERS = 8, /* threads; more gain nothing */
+    MOST_COMPILERS = 3, /* threads; more gain nothing */
     COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
@@ -37,8 +38,8 @@ static bool no_memory(Err *err)
     return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run");
 }
 
-/* NVIDIA's driver takes half the time with many threads as with one; PoCL takes one program at a time, and
- * oclgrind crashes. */
+/* NVIDIA's driver takes one program at a time through each of its two halves; more threads than keep both busy
+ * only lose the order.  PoCL takes one program at a time, and oclgrind crashes. */
 static int count_compilers(const DeviceInfo *info)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -65,6 +66,11 @@ void exec_shape(ExecTarget *target, int shape)
 {
     target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
     target->lx = COLUMNS / target->px;
+}
+
+size_t exec_plan_values(const Program *program)
+{
+    return 2 * ((size_t)program->n_values + 1) + EXEC_LOOP_VALUES;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -368,6 +374,15 @@ static PrimImage image_of(const ExecPlan *plan, int buffer)
     return image;
 }
 
+static bool reads_whole_numbers(const ExecPlan *plan, const ProgStep *step)
+{
+    bool whole = step->plain;
+    for (int i = 0; i < step->n_reads; i++) {
+        whole = whole && elem_is_integer(plan->buffers[step->reads[i].buffer].elem);
+    }
+    return whole;
+}
+
 void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
 {
     enum { MAX_IN = sizeof call->in / sizeof call->in[0] };
@@ -385,6 +400,7 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
                        .text = step->text,
                        .labels = NAN,
                        .value = step->value,
+                       .whole = reads_whole_numbers(plan, step),
                        .fed = plan->steps[s].fed,
                        .of_value = step->of_value};
     assert(step->n_inputs <= MAX_IN && step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
@@ -490,7 +506,7 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
         const ProgBuffer *b = &program->buffers[i];
         list[i] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, b->onto, 0};
     }
-    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
+    uint64_t bytes = (uint64_t)exec_plan_values(program) * sizeof(double);
     list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
     for (int s = 0; s < program->n_steps; s++) {
         int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
@@ -513,6 +529,22 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
     return ok;
 }
 
+/* A place that cannot be computed is not known. */
+static void plan_places(ExecPlan *plan)
+{
+    const Program *program = plan->program;
+    for (int i = 0; i < program->n_outputs; i++) {
+        const ProgOutput *output = &program->outputs[i];
+        plan->places[i].moved = output->place.moved;
+        for (int k = 0; k < 12 && output->place.moved; k++) {
+            int expr = output->place.of[k / 4][k % 4];
+            Err unknown = {0};
+            plan->places[i].of[k / 4][k % 4] =
+                expr >= 0 ? host_eval(program, &plan->host, expr, &unknown) : 0;
+        }
+    }
+}
+
 static bool allocate(ExecPlan *plan, const Program *program)
 {
     plan->program = program;
@@ -520,12 +552,13 @@ static bool allocate(ExecPlan *plan, const Program *program)
     plan->params = calloc((size_t)program->n_params + 1, sizeof *plan->params);
     plan->channel = calloc((size_t)program->n_inputs + 1, sizeof *plan->channel);
     plan->grids = calloc((size_t)program->n_grids + 1, sizeof *plan->grids);
+    plan->places = calloc((size_t)program->n_outputs + 1, sizeof *plan->places);
     plan->buffers = calloc((size_t)program->n_buffers + 1, sizeof *plan->buffers);
     plan->steps = calloc((size_t)program->n_steps + 1, sizeof *plan->steps);
     plan->host.inputs = plan->inputs;
     plan->host.params = plan->params;
-    return plan->inputs && plan->params && plan->channel && plan->grids && plan->buffers &&
-           plan->steps;
+    return plan->inputs && plan->params && plan->channel && plan->grids && plan->places &&
+           plan->buffers && plan->steps;
 }
 
 static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inputs,
@@ -533,6 +566,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 {
     TRY(plan_inputs(plan, inputs, params, err));
     TRY(plan_grids(plan, err) && check_needs(plan, err));
+    plan_places(plan);
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));
     }
@@ -545,12 +579,67 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
     return true;
 }
 
-/* In one piece where that fits, else in parts.  The values come behind everything else. */
+/* What a plan in parts leaves for the values, which come behind everything else. */
+static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
+{
+    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
+    return values + target->alignment + (target->max_alloc ? values : 0);
+}
+
+static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit, Err *err)
+{
+    uint64_t room = room_for_values(plan, target);
+    if (limit <= room) {
+        return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
+    }
+    TRY(parts_plan_new(plan, target, limit - room, &plan->parts, err));
+    plan->parts->beside = room;
+    return true;
+}
+
+/* Whether it runs in so much memory; `whole`: bytes of a run in one piece. */
+static bool would_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t limit)
+{
+    Err ignored = {0};
+    bool parts = limit < whole && plan_parts(plan, target, limit, &ignored);
+    parts_plan_free(plan->parts);
+    plan->parts = NULL;
+    return limit >= whole || parts;
+}
+
+/* The smallest limit that will do, to the byte; 0: there is none, or it is not for want of device memory
+ * that the plan has failed. */
+static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t whole)
+{
+    enum { FIRST_STEP = 1 << 12, MOST = 60 };
+    uint64_t low = target->limit, high = low, step = FIRST_STEP;
+    if (would_do(plan, target, whole, low)) {
+        return 0;
+    }
+    while (high < (uint64_t)1 << MOST && !would_do(plan, target, whole, high + step)) {
+        high += step;
+        step *= 2;
+    }
+    low = high;
+    high += step;
+    if (high >= (uint64_t)1 << MOST) {
+        return 0;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (would_do(plan, target, whole, middle)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
+}
+
+/* In one piece where that fits, else in parts. */
 static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
     Err one = {0};
-    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
-    uint64_t room = values + target->alignment + (target->max_alloc ? values : 0);
     bool fits = plan_arena(plan, target, &one);
     if (!fits && (one.code != CODE_MEMORY || target->limit == 0)) {
         *err = one;
@@ -560,11 +649,19 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
     if (fits && !forced && (target->limit == 0 || plan->peak <= target->limit)) {
         return true;
     }
-    if (target->limit <= room) {
-        return err_set(err, CODE_MEMORY, "nothing runs in %.3f MiB of device memory",
-                       (double)target->limit / 0x1p20);
+    if (!plan_parts(plan, target, target->limit, err)) {
+        uint64_t whole = fits && !forced ? plan->peak : UINT64_MAX;
+        uint64_t least = err->code == CODE_MEMORY ? least_limit(plan, target, whole) : 0;
+        if (least > 0) {
+            err_clear(err);
+            err_set(err, CODE_MEMORY,
+                    "the pipeline does not run in %.3f MiB of device memory, not even when the image is "
+                    "cut into parts; the least that will do is --memory %" PRIu64 " (%.3f MiB)",
+                    (double)target->limit / 0x1p20, least, (double)least / 0x1p20);
+        }
+        return false;
     }
-    TRY(parts_plan_new(plan, target, target->limit - room, &plan->parts, err));
+    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
     uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
                   target->alignment;
     if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
@@ -592,6 +689,22 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
     return true;
 }
 
+uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                         const double *params)
+{
+    ExecTarget none = *target;
+    ExecPlan *plan = calloc(1, sizeof *plan);
+    Err ignored = {0};
+    uint64_t least = 0;
+    none.limit = 1;
+    if (plan && allocate(plan, program) && fill(plan, &none, inputs, params, &ignored)) {
+        bool fits = plan_arena(plan, &none, &ignored) && none.part_rows == 0;
+        least = least_limit(plan, &none, fits ? plan->peak : UINT64_MAX);
+    }
+    exec_plan_free(plan);
+    return least;
+}
+
 void exec_plan_free(ExecPlan *plan)
 {
     if (!plan) {
@@ -606,6 +719,7 @@ void exec_plan_free(ExecPlan *plan)
     free(plan->params);
     free(plan->channel);
     free(plan->grids);
+    free(plan->places);
     free(plan->buffers);
     free(plan->steps);
     free(plan);

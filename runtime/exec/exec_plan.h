@@ -6,6 +6,7 @@
 #define RUNTIME_EXEC_PLAN_H
 
 #include "host.h"
+#include "../files/image.h"
 #include "../primitives/prim.h"
 #include "../program.h"
 
@@ -37,6 +38,7 @@ void exec_shape(ExecTarget *target, int shape);
 typedef struct ExecGrid {
     int w, h, d, c, planes, pitch; /* pitch: elements from row to row */
     bool has_z;
+    ImagePlace place; /* of an output: where its pixels lie on the first input */
 } ExecGrid;
 
 typedef struct ExecBuffer {
@@ -67,6 +69,7 @@ typedef struct ExecPlan {
     double *params;
     int *channel; /* by input: the only one that is stored, or -1 */
     ExecGrid *grids;
+    ImagePlace *places; /* by output */
     ExecBuffer *buffers;
     ExecStep *steps;
     uint64_t values_at;  /* where the whole-image values lie in the arena */
@@ -78,10 +81,16 @@ typedef struct ExecPlan {
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                    const double *params, ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
+/* The smallest limit with which there is a plan, to the byte; 0: that cannot be said. */
+uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                         const double *params);
 
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err);
+
+/* Doubles that the values take: twice, for loops that run ahead (exec_loop.c), and a few more. */
+size_t exec_plan_values(const Program *program);
 
 /* The step that finds this value. */
 int exec_plan_reduction(const Program *program, int value);

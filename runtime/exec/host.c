@@ -310,6 +310,23 @@ static void write_float(FILE *out, double value)
     }
 }
 
+/* A value as an element of a table. */
+static void write_entry(FILE *out, Elem elem, double value)
+{
+    if (elem_is_integer(elem)) {
+        const double whole = isnan(value) ? 0 : trunc(fmin(fmax(value, elem_min(elem)), elem_max(elem)));
+        if (whole == elem_min(ELEM_I32)) {
+            fputs("INT_MIN", out);
+        } else {
+            fprintf(out, "%.0f%s", whole + 0.0, elem == ELEM_U32 ? "u" : "");
+        }
+    } else if (elem == ELEM_F64 && isfinite(value)) {
+        fprintf(out, "%a", value);
+    } else {
+        write_float(out, value);
+    }
+}
+
 static bool table_range(Eval *e, const ProgDefine *define, int index, double *lo, double *hi)
 {
     if (define->lo[index] < 0 || define->hi[index] < 0) {
@@ -327,7 +344,7 @@ static bool write_entries(Eval *e, const ProgDefine *define, int k, const double
 {
     if (k == define->n) {
         fputs(*column % 8 == 0 ? "\n    " : " ", out);
-        write_float(out, eval(e, define->expr));
+        write_entry(out, define->elem, eval(e, define->expr));
         fputc(',', out);
         ++*column;
         return e->err->code == CODE_OK;
@@ -358,9 +375,9 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
     for (int k = 1; k < define->n; k++) {
         fprintf(out, "#define %s_N%d %.0f\n", define->name, k, fmax(hi[k] - lo[k] + 1, 0));
     }
-    fprintf(out, "constant float %s[] = {", define->name);
+    fprintf(out, "constant %s %s[] = {", elem_cl_name(define->elem), define->name);
     TRY(write_entries(e, define, 0, lo, hi, out, &column));
-    fputs(column == 0 ? "0.0f};\n" : "\n};\n", out);
+    fputs(column == 0 ? "0};\n" : "\n};\n", out);
     return e->err->code == CODE_OK;
 }
 

@@ -16,7 +16,9 @@
  * need too much (a transpose needs all rows for one), parts are tiles of rows and columns.
  *
  * Every byte on the device counts: windows (the rows of a buffer that a part needs), whole buffers,
- * scratch of primitives, values.  The longest part that stays within the limit is taken.
+ * scratch of primitives, values.  The longest part that stays within the limit is taken, unless an
+ * image is loaded again and again: then parts are short, and what is left of the memory holds rows of
+ * that image that *stay* from one segment to the next and are loaded once (parts_arrange.c).
  */
 #ifndef RUNTIME_PARTS_H
 #define RUNTIME_PARTS_H
@@ -75,14 +77,27 @@ typedef struct PartsSegment {
     int grain;       /* parts are whole multiples of this many rows, but for the last */
     bool roughly;    /* it is laid out to see what the least memory is */
     bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
+    int most;        /* rows of a part, at most, to leave room for rows that stay; 0: any */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
     PartsWindow *windows;
     int n_windows;
     uint64_t *scratch, *scratch_at; /* by task */
-    uint64_t bytes;
+    int *stay;       /* by PartsPlan.stays: rows of them that stay in this segment; NULL: none */
+    uint64_t base;   /* bytes of the arena before its own, for rows that stay */
+    bool crowded;    /* with as many labels as there are it only fits without them: none stay */
+    uint64_t bytes;  /* all that it needs, with those before */
 } PartsSegment;
+
+/* The first rows of an image (planes, where it has z), which lie in the arena, before what segments have
+ * for themselves, so that later segments need not load them.  The store or file has them, too. */
+typedef struct PartsStay {
+    int buffer;
+    int first, last;        /* segments that may have them there */
+    int rows;               /* the most that any of those has */
+    uint64_t offset, bytes; /* in the arena; of a row of one channel.  Channels are `rows` apart */
+} PartsStay;
 
 typedef struct PartsPlan {
     PartsSegment *segments;
@@ -92,18 +107,28 @@ typedef struct PartsPlan {
     int *input;       /* by buffer: the input that it is; -1 none */
     int *maker;       /* by buffer: the step that writes it; -1 none */
     int *last_use;    /* by buffer: the last segment that loads it; -1 none */
+    PartsStay *stays;
+    int n_stays;
     double labels;    /* as many are expected where the number is not known yet */
+    void **state;     /* by step: what primitives keep on the host while it runs; NULL before */
     uint64_t limit, peak;
     uint64_t least;   /* bytes with which it would just run */
+    uint64_t beside;  /* bytes of the limit that are not the parts' */
 } PartsPlan;
 
 /*
- * Cuts the run of `plan` so that it needs at most `limit` bytes.  CODE_MEMORY with the smallest
- * limit that would do when there is none.  Owned by the caller (parts_plan_free).
+ * Cuts the run of `plan` so that it needs at most `limit` bytes; CODE_MEMORY when that cannot be.  Owned by the caller (parts_plan_free).
  */
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err);
 void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
+
+/* Lays all segments out within parts->limit, where they fit, and finds what stays; the peak. */
+bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, Err *err);
+/* Rows of stays[i] that stay in the segment. */
+int parts_stay_rows(const PartsSegment *segment, int i);
+/* Bytes of its place with so many rows. */
+uint64_t parts_stay_bytes(const ExecPlan *plan, const PartsStay *stay, int rows);
 
 /*
  * Lays a segment out anew within `limit` bytes.  labels: by value slot, how many labels there are
@@ -128,13 +153,17 @@ bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
 /* The grid that a step runs over; the rows or planes that it is cut along. */
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);
 int parts_extent(const ExecGrid *grid);
+/* The task that is about the step; -1 none. */
+int parts_task(const PartsSegment *segment, int step);
 /* How many of its step's reads the task looks at: all or none. */
 int parts_reads(const ExecPlan *plan, const PartsTask *task);
 bool parts_is_vector(const ExecPlan *plan, int buffer);
 
-/* The same with parts as short as they can be: segment->bytes is the least that will do. */
 /* The grain that the segment's own primitives ask for. */
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg);
+/* Rows for parts that leave room for rows that stay, and are not too short; 0: it does not matter. */
+int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
+/* The same with parts as short as they can be: segment->bytes is the least that will do. */
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                  PartsSegment *segment, Err *err);
 

@@ -13,6 +13,7 @@
 
 #include "plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,6 +22,9 @@ enum {
     TWIN_PARTS = 8,        /* as many parts are enough for twins, */
     TWIN_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
     TWIN_HALO = 8,         /* and the part is so many times what is around it */
+    SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
+                               that stay; */
+    SHORT_SHARE = 8,        /* and so is such a share of the limit */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
@@ -91,14 +95,11 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
     }
 }
 
-/* As many as there are or are expected; NaN: the step is about no labels that are counted. */
+/* As many as there are or, where nobody knows, are expected. */
 static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, const double *labels)
 {
     int slot = plan->program->steps[s].of_value;
-    if (slot < 0) {
-        return NAN;
-    }
-    return labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
+    return slot >= 0 && labels && !isnan(labels[slot]) ? labels[slot] : parts->labels;
 }
 
 /* Elements of a vector: as many as it was made with, else as its maker would make it. */
@@ -218,6 +219,7 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
                     call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
                 }
             }
+            call.state = parts->state ? &parts->state[task->step] : NULL;
             call.err = err;
             seg->scratch[t] = primitive->scratch_bytes(&call);
         }
@@ -230,11 +232,12 @@ bool parts_is_twin(const PartsSegment *seg, const PartsWindow *w)
     return seg->twins && !w->whole && (w->load || w->keep);
 }
 
-/* In the list: windows, tasks' scratch, the second places of windows. */
+/* Behind the rows that stay.  In the list: windows, tasks' scratch, the second places of windows. */
 static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
 {
     int twin = seg->n_windows + seg->n_tasks;
     size_t n = (size_t)(twin + seg->n_windows);
+    uint64_t base = seg->crowded ? 0 : seg->base;
     PlanBuffer *list = calloc(n + 1, sizeof *list);
     PlanResult result = {0};
     if (!list) {
@@ -251,13 +254,13 @@ static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
     }
     bool ok = plan_pack(list, (int)n, target->alignment, target->max_alloc, &result, err);
     for (int i = 0; ok && i < seg->n_windows; i++) {
-        seg->windows[i].offset = list[i].offset;
-        seg->windows[i].twin = list[twin + i].offset;
+        seg->windows[i].offset = base + list[i].offset;
+        seg->windows[i].twin = base + list[twin + i].offset;
     }
     for (int t = 0; ok && t < seg->n_tasks; t++) {
-        seg->scratch_at[t] = list[seg->n_windows + t].offset;
+        seg->scratch_at[t] = base + list[seg->n_windows + t].offset;
     }
-    seg->bytes = result.peak;
+    seg->bytes = base + result.peak;
     free(list);
     return ok;
 }
@@ -277,13 +280,17 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
            size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
 }
 
-static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
+/* Plans fit: only what is known while they run can be too much. */
+static bool does_not_fit(const ExecPlan *plan, const PartsPlan *parts, const PartsSegment *seg,
+                         uint64_t limit, Err *err)
 {
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
+    uint64_t need = seg->bytes + parts->beside;
     return err_set(err, CODE_MEMORY,
-                   "'%s' needs %.1f MiB on the device even when the image is cut into parts, but "
-                   "only %.1f MiB may be used",
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
+                   "'%s' needs %.3f MiB on the device even when the image is cut into parts, but "
+                   "only %.3f MiB were to be had for it: there are more labels than could be expected; it "
+                   "takes at least --memory %" PRIu64,
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20, need);
 }
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
@@ -418,6 +425,27 @@ static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
     return lay_out(s, seg, rows);
 }
 
+int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit)
+{
+    int around;
+    uint64_t bytes, enough = limit / SHORT_SHARE < SHORT_BYTES ? limit / SHORT_SHARE : SHORT_BYTES;
+    what_moves(plan, seg, &around, &bytes);
+    int rows = bytes > enough ? 1 : (int)(enough / bytes), least = TWIN_HALO * around;
+    return bytes <= 1 ? 0 : rows > least ? rows : least;
+}
+
+/* The rows that stay keep their place. */
+static bool layout_behind(const Search *s, PartsSegment *seg)
+{
+    int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
+    int most = seg->most > 0 && seg->most < seg->extent ? seg->most : seg->extent;
+    most = s->target->part_rows > 0 ? s->target->part_rows : most;
+    seg->twins = false;
+    seg->cols = 0;
+    TRY(!parts_has_columns(s->plan, seg) || choose_columns(s, seg, most));
+    return fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, most);
+}
+
 bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
                   PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
                   Err *err)
@@ -426,14 +454,14 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
         return true;
     }
-    int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
-    int most = target->part_rows > 0 ? target->part_rows : seg->extent;
-    seg->twins = false;
-    seg->cols = 0;
-    TRY(!parts_has_columns(plan, seg) || choose_columns(&s, seg, most));
-    TRY(fixed > 0 ? lay_out(&s, seg, fixed) : find_rows(&s, seg, most));
-    if (seg->bytes > limit) {
-        return does_not_fit(plan, seg, limit, err);
+    seg->crowded = false;
+    TRY(layout_behind(&s, seg));
+    if (seg->bytes > limit && seg->base > 0) {
+        seg->crowded = true;
+        TRY(layout_behind(&s, seg));
     }
-    return seg->kind == PARTS_WHOLE || try_twins(&s, seg, fixed);
+    if (seg->bytes > limit) {
+        return does_not_fit(plan, parts, seg, limit, err);
+    }
+    return seg->kind == PARTS_WHOLE || try_twins(&s, seg, seg->fixed);
 }

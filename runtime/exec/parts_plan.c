@@ -8,8 +8,6 @@
  */
 #include "parts.h"
 
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,9 +60,26 @@ static bool halo_of(const ExecPlan *plan, const ProgRead *read, int *lo, int *hi
 
 static bool uses_values(const ProgStep *step)
 {
-    bool uses = step->of_value >= 0;
-    for (int i = 0; i < step->n_args; i++) {
-        uses = uses || step->args[i].kind == ARG_VALUES;
+    return step->of_value >= 0 || step->n_uses > 0;
+}
+
+/* The first slot of another step behind those of `step`. */
+static int slots_end(const Program *program, const ProgStep *step)
+{
+    int end = program->n_values;
+    for (int i = 0; i < program->n_steps; i++) {
+        int other = program->steps[i].value;
+        end = other > step->value && other < end ? other : end;
+    }
+    return end;
+}
+
+static bool uses_values_of(const Program *program, const ProgStep *step, const ProgStep *finder)
+{
+    int end = slots_end(program, finder);
+    bool uses = step->of_value >= finder->value && step->of_value < end;
+    for (int i = 0; i < step->n_uses; i++) {
+        uses = uses || (step->uses[i] >= finder->value && step->uses[i] < end);
     }
     return uses;
 }
@@ -248,16 +263,6 @@ static bool find_kept(Cutter *c)
 
 /* ---- tasks ----------------------------------------------------------------------------- */
 
-static int task_of(const PartsSegment *seg, int step)
-{
-    for (int i = 0; i < seg->n_tasks; i++) {
-        if (seg->tasks[i].step == step) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* What makes labels knows their number before its last pass; values alone come with the last. */
 static bool finds_values(const ProgStep *step, const PartsTask *task)
 {
@@ -268,11 +273,14 @@ static bool finds_values(const ProgStep *step, const PartsTask *task)
 /* Some task wants values while an earlier one is still about to find some. */
 static bool values_come_late(const Cutter *c)
 {
-    bool finds = false, late = false;
+    bool late = false;
     for (int i = 0; i < c->now.n_tasks; i++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
-        late = late || (finds && uses_values(step));
-        finds = finds || finds_values(step, &c->now.tasks[i]);
+        for (int k = 0; k < i; k++) {
+            const ProgStep *finder = &c->program->steps[c->now.tasks[k].step];
+            late = late || (finds_values(finder, &c->now.tasks[k]) &&
+                            uses_values_of(c->program, step, finder));
+        }
     }
     return late;
 }
@@ -286,7 +294,7 @@ static bool images_come_late(const Cutter *c)
         const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
         for (int k = 0; k < step->n_reads; k++) {
             int b = step->reads[k].buffer, maker = c->parts->maker[b];
-            bool here = maker >= 0 && maker < c->now.tasks[i].step && task_of(&c->now, maker) >= 0;
+            bool here = maker >= 0 && maker < c->now.tasks[i].step && parts_task(&c->now, maker) >= 0;
             late = late || (here && (reads_whole(&step->reads[k]) || c->apart[b]));
         }
     }
@@ -309,7 +317,7 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
 {
     const ProgStep *step = &c->program->steps[s];
     const ExecGrid *g = parts_grid(c->plan, s);
-    int have = task_of(&c->now, s);
+    int have = parts_task(&c->now, s);
     if (have >= 0) {
         return c->now.tasks[have].pass == pass;
     }
@@ -326,7 +334,7 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     insert_task(&c->now, task);
     for (int i = 0; i < parts_reads(c->plan, &task); i++) {
         int b = step->reads[i].buffer, maker = c->parts->maker[b];
-        int here = maker >= 0 ? task_of(&c->now, maker) : -1;
+        int here = maker >= 0 ? parts_task(&c->now, maker) : -1;
         bool whole = reads_whole(&step->reads[i]) || parts_is_vector(c->plan, b);
         if (here >= 0 && maker < s) {
             bool primitive = c->program->steps[maker].kind == STEP_PRIMITIVE;
@@ -444,7 +452,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
         for (int i = 0; i < parts_reads(c->plan, task); i++) {
             int b = step->reads[i].buffer;
             PartsWindow *w = window_of(seg, b);
-            int maker = c->parts->maker[b], here = maker >= 0 ? task_of(seg, maker) : -1;
+            int maker = c->parts->maker[b], here = maker >= 0 ? parts_task(seg, maker) : -1;
             w->load = w->load || here < 0 || here >= t;
             bool box = parts_reads_box(&step->reads[i]), whole = reads_whole(&step->reads[i]);
             w->boxed = w->boxed || box;
@@ -493,6 +501,7 @@ static void segment_free(PartsSegment *seg)
     free(seg->windows);
     free(seg->scratch);
     free(seg->scratch_at);
+    free(seg->stay);
     *seg = (PartsSegment){0};
 }
 
@@ -701,79 +710,6 @@ static bool allocate(Cutter *c)
            no_memory(c->err);
 }
 
-/* A primitive sees the same parts in all its passes. */
-static bool share_task(const PartsSegment *a, const PartsSegment *b)
-{
-    for (int i = 0; i < a->n_tasks; i++) {
-        if (task_of(b, a->tasks[i].step) >= 0 && (a->tasks[i].pass > 0 || !a->tasks[i].last_pass)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The shortest parts of segments that share primitives are for all of them. */
-static void fix_rows(PartsPlan *p)
-{
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int i = 0; i < p->n; i++) {
-            for (int k = 0; k < p->n; k++) {
-                PartsSegment *a = &p->segments[i], *b = &p->segments[k];
-                bool both = i != k && a->kind == PARTS_CUT && b->kind == PARTS_CUT;
-                if (both && share_task(a, b) && (a->rows != b->rows || a->fixed != b->fixed ||
-                                                 a->fixed == 0)) {
-                    a->rows = b->rows = a->rows < b->rows ? a->rows : b->rows;
-                    a->fixed = b->fixed = a->rows;
-                    changed = true;
-                }
-            }
-        }
-    }
-}
-
-/* So their parts must do for the primitives of all of them: each grain divides the larger ones. */
-static void share_grains(Cutter *c)
-{
-    PartsPlan *p = c->parts;
-    for (int i = 0; i < p->n; i++) {
-        p->segments[i].grain = parts_grain(c->plan, c->target, &p->segments[i]);
-    }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int i = 0; i < p->n; i++) {
-            for (int k = 0; k < p->n; k++) {
-                PartsSegment *a = &p->segments[i], *b = &p->segments[k];
-                if (a->grain < b->grain && (share_task(a, b) || share_task(b, a))) {
-                    a->grain = b->grain;
-                    changed = true;
-                }
-            }
-        }
-    }
-}
-
-static bool layout_all(Cutter *c)
-{
-    PartsPlan *p = c->parts;
-    share_grains(c);
-    for (int i = 0; i < p->n; i++) {
-        PartsSegment *seg = &p->segments[i];
-        TRY(parts_least(c->plan, c->target, p, seg, c->err));
-        p->least = seg->bytes > p->least ? seg->bytes : p->least;
-    }
-    for (int round = 0; round < 2 && p->least <= p->limit; round++) {
-        for (int i = 0; i < p->n; i++) {
-            TRY(parts_layout(c->plan, c->target, p, &p->segments[i], NULL, NULL, p->limit, c->err));
-        }
-        fix_rows(p);
-    }
-    for (int i = 0; i < p->n; i++) {
-        p->peak = p->segments[i].bytes > p->peak ? p->segments[i].bytes : p->peak;
-    }
-    return true;
-}
-
 /* Ways to cut: which launches are computed again, and which are segments of their own. */
 typedef struct Way {
     bool again, alone;
@@ -798,7 +734,7 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
     }
     c.parts->limit = limit;
     c.parts->labels = expected_labels(limit);
-    bool ok = allocate(&c) && cut(&c) && layout_all(&c);
+    bool ok = allocate(&c) && cut(&c) && parts_arrange(plan, target, c.parts, err);
     if (c.open) {
         segment_free(&c.now);
     }
@@ -815,6 +751,19 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
     return true;
 }
 
+/* The share of the window's rows that go over the bus. */
+static double share_moved(const PartsPlan *parts, int i, int buffer)
+{
+    const PartsSegment *seg = &parts->segments[i];
+    for (int k = 0; k < parts->n_stays; k++) {
+        const PartsStay *stay = &parts->stays[k];
+        if (stay->buffer == buffer && i > stay->first) {
+            return 1 - (double)parts_stay_rows(seg, k) / seg->extent;
+        }
+    }
+    return 1;
+}
+
 /* Bytes that go over the bus, and a share of those that are computed on the device. */
 static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
 {
@@ -824,7 +773,8 @@ static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
         for (int k = 0; seg->kind == PARTS_CUT && k < seg->n_windows; k++) {
             const PartsWindow *w = &seg->windows[k];
             double computed = (double)w->bytes * seg->parts;
-            double moved = (double)plan->buffers[w->buffer].bytes * (w->load + w->keep);
+            double moved = (double)plan->buffers[w->buffer].bytes *
+                           (w->load * share_moved(parts, i, w->buffer) + w->keep);
             moved = w->boxed ? (double)w->loaded : moved;
             cost += computed / DEVICE_SPEED + (w->whole ? (double)w->bytes : moved);
         }
@@ -862,10 +812,9 @@ bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t lim
         return true;
     }
     err_set(err, CODE_MEMORY,
-            "the pipeline needs %.1f MiB on the device even when the image is cut into parts, but "
-            "only %.1f MiB may be used; the least that will do is --memory %.0fMiB",
-            (double)(*out)->least / 0x1p20, (double)limit / 0x1p20,
-            ceil((double)(*out)->least / 0x1p20) + 1);
+            "the pipeline needs %.3f MiB on the device even when the image is cut into parts, but "
+            "only %.3f MiB may be used",
+            (double)(*out)->least / 0x1p20, (double)limit / 0x1p20);
     parts_plan_free(*out);
     *out = NULL;
     return false;
@@ -885,5 +834,6 @@ void parts_plan_free(PartsPlan *parts)
     free(parts->input);
     free(parts->maker);
     free(parts->last_use);
+    free(parts->stays);
     free(parts);
 }

@@ -134,6 +134,86 @@ static bool cut_block(const Run *run, Stretch *s, int64_t done, int64_t lines)
     return s->lines > 0;
 }
 
+/* ---- rows that stay -------------------------------------------------------------------- */
+
+/* The stay of a buffer in this segment; -1: none. */
+static int stay_of(const Segment *seg, int buffer)
+{
+    const PartsPlan *parts = seg->run->parts;
+    for (int i = 0; i < parts->n_stays && seg->plan->cols == 0; i++) {
+        if (parts->stays[i].buffer == buffer && seg->stays[i] != NULL) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Rows [from, to) of a window between it and where they stay, in the order of the work queue. */
+static bool copy_rows(const Segment *seg, int stay, int window, int from, int to, bool keep)
+{
+    Run *run = seg->run;
+    const PartsStay *s = &run->parts->stays[stay];
+    const PartsWindow *w = &seg->plan->windows[window];
+    DevMem *there = seg->places[seg->places[1][window] ? seg->slot : 0][window];
+    int first, end;
+    rows_around(seg, w, seg->at, seg->rows, &first, &end);
+    for (int c = 0; from < to && c < parts_grid_of(run, w->buffer)->c; c++) {
+        size_t at = ((size_t)c * (size_t)w->rows + (size_t)(from - first)) * s->bytes;
+        size_t staying = ((size_t)c * (size_t)s->rows + (size_t)from) * s->bytes;
+        size_t bytes = (size_t)(to - from) * s->bytes;
+        TRY(keep ? dev_copy(run->exec->dev, there, at, seg->stays[stay], staying, bytes, run->err)
+                 : dev_copy(run->exec->dev, seg->stays[stay], staying, there, at, bytes, run->err));
+    }
+    return true;
+}
+
+/* Rows up to `to` that the part has and that are to stay do so. */
+static bool keep_rows(Segment *seg, int window, int to)
+{
+    int stay = stay_of(seg, seg->plan->windows[window].buffer);
+    int most = stay >= 0 ? smaller(parts_stay_rows(seg->plan, stay), to) : 0;
+    int *filled = stay >= 0 ? &seg->run->filled[stay] : NULL;
+    if (filled == NULL || most <= *filled) {
+        return true;
+    }
+    TRY(copy_rows(seg, stay, window, *filled, most, true));
+    *filled = most;
+    return true;
+}
+
+bool parts_keep_made(Segment *seg)
+{
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        TRY(!w->keep || w->load || w->whole || keep_rows(seg, i, seg->at + seg->rows));
+    }
+    return true;
+}
+
+bool parts_open_stays(Segment *seg)
+{
+    Run *run = seg->run;
+    for (int i = 0; i < run->parts->n_stays; i++) {
+        const PartsStay *stay = &run->parts->stays[i];
+        int rows = parts_stay_rows(seg->plan, i);
+        run->filled[i] = smaller(run->filled[i], rows);
+        for (int k = 0; k < seg->plan->n_windows; k++) { /* what is made anew */
+            const PartsWindow *w = &seg->plan->windows[k];
+            run->filled[i] = w->buffer == stay->buffer && !w->load ? 0 : run->filled[i];
+        }
+        TRY(exec_slice(run->exec, stay->offset, parts_stay_bytes(run->plan, stay, rows),
+                       &seg->stays[i], run->err));
+    }
+    return true;
+}
+
+void parts_close_stays(Segment *seg)
+{
+    for (int i = seg->run->parts->n_stays - 1; i >= 0 && seg->stays != NULL; i--) {
+        dev_free(seg->run->exec->dev, seg->stays[i]);
+    }
+}
+
 /* ---- whole images ---------------------------------------------------------------------- */
 
 static int64_t all_lines(const Run *run, int buffer)
@@ -259,10 +339,15 @@ static bool load_window(Segment *seg, int i)
     Rest *rest = &seg->rests[i];
     int64_t lines = parts_lines_of(seg, w->buffer);
     size_t kept = (size_t)(w->lo + w->hi) * (size_t)lines * parts_row_bytes(run->exec, w->buffer);
-    int end = seg->at + seg->rows, next = larger(end - w->lo, 0);
+    int end = seg->at + seg->rows, begin, stay = stay_of(seg, w->buffer);
+    int filled = stay >= 0 ? run->filled[stay] : 0;
     Loading l = {.seg = seg, .window = i};
-    rows_around(seg, w, seg->at, seg->rows, &l.from, &l.to);
+    rows_around(seg, w, seg->at, seg->rows, &begin, &l.to);
+    l.from = smaller(larger(begin, filled), l.to);
+    TRY(stay < 0 || copy_rows(seg, stay, i, begin, l.from, false));
     TRY(make_rest(seg, i, kept * (size_t)g->c));
+    int staying = stay >= 0 ? larger(filled, smaller(parts_stay_rows(seg->plan, stay), l.to)) : 0;
+    int next = larger(larger(end - w->lo, 0), staying);
     l.rest = seg->at > 0 && rest->to > l.from ? (rest->to - l.from) * lines : 0;
     l.next = (end < seg->plan->extent ? next - l.from : l.to - l.from) * lines;
     for (int c = 0; c < g->c; c++) {
@@ -270,7 +355,7 @@ static bool load_window(Segment *seg, int i)
         l.first = (int64_t)c * g->d * g->h + l.from * lines;
         l.s = (Stretch){.buffer = w->buffer,
                         .mem = seg->places[seg->slot][i],
-                        .there = (int64_t)c * w->rows * lines,
+                        .there = ((int64_t)c * w->rows + l.from - begin) * lines,
                         .line = l.first};
         TRY(load_channel(&l));
     }
@@ -290,7 +375,14 @@ bool parts_load_rows(Segment *seg)
             any = true;
         }
     }
-    return !any || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
+    TRY(!any || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err));
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        int from, to;
+        rows_around(seg, w, seg->at, seg->rows, &from, &to);
+        TRY(!w->load || w->whole || w->boxed || keep_rows(seg, i, to));
+    }
+    return true;
 }
 
 /* ---- down ------------------------------------------------------------------------------ */

@@ -14,6 +14,7 @@
 #include "parts_run.h"
 
 #include "exec_carry.h"
+#include "exec_loop.h"
 #include "parts_boxes.h"
 
 #include <math.h>
@@ -101,6 +102,9 @@ static bool holds_all(const Segment *seg, const PartsWindow *w)
 /* Something else of the segment lies in [at, at + bytes), now or later. */
 static bool is_shared(const Segment *seg, int buffer, uint64_t at, uint64_t bytes)
 {
+    if (!seg->plan->crowded && overlap(at, bytes, 0, seg->plan->base)) {
+        return true;
+    }
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->buffer != buffer && overlap(at, bytes, w->offset, w->bytes)) {
@@ -249,6 +253,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
+    call.note = &run->notes[task->step];
     call.budget = &run->pixels.budget;
     call.stop = run->exec->stop;
     bool ok = true, reads = parts_reads(run->plan, task) > 0;
@@ -356,6 +361,7 @@ static bool open_scratch(Segment *seg, int t)
 
 static bool open_all(Segment *seg)
 {
+    TRY(parts_open_stays(seg));
     for (int i = 0; i < seg->plan->n_windows; i++) {
         TRY(open_window(seg, i));
     }
@@ -416,7 +422,7 @@ static bool run_part(Segment *seg)
 {
     Run *run = seg->run;
     DevMark **computed = &seg->computed[seg->slot];
-    TRY(parts_load_rows(seg) && place_windows(seg) && run_tasks(seg));
+    TRY(parts_load_rows(seg) && place_windows(seg) && run_tasks(seg) && parts_keep_made(seg));
     dev_mark_free(run->exec->dev, *computed);
     return dev_mark(run->exec->dev, DEV_COMPUTE, computed, run->err);
 }
@@ -470,7 +476,7 @@ static bool save_all(Segment *seg)
         PartsStore **kept = &run->scratch[task->step];
         parts_store_drop(*kept);
         *kept = NULL;
-        if (!task->last_pass && seg->plan->scratch[t] > 0) {
+        if (!task->last_pass && !run->done[task->step] && seg->plan->scratch[t] > 0) {
             TRY(parts_store_new(&run->pixels.budget, seg->plan->scratch[t], kept, run->err));
             TRY(copy_bytes(run, seg->scratch[t], *kept, seg->plan->scratch[t], true));
         }
@@ -502,12 +508,14 @@ static void close_all(Segment *seg)
     for (int i = 0; i < seg->plan->n_windows && seg->rests; i++) {
         free(seg->rests[i].rows);
     }
+    parts_close_stays(seg);
     dev_mark_free(exec->dev, seg->computed[0]);
     dev_mark_free(exec->dev, seg->computed[1]);
     free(seg->mem);
     free(seg->places[0]);
     free(seg->places[1]);
     free(seg->scratch);
+    free(seg->stays);
     free(seg->rests);
     free(seg->boxes[0]);
     free(seg->boxes[1]);
@@ -519,12 +527,13 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     *seg = (Segment){.run = run, .plan = plan};
     seg->mem = calloc(windows, sizeof *seg->mem);
     seg->scratch = calloc(tasks, sizeof *seg->scratch);
+    seg->stays = calloc((size_t)run->parts->n_stays + 1, sizeof *seg->stays);
     seg->places[0] = calloc(windows, sizeof *seg->places[0]);
     seg->places[1] = calloc(windows, sizeof *seg->places[1]);
     seg->rests = calloc(windows, sizeof *seg->rests);
     seg->boxes[0] = calloc(windows, sizeof *seg->boxes[0]);
     seg->boxes[1] = calloc(windows, sizeof *seg->boxes[1]);
-    return (seg->mem && seg->scratch && seg->places[0] && seg->places[1] && seg->rests &&
+    return (seg->mem && seg->scratch && seg->stays && seg->places[0] && seg->places[1] && seg->rests &&
             seg->boxes[0] && seg->boxes[1]) ||
            no_memory(run->err);
 }
@@ -621,6 +630,7 @@ static bool run_loop(Run *run, int loop)
     const ProgStep *step = &run->program->steps[s];
     bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
     double before = NAN, now = NAN;
+    TRY(exec_loop_begin(run->exec, s, run->err));
     for (int round = 0; round < run->plan->steps[s].rounds; round++) {
         TRY(run_range(run, loop + 1, end));
         if (watch) {
@@ -668,18 +678,19 @@ static bool begin(Run *run)
     size_t steps = (size_t)run->program->n_steps + 1;
     run->vectors = calloc(buffers, sizeof *run->vectors);
     run->labels = calloc((size_t)run->program->n_values + 1, sizeof *run->labels);
-    run->state = calloc(steps, sizeof *run->state);
+    run->state = run->parts->state = calloc(steps, sizeof *run->state);
+    run->notes = calloc(steps, sizeof *run->notes);
     run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
+    run->filled = calloc((size_t)run->parts->n_stays + 1, sizeof *run->filled);
     run->resident = malloc(buffers * sizeof *run->resident);
     for (size_t i = 0; run->resident && i < buffers; i++) {
         run->resident[i] = NOWHERE;
     }
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
-    return (run->vectors && run->labels && run->state && run->done && run->scratch &&
-            run->resident &&
-            run->pixels.store && run->pixels.most) ||
+    return (run->vectors && run->labels && run->state && run->notes && run->done && run->scratch &&
+            run->filled && run->resident && run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
 
@@ -696,9 +707,12 @@ static void end(Run *run)
     }
     free(run->vectors);
     free(run->labels);
+    run->parts->state = NULL;
     free(run->state);
+    free(run->notes);
     free(run->done);
     free(run->scratch);
+    free(run->filled);
     free(run->resident);
     free(run->pixels.store);
     free(run->pixels.most);

@@ -24,9 +24,11 @@ typedef struct Run {
     int64_t *vectors;      /* by buffer: elements */
     double *labels;        /* by value slot, of the segment under way; NaN: not known */
     void **state;          /* by step */
+    uint32_t *notes;       /* by step: what it tells its next round */
     bool *done;            /* by step: its remaining passes have nothing to do */
     PartsStore **scratch;  /* by step: between passes */
     uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
+    int *filled;           /* by PartsPlan.stays: so many rows are there */
     Stretch fetched[STAGING_BLOCKS]; /* on their way from the device, the oldest first */
     int n_fetched;
     Err *err;
@@ -54,6 +56,7 @@ typedef struct Segment {
     DevMem **mem;       /* by window, for the part under way */
     DevMem **places[2]; /* by window: its memory, and that of every other part where it is a twin */
     DevMem **scratch;   /* by task */
+    DevMem **stays;     /* by PartsPlan.stays; NULL: nothing of it stays in this segment */
     Rest *rests;        /* by window */
     PartsBox *boxes[2]; /* by window: what was loaded last to each place; n[0] == 0: nothing */
     DevMark *computed[2]; /* by slot: the latest part there is computed */
@@ -72,6 +75,11 @@ size_t parts_pitch_of(const Run *run, int buffer);
 
 /* Rows [line, line + lines) of all planes of an input or kept buffer, close together. */
 bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to);
+/* Opens what stays on the device from segment to segment; the segment overwrites the rest. */
+bool parts_open_stays(Segment *seg);
+void parts_close_stays(Segment *seg);
+/* Rows that the part has made stay, as many as are to. */
+bool parts_keep_made(Segment *seg);
 /* A whole image from its input or store, or to its store and outputs. */
 bool parts_load_image(Run *run, int buffer, DevMem *mem);
 bool parts_save_image(Run *run, int buffer, DevMem *mem);

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +222,44 @@ static const ImageFormat *format_called(const char *name)
     return NULL;
 }
 
+/* The length of a step along one axis, given the sizes of the pixels that it crosses; 0: unknown. */
+static double step_length(const ImagePlace *place, const double size[3], int by)
+{
+    double sum = 0, only = 0;
+    int n = 0;
+    for (int along = 0; along < 3; along++) {
+        double step = fabs(place->of[along][by]);
+        if (step != 0) {
+            only = step * size[along];
+            sum += only > 0 ? only * only : (double)NAN; /* of an axis without a size, or NaN */
+            n++;
+        }
+    }
+    double length = n == 1 ? only : sqrt(sum);
+    return length > 0 && isfinite(length) ? length : 0;
+}
+
+/* The input as it would be with pixels like those of the new file.  A plane has the sizes of both its
+ * axes or none, because readers take what is missing for 1; a line has one. */
+static ImageInfo resized(const ImageInfo *like, const ImagePlace *place, int64_t rows)
+{
+    ImageInfo out = *like;
+    for (int by = 0; by < 3 && place->moved; by++) {
+        out.size[by] = step_length(place, like->size, by);
+        out.size_um[by] = step_length(place, like->size_um, by);
+    }
+    if (place->moved && out.size[1] == 0 && rows == 1) {
+        out.size[1] = out.size[0];
+        out.size_um[1] = out.size_um[0];
+    }
+    if (place->moved && (out.size[0] == 0 || out.size[1] == 0)) {
+        memset(out.size, 0, sizeof out.size);
+        memset(out.size_um, 0, sizeof out.size_um);
+        out.unit[0] = '\0';
+    }
+    return out;
+}
+
 bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem,
                   const ImageMeta *meta, ImageWriter **out, Err *err)
 {
@@ -249,7 +288,13 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
         free(writer);
         return false;
     }
-    if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, meta,
+    ImageInfo like = {.t = 0};
+    ImageMeta with = *meta;
+    if (meta->like != NULL) {
+        like = resized(meta->like, &meta->place, shape->y);
+        with.like = &like;
+    }
+    if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, &with,
                                 &writer->state, err)) {
         image_abort(writer);
         return false;

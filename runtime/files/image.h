@@ -46,8 +46,16 @@ bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, i
 /* True when several threads may call image_read at once, for rows without room between them. */
 bool image_shares(ImageFile *file);
 
+/* Where pixels of a new file lie in another one: pixel (x, y, z) at of[a][0] x + of[a][1] y +
+ * of[a][2] z + of[a][3] along its axis a, NaN where nobody knows. */
+typedef struct ImagePlace {
+    bool moved; /* else each pixel has the place that its number says, and `of` is not used */
+    double of[3][4];
+} ImagePlace;
+
 typedef struct ImageMeta {
     const ImageInfo *like;   /* where pixel size, unit, interval and style come from; may be NULL */
+    ImagePlace place;        /* of the pixels in that file */
     const char *software;    /* "pipec 0.1 blobs 0123abcd..." */
     const char *parameters;  /* "sigma=2 kappa=3" */
     bool labels;             /* display range 0..max; no interpolation */

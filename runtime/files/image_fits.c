@@ -7,9 +7,11 @@
  * with a BLANK value (which becomes NaN), are read as f32.  Row 1 of the file is row 0: nothing is
  * turned over.
  *
- * ImageInfo.extra is the header: cards of 80 letters in one terminated text.
+ * Pixels have a size where CUNITn is a length.  ImageInfo.extra is the header: cards of 80 letters in
+ * one terminated text.
  */
 #include "image_fits.h"
+#include "image_meta.h"
 
 #include <fitsio.h>
 #include <math.h>
@@ -221,6 +223,58 @@ static void close_fits(void *state)
     free(in);
 }
 
+/* A number of the header; 0 when it has none of that name. */
+static double header_number(FitsIn *in, const char *key)
+{
+    double value = 0;
+    int status = 0;
+    if (fits_read_key(in->file, TDOUBLE, key, &value, NULL, &status) != 0) {
+        fits_clear_errmsg();
+        return 0;
+    }
+    return value;
+}
+
+/* The length of a step along FITS axis k (from 1), in the unit of its coordinates. */
+static double step_along(FitsIn *in, int k)
+{
+    char key[FLEN_KEYWORD];
+    double sum = 0;
+    for (int i = 1; i <= in->axes && i <= 9; i++) {
+        snprintf(key, sizeof key, "CD%d_%d", i, k);
+        double part = header_number(in, key);
+        sum += part * part;
+    }
+    snprintf(key, sizeof key, "CDELT%d", k);
+    return sum > 0 ? sqrt(sum) : fabs(header_number(in, key));
+}
+
+/* Pixels have a size where coordinates are lengths; those of the sky are angles. */
+static void read_sizes(FitsIn *in, ImageInfo *info)
+{
+    const int axis_of[3] = {0, 1, in->axis_of[2]};
+    double first = 0;
+    for (int k = 0; k < 3; k++) {
+        char key[FLEN_KEYWORD], unit[FLEN_VALUE] = "";
+        int status = 0;
+        snprintf(key, sizeof key, "CUNIT%d", axis_of[k] + 1);
+        if (axis_of[k] < 0 || fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
+            fits_clear_errmsg();
+            continue;
+        }
+        double um = meta_unit_um(unit), size = step_along(in, axis_of[k] + 1);
+        if (um <= 0 || !(size > 0) || !isfinite(size * um)) {
+            continue;
+        }
+        if (first == 0) {
+            first = um;
+            snprintf(info->unit, sizeof info->unit, "%.31s", unit);
+        }
+        info->size[k] = um == first ? size : size * um / first;
+        info->size_um[k] = size * um;
+    }
+}
+
 static bool open_fits(const char *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
@@ -241,6 +295,7 @@ static bool open_fits(const char *path, int fd, ImageInfo *info, void **state, E
         close_fits(in);
         return false;
     }
+    read_sizes(in, info);
     info->extra = in->header;
     strcpy(info->style, "fits");
     *state = in;

@@ -6,20 +6,19 @@
  * rows may come in any order of planes and every failure is the system's own.
  *
  * The header of a FITS input is carried over: everything but the cards that describe how pixels
- * are stored, and the coordinates of axes that the output does not have or has in another size.
- * Axes of extent 1 are left out.
+ * are stored; image_fits_place.c says what becomes of the coordinates.  Where no card says how large
+ * pixels are and the input does, CDELT and CUNIT say it.  Axes of extent 1 are left out.
  */
-#include "image_fits.h"
+#include "image_fits_place.h"
 
 #include "../../base/file.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXES = 5, CHUNK_BYTES = 1 << 20, LINE = 72 };
+enum { CHUNK_BYTES = 1 << 20, LINE = 72 };
 
 typedef struct FitsOut {
     const char *path;
@@ -27,8 +26,8 @@ typedef struct FitsOut {
     ImageInfo shape;
     Elem elem;
     int axes;
-    int64_t extent[AXES];  /* of the axes that are written */
-    char kind[AXES];       /* 'x', 'y', 'z', 'c', 't' */
+    int64_t extent[FITS_AXES];  /* of the axes that are written */
+    char kind[FITS_AXES];       /* 'x', 'y', 'z', 'c', 't' */
     char *header;          /* cards, without END */
     size_t size, cap;
     uint64_t data;         /* where the pixels begin */
@@ -88,31 +87,7 @@ static const char *const DROPPED[] = {
     "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX",  "WCSAXES",  "END",
 };
 
-/* Cards that belong to one axis or, with two numbers, to a pair. */
-static const char *const OF_AXIS[] = {"NAXIS", "CTYPE", "CRVAL", "CRPIX", "CDELT", "CUNIT",
-                                      "CROTA", "CNAME", "CRDER", "CSYER", "PC",    "CD",
-                                      "LTM",   "LTV",   "PV",    "PS"};
-
-/* Extent of axis k (from 1) in the header of the input; 0 when it does not say. */
-static int64_t extent_of(const char *header, long k)
-{
-    char key[32];
-    size_t n = (size_t)snprintf(key, sizeof key, "NAXIS%ld", k);
-    for (const char *card = header; strlen(card) >= FITS_CARD; card += FITS_CARD) {
-        if (memcmp(card, key, n) == 0 && (card[n] == ' ' || card[n] == '=')) {
-            return strtoll(card + 10, NULL, 10);
-        }
-    }
-    return 0;
-}
-
-/* True when axis k of the input is axis k of the output. */
-static bool same_axis(const FitsOut *out, const char *header, long k)
-{
-    return k >= 1 && k <= out->axes && extent_of(header, k) == out->extent[k - 1];
-}
-
-static bool keep_card(const FitsOut *out, const char *header, const char *card, bool labels)
+static bool keep_card(const char *card, bool labels)
 {
     char key[9] = "";
     for (int i = 0; i < 8 && card[i] != ' ' && card[i] != '='; i++) {
@@ -123,33 +98,20 @@ static bool keep_card(const FitsOut *out, const char *header, const char *card, 
             return false;
         }
     }
-    if ((strcmp(key, "BUNIT") == 0 && labels) || strcmp(key, "NAXIS") == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof OF_AXIS / sizeof *OF_AXIS; i++) {
-        size_t n = strlen(OF_AXIS[i]);
-        if (strncmp(key, OF_AXIS[i], n) != 0 || !isdigit((unsigned char)key[n])) {
-            continue;
-        }
-        char *end;
-        bool pair = strncmp(key, "P", 1) != 0 || key[1] == 'C'; /* PV1_2: 2 is no axis */
-        bool keep = same_axis(out, header, strtol(key + n, &end, 10));
-        if (*end == '_' && pair) {
-            keep = keep && same_axis(out, header, strtol(end + 1, NULL, 10));
-        }
-        return keep && i > 0; /* NAXISn is written anew */
-    }
-    return true;
+    return strcmp(key, "NAXIS") != 0 && (strcmp(key, "BUNIT") != 0 || !labels);
 }
 
-static bool copy_header(FitsOut *out, const char *header, bool labels)
+static bool copy_header(FitsOut *out, const char *header, const FitsPlace *place, bool labels)
 {
+    char changed[FITS_CARD + 1];
     bool keep = true, ok = true;
     for (const char *card = header; ok && strlen(card) >= FITS_CARD; card += FITS_CARD) {
         if (memcmp(card, "CONTINUE", 8) != 0) { /* those follow the card that they continue */
-            keep = keep_card(out, header, card, labels);
+            keep = keep_card(card, labels) && fits_place_card(place, card, changed);
+            ok = !keep || add_card(out, changed, FITS_CARD);
+        } else {
+            ok = !keep || add_card(out, card, FITS_CARD);
         }
-        ok = !keep || add_card(out, card, FITS_CARD);
     }
     return ok;
 }
@@ -165,8 +127,8 @@ static int bits_of(Elem elem)
 static void choose_axes(FitsOut *out)
 {
     const ImageInfo *shape = &out->shape;
-    const int64_t extent[AXES] = {shape->x, shape->y, shape->z, shape->c, shape->t};
-    for (int i = 0; i < AXES; i++) {
+    const int64_t extent[FITS_AXES] = {shape->x, shape->y, shape->z, shape->c, shape->t};
+    for (int i = 0; i < FITS_AXES; i++) {
         if (i < 2 || extent[i] > 1) {
             out->extent[out->axes] = extent[i];
             out->kind[out->axes++] = "xyzct"[i];
@@ -174,13 +136,39 @@ static void choose_axes(FitsOut *out)
     }
 }
 
+/* How large pixels are along the axes of which no other card says it. */
+static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header, const FitsPlace *place)
+{
+    bool ok = true;
+    for (int i = 0; ok && like != NULL && i < out->axes; i++) {
+        const char *axis = strchr("xyz", out->kind[i]);
+        double size = axis != NULL ? like->size_um[axis - "xyz"] : 0;
+        if (size <= 0 || (header != NULL && place->kept[i])) {
+            continue;
+        }
+        static const char *const CARDS[] = {"CRPIX%d  = %20.15G", "CRVAL%d  = %20.15G",
+                                            "CDELT%d  = %20.15G / size of a pixel"};
+        const double value[] = {1, 0, size};
+        char card[96];
+        for (int k = 0; ok && k < 3; k++) {
+            int n = snprintf(card, sizeof card, CARDS[k], i + 1, value[k]);
+            ok = add_card(out, card, (size_t)n);
+        }
+        int n = snprintf(card, sizeof card, "CUNIT%d  = 'um      '", i + 1);
+        ok = ok && add_card(out, card, (size_t)n);
+    }
+    return ok;
+}
+
 static bool make_header(FitsOut *out, const ImageMeta *meta)
 {
     const ImageInfo *like = meta->like;
+    FitsPlace place = {.moved = false};
     const char *header = NULL, first[] = "SIMPLE  =                    T / FITS standard";
     bool ok = add_card(out, first, sizeof first - 1);
     if (like != NULL && strcmp(like->style, "fits") == 0) {
         header = like->extra;
+        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind);
     }
     ok = ok && add_number(out, "BITPIX", bits_of(out->elem), "bits of a pixel");
     ok = ok && add_number(out, "NAXIS", out->axes, "number of axes");
@@ -196,7 +184,7 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
     }
     for (int i = 2; ok && i < out->axes; i++) {
         char card[96];
-        bool copied = header != NULL && same_axis(out, header, i + 1);
+        bool copied = header != NULL && place.kept[i];
         if (!copied && out->kind[i] != 'z') {
             int n = snprintf(card, sizeof card, "CTYPE%d  = '%s'", i + 1,
                              out->kind[i] == 'c' ? "CHANNEL " : "TIME    ");
@@ -204,8 +192,9 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
         }
     }
     if (header != NULL) {
-        ok = ok && copy_header(out, header, meta->labels || out->elem == ELEM_BOOL);
+        ok = ok && copy_header(out, header, &place, meta->labels || out->elem == ELEM_BOOL);
     }
+    ok = ok && add_sizes(out, like, header, &place);
     return ok && add_history(out, meta->software) && add_history(out, meta->parameters) &&
            add_card(out, "END", 3);
 }

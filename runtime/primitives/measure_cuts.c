@@ -17,9 +17,9 @@
 
 enum { GROUP = 256, FILL_GROUP = 128, DIGITS = 256 };
 
-extern const char kernel_text_measure_fill[], kernel_text_measure_rows[];
+extern const char kernel_text_measure_fill[], kernel_text_measure_values[];
 
-/* As in kernels/measure_rows.cl. */
+/* As in kernels/measure_values.cl. */
 typedef struct Digits {
     uint32_t prefix, next, largest, unused;
     uint32_t histogram[DIGITS];
@@ -173,16 +173,21 @@ static bool open_cuts(Measuring *m)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* What happens to rows: those in the part are taken from it, or whole objects are finished; of hulls that
+ * are to be painted, those in the part are. */
+typedef enum Doing { TAKE, FINISH, PAINT } Doing;
+
 /* Rows of one component, of a share's objects, on their way between device and host. */
 typedef struct Ferry {
     Measuring *m;
     const MeasureRows *rows;
     const MeasureShare *share;
     char *hold; /* share->size elements */
-    bool up;    /* to the device: whole objects */
+    bool up;    /* to the device */
 } Ferry;
 
-/* Between component `at` of a share in memory and place `to` of each object's elements. */
+/* Between component `at` of a share in memory and place `to` of each object's elements, behind the rows
+ * that were seen. */
 static bool ferry(const Ferry *f, DevMem *memory, size_t at, size_t size, bool ends, size_t to)
 {
     const Measuring *m = f->m;
@@ -193,7 +198,7 @@ static bool ferry(const Ferry *f, DevMem *memory, size_t at, size_t size, bool e
         if (rows > 0) {
             const Cut *cut = m->cuts->of[k];
             char *base = ends ? (char *)cut->ends : (char *)cut->sums;
-            char *here = base + (to * cut->rows + (f->up ? 0 : cut->rows_seen)) * size;
+            char *here = base + (to * cut->rows + cut->rows_seen) * size;
             char *there = f->hold + f->rows->wide[k] * size;
             memcpy(f->up ? there : here, f->up ? here : there, rows * size);
         }
@@ -201,11 +206,15 @@ static bool ferry(const Ferry *f, DevMem *memory, size_t at, size_t size, bool e
     return !f->up || dev_write(m->call->dev, memory, offset, f->hold, bytes, m->call->err);
 }
 
+static bool ferry_ends(const Ferry *f)
+{
+    return ferry(f, f->rows->ends, 0, sizeof(int32_t), true, 0) &&
+           ferry(f, f->rows->ends, 1, sizeof(int32_t), true, 1);
+}
+
 static bool ferry_rows(const Ferry *f)
 {
-    for (size_t i = 0; i < 2; i++) {
-        TRY(ferry(f, f->rows->ends, i, sizeof(int32_t), true, i));
-    }
+    TRY(ferry_ends(f));
     for (size_t p = 0; p < (size_t)f->m->lanes.powers; p++) {
         TRY(ferry(f, f->rows->powers, p, sizeof(uint64_t), false, p));
     }
@@ -240,29 +249,53 @@ static void see_rows(Measuring *m, const MeasureShare *share)
     }
 }
 
-/* Takes the rows of a share that lie in the part, or finishes whole objects. */
-static bool move_share(Measuring *m, MeasureRows *rows, const MeasureShare *share, bool up)
+/* Takes the rows of a share that lie in the part. */
+static bool take_rows(Ferry *f, MeasureRows *rows)
 {
-    Ferry f = {m, rows, share, malloc((size_t)share->size * sizeof(uint64_t) + 1), up};
+    TRY(measure_rows_find(f->m, rows, f->share));
+    TRY(ferry_rows(f) && ferry_weights(f));
+    see_rows(f->m, f->share);
+    return true;
+}
+
+/* Hulls that are to be painted come back instead of their objects' rows. */
+static bool finish_rows(Ferry *f, MeasureRows *rows)
+{
+    f->up = true;
+    TRY(ferry_rows(f));
+    TRY(measure_rows_finish(f->m, rows, f->share));
+    TRY(ferry_weights(f));
+    f->up = false;
+    return f->m->result != MEASURE_MASK || ferry_ends(f);
+}
+
+static bool paint_rows(Ferry *f, MeasureRows *rows)
+{
+    f->up = true;
+    TRY(ferry_ends(f));
+    TRY(measure_rows_paint(f->m, rows, f->share));
+    see_rows(f->m, f->share);
+    return true;
+}
+
+static bool move_share(Measuring *m, MeasureRows *rows, const MeasureShare *share, Doing doing)
+{
+    static bool (*const DO[])(Ferry *, MeasureRows *) = {take_rows, finish_rows, paint_rows};
+    Ferry f = {m, rows, share, malloc((size_t)share->size * sizeof(uint64_t) + 1), false};
     bool ok = f.hold != NULL || measuring_no_memory(m);
-    ok = ok && measure_rows_place(m, rows, share);
-    ok = ok && (up || measure_rows_find(m, rows, share)) && ferry_rows(&f);
-    ok = ok && (!up || measure_rows_finish(m, rows, share)) && ferry_weights(&f);
-    if (ok && !up) {
-        see_rows(m, share);
-    }
+    ok = ok && measure_rows_place(m, rows, share) && DO[doing](&f, rows);
     free(f.hold);
     return ok;
 }
 
-static bool move_rows(Measuring *m, bool up)
+static bool move_rows(Measuring *m, Doing doing)
 {
     MeasureRows rows = {0};
     MeasureShare share = {0, 0, 0};
     bool ok = measure_rows_open(m, &rows);
-    m->wanted = up ? STANDING_LAST : STANDING_CUT;
+    m->wanted = doing == FINISH ? STANDING_LAST : STANDING_CUT;
     while (ok && measuring_next_share(m, measuring_rows_of, m->at.rows, &share, rows.wide)) {
-        ok = share.size == 0 || move_share(m, &rows, &share, up);
+        ok = move_share(m, &rows, &share, doing);
     }
     measure_rows_close(m, &rows);
     return ok;
@@ -308,7 +341,7 @@ static bool take_holes(Measuring *m)
     ok = ok && measuring_program(m, kernel_text_measure_fill, true, 0, &program);
     m->wanted = STANDING_CUT;
     while (ok && measuring_next_share(m, measuring_words_of, m->at.words, &share, place)) {
-        ok = share.size == 0 || take_open(m, program, &share, place, hold);
+        ok = take_open(m, program, &share, place, hold);
     }
     free(place);
     free(hold);
@@ -336,11 +369,16 @@ static bool fill_cut(Measuring *m, uint32_t k)
 
 /* ---- stages -------------------------------------------------------------------------------- */
 
-/* What is left to do of objects that are there as a whole now. */
+/* What is left to do of objects that are there as a whole now.  Their hulls may have to be painted. */
 static bool finish_last(Measuring *m)
 {
-    TRY(!has_rows(m) || move_rows(m, true));
     for (uint32_t k = 0; k < m->n; k++) {
+        if (m->cuts->standing[k] & STANDING_LAST) {
+            m->cuts->of[k]->rows_seen = 0;
+        }
+    }
+    TRY(!has_rows(m) || move_rows(m, FINISH));
+    for (uint32_t k = 0; k < m->n && m->result != MEASURE_MASK; k++) {
         if (m->cuts->standing[k] & STANDING_LAST) {
             TRY(m->lanes.filled < 0 || fill_cut(m, k));
             free_rows(m->cuts->of[k]);
@@ -354,10 +392,17 @@ bool measure_cuts_stages(Measuring *m)
     stand(m);
     TRY(open_cuts(m));
     m->wanted = STANDING_INSIDE;
-    TRY(measuring_stages(m));
-    TRY(!has_rows(m) || move_rows(m, false));
+    TRY(m->result == MEASURE_MASK || measuring_stages(m));
+    TRY(!has_rows(m) || move_rows(m, TAKE));
     TRY(m->lanes.filled < 0 || take_holes(m));
     return finish_last(m);
+}
+
+bool measure_cuts_paint(Measuring *m)
+{
+    stand(m);
+    m->wanted = STANDING_INSIDE;
+    return measuring_stages(m) && move_rows(m, PAINT);
 }
 
 /* ---- medians ------------------------------------------------------------------------------- */
@@ -406,7 +451,7 @@ static bool count_share(Measuring *m, const MeasureShare *share, const uint64_t 
     }
     TRY(dev_write(call->dev, m->work, 0, digits, bytes, call->err));
     TRY(measuring_write_places(m, place));
-    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &program));
+    TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
     const DevArg args[] = {dev_int(call->w),   dev_int(call->h),   dev_int(m->strip),
                            dev_int(shift),     dev_uint(m->first), dev_uint(m->n),
                            dev_mem(m->place),  dev_mem(m->work)};
@@ -436,7 +481,7 @@ static bool count_image(Measuring *m, int image, int shift, uint64_t *place, Dig
         if (!measuring_next_share(m, one, capacity, &share, place)) {
             return true;
         }
-        TRY(share.size == 0 || count_share(m, &share, place, image, shift, digits));
+        TRY(count_share(m, &share, place, image, shift, digits));
     }
 }
 

@@ -14,8 +14,10 @@ enum { MEASURE_MEDIAN_ROUNDS = 4 };
 bool measure_cuts_begin(Measuring *m);
 void measure_cuts_free(Measuring *m);
 
-/* All stages of a part but the medians of cut objects. */
+/* All stages of a part but the medians of cut objects; where hulls are to be painted, of these alone. */
 bool measure_cuts_stages(Measuring *m);
+/* Paints all hulls in a part. */
+bool measure_cuts_paint(Measuring *m);
 /* True when cut objects have medians to find, which takes several rounds over all parts. */
 bool measure_cuts_have_medians(const Measuring *m);
 bool measure_cuts_count(Measuring *m, int round);

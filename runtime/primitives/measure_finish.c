@@ -124,26 +124,12 @@ void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, 
     }
 }
 
-/* Hulls in space were found on the host. */
-static bool write_hulls(const Measuring *m)
-{
-    const PrimCall *call = m->call;
-    size_t bytes = m->n * sizeof(uint64_t);
-    if (!m->lanes.space || m->lanes.convex < 0) {
-        return true;
-    }
-    TRY(dev_write(call->dev, m->table, (size_t)m->lanes.convex * bytes, m->hull, bytes, call->err));
-    return m->lanes.feret < 0 || dev_write(call->dev, m->table, (size_t)m->lanes.feret * bytes,
-                                           m->feret, bytes, call->err);
-}
-
 bool measuring_finish(Measuring *m)
 {
     DevProgram *program = NULL;
     if (m->result == MEASURE_MASK) {
         return true;
     }
-    TRY(write_hulls(m));
     TRY(measuring_finish_program(m, &program));
     return m->result == MEASURE_VECTOR ? write_vector(m, program)
                                        : write_table(m, program, m->call->table);

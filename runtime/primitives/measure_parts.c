@@ -4,7 +4,8 @@
  * Passes over the parts: how far pixel values spread, where sums need that; the sums; and what needs
  * an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
  * scratch, and are finished after the last one as those of a whole image are.  Objects that lie in one
- * part go through the stages there; those that are cut are gathered (measure_cuts.c).
+ * part go through the stages there; those that are cut are gathered (measure_cuts.c).  Hulls that are to
+ * be painted are so in a pass of their own, when those of cut objects are known.
  *
  * Labels beyond those whose sums scratch has room for are chunks of their own: each part is measured
  * for one chunk after the other, whose sums wait on the host in between.
@@ -15,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASE_STAGES } Phase;
+typedef enum Phase { PHASE_SPREAD, PHASE_SUMS, PHASE_STAGES, PHASE_PAINT } Phase;
 
 /* A chunk of labels, and its sums while another one has scratch. */
 typedef struct Chunk {
@@ -27,6 +28,7 @@ typedef struct Chunk {
 typedef struct Parts {
     Chunk *chunks;
     uint32_t n, labels;
+    bool waits; /* chunks have scratch in turn */
     bool finished;
 } Parts;
 
@@ -100,8 +102,9 @@ static bool open_chunks(Parts *p, const Measuring *base)
         m->first = p->n * each + 1;
         m->n = p->labels - m->first < each ? p->labels - m->first + 1 : each;
     }
+    p->waits = n > 1 || (base->result == MEASURE_MASK && base->call->part.channels > 1);
     for (uint32_t i = 0; i < n; i++) {
-        TRY(open_chunk(&p->chunks[i], n > 1));
+        TRY(open_chunk(&p->chunks[i], p->waits));
     }
     return true;
 }
@@ -176,6 +179,12 @@ static bool stages_phase(Measuring *m, int round)
     return true;
 }
 
+static bool paint_phase(Measuring *m, int round)
+{
+    (void)round;
+    return measure_cuts_paint(m);
+}
+
 static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
@@ -191,7 +200,7 @@ static bool each_chunk(PrimCall *call, bool (*phase)(Measuring *m, int round), i
     for (uint32_t i = 0; ok && i < p->n; i++) {
         Chunk *chunk = &p->chunks[i];
         Measuring *m = &chunk->m;
-        bool waits = p->n > 1, fresh = phase == sums_phase && call->part.first;
+        bool waits = p->waits, fresh = phase == sums_phase && call->part.first;
         m->call = call;
         m->strip = measuring_strip(call);
         ok = measuring_open_slices(m) && (!waits || fresh || give_sums(chunk)) &&
@@ -252,6 +261,8 @@ static bool is_finished(const PrimCall *call, Phase phase, int round)
 
 bool measure_parts_run(PrimCall *call, MeasureResult result)
 {
+    static bool (*const PHASES[])(Measuring *, int) = {
+        [PHASE_SUMS] = sums_phase, [PHASE_STAGES] = stages_phase, [PHASE_PAINT] = paint_phase};
     if (call->part.pass == 0 && call->part.first) {
         TRY(begin(call, result));
     }
@@ -267,8 +278,8 @@ bool measure_parts_run(PrimCall *call, MeasureResult result)
     if (phase == PHASE_SPREAD || idle) {
         return true;
     }
-    TRY(each_chunk(call, phase == PHASE_SUMS ? sums_phase : stages_phase, round));
-    if (!is_finished(call, phase, round)) {
+    TRY(each_chunk(call, PHASES[phase], round));
+    if (result == MEASURE_MASK || !is_finished(call, phase, round)) {
         return true;
     }
     TRY(each_chunk(call, finish_phase, round));
@@ -290,13 +301,14 @@ static bool open_quietly(const PrimCall *call, Measuring *m)
 }
 
 /* An object in several channels would be in several parts at a time. */
-int measure_parts_passes(const PrimCall *call)
+int measure_parts_passes(const PrimCall *call, MeasureResult result)
 {
     Measuring m;
     if (!open_quietly(call, &m) || (measuring_has_stages(&m) && call->part.channels > 1)) {
         return 0;
     }
-    return rounds_of(&m, PHASE_SPREAD) + rounds_of(&m, PHASE_SUMS) + rounds_of(&m, PHASE_STAGES);
+    return rounds_of(&m, PHASE_SPREAD) + rounds_of(&m, PHASE_SUMS) + rounds_of(&m, PHASE_STAGES) +
+           (result == MEASURE_MASK ? 1 : 0);
 }
 
 int measure_parts_halo(const PrimCall *call)

@@ -11,7 +11,7 @@ enum { GROUP = 256 };
 
 extern const char kernel_text_scan[], kernel_text_measure_places[];
 
-static bool places_program(const Measuring *m, DevProgram **program)
+bool measuring_places_program(const Measuring *m, DevProgram **program)
 {
     static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places, NULL};
     char defines[200];
@@ -27,7 +27,7 @@ static bool launch(const Measuring *m, const char *kernel, size_t groups, const 
                    int n_args)
 {
     DevProgram *program = NULL;
-    TRY(places_program(m, &program));
+    TRY(measuring_places_program(m, &program));
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
                                                   .groups = {groups > 0 ? groups : 1, 1, 1},
@@ -61,7 +61,7 @@ bool measuring_find_sizes(Measuring *m, MeasureSizes of)
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 {
     PrimCall *call = m->call;
-    uint64_t found[2];
+    uint64_t found[3];
     share->from = share->to;
     share->size = 0;
     if (share->from == m->n) {
@@ -71,8 +71,9 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
                            dev_mem(m->sizes), dev_mem(m->place)};
     TRY(launch(m, "places_share", 0, args, 5));
     TRY(dev_read(call->dev, m->place, 0, found, sizeof found, call->err));
-    share->to = (uint32_t)found[0];
-    share->size = found[1];
+    share->from = (uint32_t)found[0];
+    share->to = (uint32_t)found[1];
+    share->size = found[2];
     return true;
 }
 

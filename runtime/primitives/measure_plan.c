@@ -165,13 +165,14 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
     if (lanes->convex >= 0 || lanes->powers > 0) {
         row = 2 * sizeof(int32_t);
         row += lanes->convex >= 0 ? 2 * sizeof(int32_t) : 0;
+        row += lanes->convex >= 0 && lanes->space ? 2 * sizeof(uint64_t) : 0;
         row += (size_t)lanes->powers * sizeof(uint64_t);
     }
     row += s->weights ? 2 * sizeof(int32_t) + MEASURE_WEIGHTS * sizeof(double) : 0;
     for (int k = 0; k < list->images; k++) {
         median = median || (list->image_needs[k] & MEASURE_MEDIAN);
     }
-    most = larger(most, s->rows * row + 4 * (size_t)ALIGNMENT);
+    most = larger(most, s->rows * row + 5 * (size_t)ALIGNMENT);
     size_t large = (pixels / MEASURE_LARGE + 1) * sizeof(MeasureLarge);
     most = larger(most, median ? s->keys + large : 0);
     most = larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);

@@ -2,8 +2,8 @@
  * measure_rows: an object's rows: where they begin and end, and sums over them; from them its hull and
  * its moments.
  *
- * Each object has a place in the work area for all rows of its box.  Hulls in 3-D are found by the
- * host (base/hull.h).
+ * Each object has a place in the work area for all rows of its box.  Hulls in 3-D are those of
+ * measure_space.c.
  */
 #include "measure_rows.h"
 
@@ -19,10 +19,23 @@ enum {
 };
 
 extern const char kernel_text_measure_rows[], kernel_text_measure_hull[];
+extern const char kernel_text_measure_moments[], kernel_text_measure_values[];
 
-static bool host_hulls(const Measuring *m)
+bool measure_rows_reads(const Measuring *m, DevProgram **program)
 {
-    return m->lanes.space && m->lanes.convex >= 0;
+    return measuring_program(m, kernel_text_measure_rows, true, 0, program);
+}
+
+/* Hulls of volumes have a program of their own, but are painted by this one, too. */
+bool measure_rows_hull(const Measuring *m, DevProgram **program)
+{
+    bool wanted = m->lanes.convex >= 0 && (!m->lanes.space || m->result == MEASURE_MASK);
+    return !wanted || measuring_program(m, kernel_text_measure_hull, false, 0, program);
+}
+
+bool measure_rows_moments(const Measuring *m, DevProgram **program)
+{
+    return measuring_program(m, kernel_text_measure_moments, false, 0, program);
 }
 
 bool measure_rows_open(Measuring *m, MeasureRows *r)
@@ -35,6 +48,11 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
     if (m->lanes.convex >= 0) {
         TRY(dev_slice(call->dev, m->work, next, pair, &r->corners, call->err));
         next += pair;
+    }
+    if (m->lanes.convex >= 0 && m->lanes.space) {
+        size_t points = (2 * rows * sizeof(uint64_t) + align - 1) / align * align;
+        TRY(dev_slice(call->dev, m->work, next, points, &r->points, call->err));
+        next += points;
     }
     if (m->lanes.powers > 0) {
         size_t bytes = (size_t)m->lanes.powers * rows * sizeof(uint64_t);
@@ -51,27 +69,19 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
     if (r->place == NULL || r->heights == NULL || r->wide == NULL) {
         return measuring_no_memory(m);
     }
-    if (host_hulls(m)) {
-        r->host_ends = malloc(2 * rows * sizeof *r->host_ends);
-        if (r->host_ends == NULL) {
-            return measuring_no_memory(m);
-        }
-    }
-    TRY(measuring_program(m, kernel_text_measure_rows, true, 0, &r->reads));
-    return measuring_program(m, kernel_text_measure_hull, false, 0, &r->hull);
+    return measure_rows_reads(m, &r->reads) && measure_rows_hull(m, &r->hull);
 }
 
 void measure_rows_close(const Measuring *m, MeasureRows *r)
 {
     dev_free(m->call->dev, r->ends);
     dev_free(m->call->dev, r->corners);
+    dev_free(m->call->dev, r->points);
     dev_free(m->call->dev, r->powers);
     dev_free(m->call->dev, r->weights);
     free(r->place);
     free(r->heights);
     free(r->wide);
-    free(r->host_ends);
-    free(r->points);
 }
 
 /* Rows of an object's box that lie before the part. */
@@ -137,7 +147,7 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 {
     PrimCall *call = m->call;
     DevProgram *program = NULL;
-    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &program));
+    TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
     const DevArg args[] = {dev_int(call->part.y),  dev_int(call->part.z), dev_uint(m->first),
                            dev_uint(m->n),         dev_uint(share->from), dev_uint(m->at.rows),
                            dev_mem(m->table),      dev_mem(m->lows),      dev_mem(m->place),
@@ -156,6 +166,8 @@ static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShar
                            uint64_t mask, bool real)
 {
     int powers = real ? MEASURE_WEIGHTS : m->lanes.powers;
+    DevProgram *program = NULL;
+    TRY(measure_rows_moments(m, &program));
     const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),   dev_uint(lane),
                            dev_uint(m->at.rows), dev_uint(m->lanes.space), dev_int(powers),
                            dev_int(real),        dev_ulong(mask),         dev_mem(m->table),
@@ -163,7 +175,7 @@ static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShar
                            dev_mem(real ? r->weights : r->powers)};
     return measuring_launch(
         m, &(MeasuringLaunch){
-               .program = r->hull,
+               .program = program,
                .kernel = "measure_moments",
                .groups = {share->to - share->from, (size_t)measure_z_powers(mask), 1},
                .group = LANES,
@@ -201,155 +213,39 @@ static bool launch_feret(Measuring *m, const MeasureRows *r, const MeasureShare 
                                                   .n_args = 11});
 }
 
-/* ---- hulls in 3-D ---------------------------------------------------------------------- */
-
-static bool add_points(const Measuring *m, MeasureRows *r, size_t *n, int32_t x, int y, int z)
-{
-    if (*n + 6 > r->n_points) {
-        size_t more = 2 * r->n_points + 4096;
-        HullPoint *points = realloc(r->points, more * sizeof *points);
-        if (points == NULL) {
-            return measuring_no_memory(m);
-        }
-        r->points = points;
-        r->n_points = more;
-    }
-    for (int k = 0; k < 6; k++) {
-        HullPoint p = {{2 * (int64_t)x, 2 * (int64_t)y, 2 * (int64_t)z}};
-        p.at[k / 2] += k % 2 == 0 ? -1 : 1;
-        r->points[(*n)++] = p;
-    }
-    return true;
-}
-
-/* Both ends of each row that has any. */
-static bool points_of_rows(const Measuring *m, MeasureRows *r, const int32_t *first, const int32_t *last,
-                           int tall, int deep, size_t *n)
-{
-    *n = 0;
-    for (int i = 0; i < tall * deep; i++) {
-        if (last[i] >= first[i]) {
-            TRY(add_points(m, r, n, first[i], i % tall, i / tall));
-            TRY(first[i] == last[i] || add_points(m, r, n, last[i], i % tall, i / tall));
-        }
-    }
-    return true;
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-/* The pixels of row (y, z) inside all planes: first > last when there are none. */
-static void cut_row(const HullPlane *planes, int n, int y, int z, int32_t *first, int32_t *last)
-{
-    int64_t lo = 0, hi = INT32_MAX;
-    for (int i = 0; i < n; i++) {
-        const int64_t *v = planes[i].normal;
-        int64_t rest = planes[i].offset - 2 * (v[1] * y + v[2] * z);
-        if (v[0] > 0) {
-            int64_t most = floor_div(rest, 2 * v[0]);
-            hi = most < hi ? most : hi;
-        } else if (v[0] < 0) {
-            int64_t least = -floor_div(rest, -2 * v[0]);
-            lo = least > lo ? least : lo;
-        } else if (rest < 0) {
-            hi = -1;
-        }
-    }
-    *first = (int32_t)(lo > INT32_MAX ? INT32_MAX : lo);
-    *last = (int32_t)(hi < -1 ? -1 : hi);
-}
-
-/* The square of the largest distance between two of the points, in units of the spacing. */
-static double widest(const Measuring *m, const HullPoint *p, size_t n)
-{
-    const double *s = m->frame.spacing;
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            double d = 0;
-            for (int axis = 0; axis < 3; axis++) {
-                double v = (double)(p[i].at[axis] - p[j].at[axis]) / 2 * s[axis];
-                d += v * v;
-            }
-            most = d > most ? d : most;
-        }
-    }
-    return most;
-}
-
-static bool hull_in_space(Measuring *m, MeasureRows *r, uint32_t k)
-{
-    int32_t lo[3], hi[3];
-    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
-    int tall = hi[1] - lo[1] + 1, deep = hi[2] - lo[2] + 1, n_planes = 0;
-    int32_t *first = r->host_ends + r->place[k], *last = first + m->at.rows;
-    HullPlane *planes = NULL;
-    size_t n = 0;
-    TRY(points_of_rows(m, r, first, last, tall, deep, &n));
-    if (!hull_planes(r->points, n, &planes, &n_planes)) {
-        return measuring_no_memory(m);
-    }
-    m->hull[k] = 0;
-    for (int i = 0; i < tall * deep; i++) {
-        cut_row(planes, n_planes, i % tall, i / tall, &first[i], &last[i]);
-        m->hull[k] += last[i] >= first[i] ? (uint64_t)(last[i] - first[i]) + 1 : 0;
-    }
-    free(planes);
-    if (m->lanes.feret >= 0) {
-        TRY(points_of_rows(m, r, first, last, tall, deep, &n));
-        m->feret[k] = widest(m, r->points, n);
-    }
-    return true;
-}
-
-static bool hulls_in_space(Measuring *m, MeasureRows *r, const MeasureShare *share)
-{
-    size_t rows = m->at.rows * sizeof(int32_t), used = (size_t)share->size * sizeof(int32_t);
-    TRY(dev_read(m->call->dev, m->place, 0, r->place, m->n * sizeof *r->place, m->call->err));
-    TRY(dev_read_rows(m->call->dev, r->ends, 0, rows, r->host_ends, rows, used, 2, m->call->err));
-    for (uint32_t k = share->from; k < share->to; k++) {
-        if (measuring_count_of(m, k) > 0) {
-            TRY(hull_in_space(m, r, k));
-        }
-    }
-    return m->result != MEASURE_MASK || dev_write_rows(m->call->dev, r->ends, 0, rows, r->host_ends,
-                                                       rows, used, 2, m->call->err);
-}
-
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
     const MeasureLanes *at = &m->lanes;
     if (at->moments >= 0) {
         TRY(launch_moments(m, r, share, at->moments, at->moments_mask, false));
     }
-    if (host_hulls(m)) {
-        return hulls_in_space(m, r, share);
+    if (at->convex < 0) {
+        return true;
     }
-    if (at->convex >= 0) {
-        TRY(launch_hull(m, r, share));
-        TRY(at->feret < 0 || launch_feret(m, r, share));
+    if (at->space) {
+        return measure_space(m, r, share);
     }
-    return true;
+    TRY(launch_hull(m, r, share));
+    return at->feret < 0 || launch_feret(m, r, share);
 }
 
 bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
     const PrimImage *mask = &m->call->out[0];
     size_t objects = share->to - share->from;
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->at.rows),
-                           dev_int(m->frame.dims), dev_mem(m->lows),    dev_mem(m->place),
-                           dev_mem(m->heights),  dev_mem(r->ends),      dev_int(m->call->arg[3]),
-                           dev_int(mask->h),     dev_int(mask->pitch),  dev_mem(mask->mem)};
+    const PrimPart *part = &m->call->part;
+    const DevArg args[] = {dev_uint(m->n),      dev_uint(share->from),     dev_uint(m->at.rows),
+                           dev_int(m->frame.dims), dev_int(part->y),       dev_int(part->z),
+                           dev_mem(m->lows),    dev_mem(m->place),         dev_mem(m->heights),
+                           dev_mem(r->ends),    dev_int(m->call->arg[3]),  dev_int(mask->h),
+                           dev_int(mask->pitch), dev_mem(mask->mem)};
     return measuring_launch(
         m, &(MeasuringLaunch){.program = r->hull,
                               .kernel = "measure_paint",
                               .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},
                               .group = LANES,
                               .args = args,
-                              .n_args = 12});
+                              .n_args = 14});
 }
 
 bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,

@@ -4,18 +4,19 @@
 
 #include "measuring.h"
 
-#include "../../base/hull.h"
-
 typedef struct MeasureRows {
-    /* Slices of work, [..][rows]: two ends; powers; sums weighted with an image, only in parts. */
-    DevMem *ends, *corners, *powers, *weights;
+    /* Slices of work, [..][rows]: two ends; for hulls, and for those in 3-D; powers; sums weighted with
+     * an image, only in parts. */
+    DevMem *ends, *corners, *points, *powers, *weights;
     DevProgram *reads, *hull;
     uint32_t *place, *heights;       /* [n] */
     uint64_t *wide;                  /* [n]: where a share has its objects' rows */
-    int32_t *host_ends;              /* 3-D hulls */
-    HullPoint *points;
-    size_t n_points;
 } MeasureRows;
+
+/* The programs that find rows, that make hulls of them (none where none is wanted), and moments. */
+bool measure_rows_reads(const Measuring *m, DevProgram **program);
+bool measure_rows_hull(const Measuring *m, DevProgram **program);
+bool measure_rows_moments(const Measuring *m, DevProgram **program);
 
 /* To be closed even if it fails. */
 bool measure_rows_open(Measuring *m, MeasureRows *r);
@@ -30,6 +31,9 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 
 /* Moments and hulls from whole objects' rows; overwrites the ends. */
 bool measure_rows_finish(Measuring *m, MeasureRows *r, const MeasureShare *share);
+/* Hulls in 3-D (measure_space.c): their pixels, diameters, and rows, which replace the objects'. */
+bool measure_space_program(const Measuring *m, DevProgram **program);
+bool measure_space(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* Paints the hulls that were found into the mask. */
 bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* Weighted moments. */

@@ -50,15 +50,17 @@ uint64_t measuring_words_of(const Measuring *m, uint32_t k)
 bool measuring_next_share(const Measuring *m, MeasuringSize *size_of, uint64_t capacity,
                           MeasureShare *share, uint64_t *place)
 {
-    share->from = share->to;
-    share->size = 0;
-    while (share->to < m->n) {
-        uint64_t size = size_of(m, share->to);
+    uint32_t k = share->to;
+    *share = (MeasureShare){k, k, 0};
+    for (uint64_t size = 0; k < m->n; k++) {
+        size = size_of(m, k);
         if (share->size + size > capacity) {
             break;
         }
-        place[share->to++] = size > 0 ? share->size : MEASURE_NOWHERE;
+        place[k] = size > 0 ? share->size : MEASURE_NOWHERE;
+        share->from = share->size > 0 ? share->from : k;
+        share->to = size > 0 ? k + 1 : share->to;
         share->size += size;
     }
-    return share->to > share->from;
+    return share->size > 0;
 }

@@ -9,7 +9,7 @@
 
 enum { GROUP = 256, LANES = 32, FILL_GROUP = 128, SELECT_GROUP = 256 };
 
-extern const char kernel_text_measure_rows[];
+extern const char kernel_text_measure_values[];
 extern const char kernel_text_measure_median[], kernel_text_measure_fill[];
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static bool find_median(Measuring *m, int image)
     PrimCall *call = m->call;
     DevProgram *reads = NULL, *selects = NULL;
     DevMem *larges = NULL;
-    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
+    TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &reads));
     TRY(measuring_program(m, kernel_text_measure_median, false, 0, &selects));
     const DevArg args[] = {dev_int(call->w),   dev_int(call->h), dev_int(m->strip),
                            dev_uint(m->first), dev_uint(m->n),   dev_mem(m->place),
@@ -144,7 +144,7 @@ static bool find_median(Measuring *m, int image)
 static bool weigh(Measuring *m, int image)
 {
     DevProgram *reads = NULL;
-    TRY(measuring_program(m, kernel_text_measure_rows, true, image + 1, &reads));
+    TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &reads));
     const ImageLanes *lanes = &m->lanes.image[image];
     const DevArg args[] = {dev_uint(m->first),        dev_uint(m->n),
                            dev_uint(lanes->weighted), dev_ulong(lanes->weighted_mask),
@@ -217,10 +217,12 @@ bool measuring_has_stages(const Measuring *m)
     return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->lanes.filled >= 0 || needs_pixels(m);
 }
 
+bool measuring_has_rows(const Measuring *m)
+{
+    return m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->at.weights;
+}
+
 bool measuring_stages(Measuring *m)
 {
-    if (m->lanes.convex >= 0 || m->lanes.moments >= 0 || m->at.weights) {
-        TRY(rows_stage(m));
-    }
-    return pixel_stages(m);
+    return (!measuring_has_rows(m) || rows_stage(m)) && pixel_stages(m);
 }

@@ -22,15 +22,16 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                        DevProgram **program)
 {
     const PrimCall *call = m->call;
-    static const char pragma[] = "#pragma OPENCL FP_CONTRACT OFF\n";
-    char list[6000], defines[sizeof list + 100];
+    char list[6000], few[100], defines[sizeof list + sizeof few + 60];
     measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
-    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", pragma,
-                   list, value);
+    (void)snprintf(few, sizeof few, "#pragma OPENCL FP_CONTRACT OFF\n#define MEASURE_FERET %d\n",
+                   m->lanes.feret >= 0);
+    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", few, list,
+                   value);
     const char *const with_reader[] = {call->reader, kernel_text_measure_tally, text, NULL};
     const char *const bare[] = {text, NULL};
     return reads ? prim_program(call, defines, with_reader, program)
-                 : prim_program(call, pragma, bare, program);
+                 : prim_program(call, few, bare, program);
 }
 
 bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
@@ -222,8 +223,6 @@ void measuring_free(Measuring *m)
 {
     free(m->counts);
     free(m->boxes);
-    free(m->hull);
-    free(m->feret);
 }
 
 bool measuring_no_memory(const Measuring *m)
@@ -235,12 +234,9 @@ bool measuring_no_memory(const Measuring *m)
 bool measuring_host_memory(Measuring *m)
 {
     size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
-    size_t hulls = m->lanes.space && m->lanes.convex >= 0 ? n : 1;
     m->counts = malloc(stages * sizeof *m->counts);
     m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
-    m->hull = malloc(hulls * sizeof *m->hull);
-    m->feret = malloc(hulls * sizeof *m->feret);
-    if (m->counts == NULL || m->boxes == NULL || m->hull == NULL || m->feret == NULL) {
+    if (m->counts == NULL || m->boxes == NULL) {
         return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
                        m->call->name, n);
     }
@@ -259,43 +255,4 @@ bool measuring_open(PrimCall *call, Measuring *m)
     measure_lanes(&m->list, NULL, call, &m->lanes);
     measure_scratch(&m->list, &m->lanes, call, &m->at);
     return true;
-}
-
-/* ---- programs before anything has run -------------------------------------------------- */
-
-static bool range_ahead(const Measuring *m, DevProgram **program)
-{
-    return !measuring_is_windowed(m) ||
-           measuring_program(m, kernel_text_measure_range, true, 0, program);
-}
-
-static bool sums_ahead(const Measuring *m, DevProgram **program)
-{
-    return measuring_program(m, kernel_text_measure, true, 0, program);
-}
-
-static bool outline_ahead(const Measuring *m, DevProgram **program)
-{
-    return m->lanes.n_outline == 0 ||
-           measuring_program(m, kernel_text_measure_outline, true, 0, program);
-}
-
-/* Values are taken to be whole numbers of 16 bits by all but the kernel that finds out; where they are not,
- * what depends on it is compiled again when they are known. */
-bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
-{
-    static bool (*const AHEAD[MEASURING_AHEAD])(const Measuring *, DevProgram **) = {
-        range_ahead, sums_ahead, outline_ahead, measuring_finish_program};
-    static const MeasureSpread short_numbers = {16, 0, 0};
-    MeasureSpread spread[MEASURE_MAX_IMAGES];
-    PrimCall own = *call;
-    Measuring m;
-    TRY(measuring_open(&own, &m));
-    for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
-        spread[k] = short_numbers;
-    }
-    if (AHEAD[which] != range_ahead) {
-        measure_lanes(&m.list, spread, call, &m.lanes);
-    }
-    return AHEAD[which](&m, program);
 }

@@ -34,8 +34,6 @@ typedef struct Measuring {
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */
-    uint64_t *hull; /* [n]: 3-D: pixels of hulls, found on the host */
-    double *feret;  /* and their diameters */
 } Measuring;
 
 /* Rows that a work-item goes down. */
@@ -45,8 +43,9 @@ int measuring_strip(const PrimCall *call);
 bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
                        DevProgram **program);
 
-/* The programs that are known before anything has run (Primitive.program); not all are needed. */
-enum { MEASURING_AHEAD = 4 };
+/* The programs that are known before anything has run (Primitive.program; measure_ahead.c); not all are
+ * needed. */
+enum { MEASURING_AHEAD = 11 + MEASURE_MAX_IMAGES };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -87,7 +86,7 @@ bool measuring_begin_result(const Measuring *m);
 bool measuring_close_result(Measuring *m);
 
 /* The primitive's functions for images in parts (measure_parts.c). */
-int measure_parts_passes(const PrimCall *call);
+int measure_parts_passes(const PrimCall *call, MeasureResult result);
 int measure_parts_halo(const PrimCall *call);
 bool measure_parts_run(PrimCall *call, MeasureResult result);
 
@@ -98,8 +97,9 @@ void measure_parts_forget(void *state);
 
 /* Everything after the first kernel: rows, hulls, moments, medians, holes. */
 bool measuring_stages(Measuring *m);
-/* True when there are any. */
+/* True when there are any; when there are some that find rows. */
 bool measuring_has_stages(const Measuring *m);
+bool measuring_has_rows(const Measuring *m);
 /* The middle values of an image; `place`: by count.  Holes; `place` is overwritten. */
 /* Says that the host has no memory; returns false. */
 bool measuring_no_memory(const Measuring *m);
@@ -113,9 +113,11 @@ typedef struct MeasureShare {
 /* What objects are given places for (measure_places.c): the rows of their boxes, their pixels, the words
  * of their bits. */
 typedef enum MeasureSizes { MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS } MeasureSizes;
+bool measuring_places_program(const Measuring *m, DevProgram **program);
 /* The sizes of the objects that a stage is about. */
 bool measuring_find_sizes(Measuring *m, MeasureSizes of);
-/* The next share of objects whose sizes fit into `capacity`; from == to behind the last one. */
+/* The next share of objects whose sizes fit into `capacity`, from the first to the last that has any;
+ * from == to behind the last one. */
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share);
 /* The places of a share's objects: as uint, with their sizes as heights; as ulong. */
 bool measuring_place_rows(Measuring *m, const MeasureShare *share);

@@ -24,6 +24,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(local_maxima)                                                                                \
     P(window_rank)                                                                                 \
     P(watershed)                                                                                   \
+    P(touches)                                                                                     \
     P(hull)
 
 #define DECLARE(name) extern const Primitive prim_##name;

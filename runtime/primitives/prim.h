@@ -18,6 +18,9 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
+ * Where a reader has  #define READ_ENDED condition , it is in a loop whose rounds are not waited for: while
+ * the condition holds, nothing that is read matters any more.
+ *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
  * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
@@ -82,15 +85,19 @@ typedef struct PrimCall {
     int value;               /* first slot that it writes; -1 none */
     int of_value;            /* slot of the count of the labels it is about; -1 none */
     PrimPart part;
-    double labels;           /* in parts: the value at of_value.  NaN before it is known, when
-                                scratch_bytes says the most that it could be */
+    double labels;           /* in parts: the value at of_value, NaN without one; for scratch_bytes as
+                                many as are expected where it is not known yet, or there is none */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
+    uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
+                                of a loop; 0 at first.  It may save passes and changes no result.  NULL:
+                                nobody keeps it */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
     bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
+    bool whole;              /* what it reads are whole numbers for certain; else for guesses: floats */
     size_t fed;              /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */
     PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
@@ -125,8 +132,11 @@ void prim_table_free(PrimTable *table);
 typedef struct Primitive {
     const char *name;                            /* as in ir/nodes.def */
     size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] alone;
-                                                    mem pointers may be NULL.  NULL: none */
+                                                    mem pointers may be NULL.  In parts also from labels,
+                                                    part.pass and state, which may be NULL: scratch may
+                                                    grow from pass to pass.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
+    bool ahead; /* in one piece: it never waits, writes nothing but values, and heeds READ_ENDED */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */

@@ -5,16 +5,18 @@
  * pipeline are at most as many as pixels and need one bitmap; arbitrary ones too where none is larger than
  * that, which the device finds out, and otherwise two (kernels/colours.cl): the host does not wait.
  *
- * In parts the bitmap is of all 32-bit numbers where labels are arbitrary, as in prim_compact.c; the labels of
- * each part are marked first, then each part is painted, one channel at a time.
+ * In parts the labels of each part are marked first, then each part is painted, one channel at a time.  There
+ * the bitmap is of as many as there are (of_value); arbitrary ones are in a tree (id_tree.h).
  *
- * Scratch: 12 bits for each possible key of a bitmap.  Bytes moved per pixel on a GPU: 4 labels, 0.1 bitmap;
+ * Scratch: 12 bits for each possible key of a bitmap, or what a tree takes.  Bytes moved per pixel on a GPU: 4 labels, 0.1 bitmap;
  * 4 labels, 3 out.
  */
+#include "id_tree.h"
 #include "prim_lanes.h"
 #include "prim_visit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef enum Numbers { DENSE, OF_PIPELINE, ARBITRARY } Numbers;
 
@@ -36,8 +38,9 @@ enum {
 extern const char kernel_text_scan[], kernel_text_compact[], kernel_text_colours[];
 
 typedef struct Colours {
-    const PrimCall *call;
+    PrimCall *call;
     DevProgram *program;
+    IdTree *tree; /* NULL: there is none */
     Numbers numbers;
     int planes;                        /* of labels */
     size_t few, many, second; /* words of the first bitmap in round 0, in round 2, and of the second */
@@ -75,7 +78,7 @@ static size_t room_of(size_t words)
 static Colours layout(const PrimCall *call)
 {
     PrimPart part = prim_part(call);
-    Colours c = {.call = call, .numbers = (Numbers)call->arg[0]};
+    Colours c = {.numbers = (Numbers)call->arg[0]};
     size_t pixels = (size_t)call->w * (size_t)part.h * (size_t)part.d;
     size_t all = (size_t)1 << LABEL_BITS;
     c.planes = call->d;
@@ -83,7 +86,8 @@ static Colours layout(const PrimCall *call)
         return c;
     }
     bool one = c.numbers == OF_PIPELINE || part.cut || pixels >= all;
-    c.few = c.many = words_of(pixels >= all || (c.numbers == ARBITRARY && part.cut) ? all : pixels);
+    size_t keys = pixels < all ? pixels : all;
+    c.few = c.many = words_of(part.cut && call->labels < (double)keys ? (size_t)call->labels + 1 : keys);
     if (!one) {
         c.few = words_of(pixels < MOST_FEW ? pixels : MOST_FEW);
         int places = bits_for(pixels), digits = (LABEL_BITS + places + 1) / 2;
@@ -94,8 +98,16 @@ static Colours layout(const PrimCall *call)
     return c;
 }
 
+static bool has_tree(const PrimCall *call)
+{
+    return call->part.cut && call->of_value < 0 && (Numbers)call->arg[0] != DENSE;
+}
+
 static size_t scratch_bytes(const PrimCall *call)
 {
+    if (has_tree(call)) {
+        return id_tree_bytes(call);
+    }
     Colours c = layout(call);
     return (HEADER + room_of(c.many) + room_of(c.second)) * sizeof(uint32_t);
 }
@@ -109,9 +121,11 @@ static size_t scan_group(const PrimCall *call)
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
-    char defines[80];
-    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n",
-             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS);
+    char defines[150];
+    snprintf(defines, sizeof defines,
+             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COLOURS_DENSE %d\n%s",
+             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS, (Numbers)call->arg[0] == DENSE,
+             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -123,13 +137,17 @@ static bool read_labels(const Colours *c, const char *kernel, size_t groups, int
                         const DevArg *more, int n_more)
 {
     const PrimCall *call = c->call;
-    DevArg args[16] = {dev_int(call->w),       dev_int(call->h),      dev_int(c->planes),
+    DevArg args[16 + ID_TREE_ARGS] = {dev_int(call->w),       dev_int(call->h),      dev_int(c->planes),
                        dev_int(call->out[0].pitch), dev_int(lanes),   dev_int(c->rest),
                        dev_int(round),         dev_mem(c->large),     dev_mem(c->at_first),
                        dev_uint(c->few),       dev_uint(c->many),     dev_mem(c->at_second),
                        dev_uint(c->second)};
     for (int i = 0; i < n_more; i++) {
         args[13 + i] = more[i];
+    }
+    if (c->tree != NULL) {
+        id_tree_args(c->tree, args + 13 + n_more);
+        n_more += ID_TREE_ARGS;
     }
     return visit_launch(call, &(VisitLaunch){.program = c->program,
                                              .kernel = kernel,
@@ -217,9 +235,8 @@ static bool write(const Colours *c)
     const PrimCall *call = c->call;
     size_t strips = (size_t)c->planes * divided_up((size_t)call->h, WRITTEN_ROWS);
     size_t items = strips * ((size_t)call->out[0].pitch / QUAD);
-    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_int(c->numbers == DENSE),
-                           dev_mem(call->out[0].mem)};
-    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 3);
+    const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_mem(call->out[0].mem)};
+    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 2);
 }
 
 static bool run_pass(const Colours *c)
@@ -230,11 +247,40 @@ static bool run_pass(const Colours *c)
     return (!marks || mark_part(c)) && (!paints || write(c));
 }
 
+static bool run_level(const Colours *c)
+{
+    PrimCall *call = c->call;
+    PrimPart part = prim_part(call);
+    size_t keys;
+    if (part.pass == ID_TREE_LEVELS) {
+        return write(c);
+    }
+    TRY(part.c > 0 || mark(c, 0));
+    return !part.last || id_tree_rank(call, c->tree, c->program, scan_group(call), &keys);
+}
+
+/* The first bitmap is that of the tree's level; there is no second one. */
+static bool run_tree(Colours *c)
+{
+    IdTree tree;
+    TRY(id_tree_open(c->call, &tree));
+    c->tree = &tree;
+    c->at_first = c->at_second = c->large = tree.at[tree.level];
+    c->few = c->many = tree.words[tree.level];
+    bool ok = run_level(c);
+    id_tree_close(c->call, &tree);
+    return ok;
+}
+
 static bool run(PrimCall *call)
 {
     Colours c = layout(call);
-    size_t word = sizeof(uint32_t), first = room_of(c.many), second = room_of(c.second);
+    c.call = call;
     TRY(program_of(call, 0, &c.program));
+    if (has_tree(call)) {
+        return run_tree(&c);
+    }
+    size_t word = sizeof(uint32_t), first = room_of(c.many), second = room_of(c.second);
     bool ok = dev_slice(call->dev, call->scratch, 0, HEADER * word, &c.large, call->err);
     c.at_first = c.at_second = c.large;
     if (ok && first > 0) {
@@ -253,12 +299,13 @@ static bool run(PrimCall *call)
 
 static int passes(const PrimCall *call)
 {
-    return (Numbers)call->arg[0] == DENSE ? 1 : 2;
+    return (Numbers)call->arg[0] == DENSE ? 1 : call->of_value < 0 ? ID_TREE_LEVELS + 1 : 2;
 }
 
 const Primitive prim_colours = {.name = "colours",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
+                                .forget = free,
                                 .programs = 1,
                                 .program = program_of};

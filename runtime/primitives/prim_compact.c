@@ -10,16 +10,20 @@
  * bitmap's keys, each pixel for itself.  Pixels of the result are written after the same pixels of
  * the inputs have been read.
  *
- * In parts the keys of all parts are marked first; then each part is written.  Ids are at most the
- * number of labels; arbitrary ones (arg[0]) take a bitmap of all 32-bit numbers, of 768 MiB.
+ * In parts the keys of all parts are marked first; then each part is written.  Where the call is about labels
+ * (of_value), ids are at most as many; else nobody knows how large they are, and a tree holds them
+ * (id_tree.h).
  *
  * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (arg[0]: 3 bytes a pixel at most, 3
- * MiB at least) or 3 bytes for 16.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3
+ * MiB at least) or 3 bytes for 16; in parts 12 bits for each label, or what a tree takes.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3
  * bitmap; 4 labels, 4 out.
  */
+#include "id_tree.h"
+#include "prim_host.h"
 #include "prim_visit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     ITEMS = 256,
@@ -55,7 +59,7 @@ static int bits_for(size_t n)
 static int key_bits(const PrimCall *call)
 {
     int bits = bits_for(count_pixels(call)) + 2;
-    return bits > 32 || call->part.cut ? 32 : bits < LEAST_KEY_BITS ? LEAST_KEY_BITS : bits;
+    return bits > 32 ? 32 : bits < LEAST_KEY_BITS ? LEAST_KEY_BITS : bits;
 }
 
 /* The most ids that there can be where they are no arbitrary ones. */
@@ -75,8 +79,16 @@ static size_t count_words(const PrimCall *call)
     return divided_up(keys < most ? keys : most, 64) * 2;
 }
 
+static bool has_tree(const PrimCall *call)
+{
+    return call->part.cut && call->of_value < 0;
+}
+
 static size_t scratch_bytes(const PrimCall *call)
 {
+    if (has_tree(call)) {
+        return id_tree_bytes(call);
+    }
     size_t words = count_words(call);
     return (words + words / 2 + divided_up(words, BLOCK_WORDS)) * sizeof(uint32_t);
 }
@@ -84,8 +96,10 @@ static size_t scratch_bytes(const PrimCall *call)
 typedef struct Compact {
     PrimCall *call;
     DevProgram *program;
+    DevMem *bits; /* scratch, or of a level of the tree */
     size_t words, scan_group;
     bool cpu;
+    IdTree *tree; /* NULL: there is none */
 } Compact;
 
 /* Launches a kernel that walks over the pixels. */
@@ -96,18 +110,21 @@ static bool walk(const Compact *c, const char *kernel, int rest, int round)
     int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
     size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
     size_t strips = (size_t)call->planes * divided_up((size_t)call->h, ROWS);
-    const DevArg args[] = {dev_int(call->w),      dev_int(call->h),
-                           dev_int(call->planes), dev_int(call->out[0].pitch),
-                           dev_int(lanes),        dev_int(rest),
-                           dev_int(round),        dev_mem(call->scratch),
-                           dev_uint(c->words),    dev_mem(call->out[0].mem)};
+    DevArg args[10 + ID_TREE_ARGS] = {dev_int(call->w),      dev_int(call->h),
+                                      dev_int(call->planes), dev_int(call->out[0].pitch),
+                                      dev_int(lanes),        dev_int(rest),
+                                      dev_int(round),        dev_mem(c->bits),
+                                      dev_uint(c->words),    dev_mem(call->out[0].mem)};
+    if (c->tree != NULL) {
+        id_tree_args(c->tree, args + 10);
+    }
     return visit_launch(call, &(VisitLaunch){.program = c->program,
                                              .kernel = kernel,
                                              .reads = true,
                                              .groups = across * divided_up(strips, ITEMS >> lanes),
                                              .group = ITEMS,
                                              .args = args,
-                                             .n_args = 10});
+                                             .n_args = c->tree != NULL ? 10 + ID_TREE_ARGS : 10});
 }
 
 /* Ranks the keys of the bitmap; the last round's total is the number of labels. */
@@ -169,21 +186,50 @@ static size_t scan_group(const PrimCall *call)
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
-    char defines[100];
+    char defines[120];
     snprintf(defines, sizeof defines,
-             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COMPACT_KEEPS 1\n",
-             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS);
+             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COMPACT_KEEPS 1\n%s",
+             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS,
+             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
     return visit_program(call, defines, texts, program);
 }
 
+/* The last level's keys are the labels. */
+static bool run_level(const Compact *c)
+{
+    PrimCall *call = c->call;
+    PrimPart part = prim_part(call);
+    size_t keys;
+    if (part.pass == ID_TREE_LEVELS) {
+        return walk(c, "compact_write", 0, 0);
+    }
+    TRY(walk(c, "compact_mark", 0, 0));
+    return !part.last || (id_tree_rank(call, c->tree, c->program, c->scan_group, &keys) &&
+                          (c->tree->level + 1 < ID_TREE_LEVELS || host_value(call, (double)keys)));
+}
+
+static bool run_tree(Compact *c)
+{
+    IdTree tree;
+    TRY(id_tree_open(c->call, &tree));
+    c->tree = &tree;
+    c->bits = tree.at[tree.level];
+    c->words = tree.words[tree.level];
+    bool ok = run_level(c);
+    id_tree_close(c->call, &tree);
+    return ok;
+}
+
 static bool run(PrimCall *call)
 {
-    Compact c = {.call = call,
-                 .words = count_words(call),
-                 .scan_group = scan_group(call),
+    Compact c = {.call = call, .bits = call->scratch, .scan_group = scan_group(call),
                  .cpu = visit_is_cpu(call)};
     TRY(program_of(call, 0, &c.program));
+    if (has_tree(call)) {
+        return run_tree(&c);
+    }
+    c.words = count_words(call);
     if (!call->part.cut) {
         return run_rounds(&c);
     }
@@ -192,13 +238,13 @@ static bool run(PrimCall *call)
 
 static int passes(const PrimCall *call)
 {
-    (void)call;
-    return 2;
+    return call->of_value < 0 ? ID_TREE_LEVELS + 1 : 2;
 }
 
 const Primitive prim_compact = {.name = "compact",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
+                                .forget = free,
                                 .programs = 1,
                                 .program = program_of};

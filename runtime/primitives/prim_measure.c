@@ -23,8 +23,6 @@ static bool measure_chunk(Measuring *m)
     TRY(measuring_clear_sums(m));
     TRY(measuring_add_sums(m));
     TRY(measuring_add_outline(m));
-    bool hulls_on_host = m->lanes.space && m->lanes.convex >= 0;
-    TRY(!hulls_on_host || measuring_read_boxes(m));
     TRY(!measuring_has_stages(m) || measuring_stages(m));
     return measuring_finish(m);
 }
@@ -53,7 +51,6 @@ static bool run_measuring(Measuring *m)
     if (m->count == 0) {
         return true;
     }
-    TRY(measuring_host_memory(m));
     for (uint64_t first = 1; first <= m->count; first += m->at.objects) {
         uint64_t left = m->count - first + 1;
         m->first = (uint32_t)first;
@@ -77,6 +74,11 @@ bool measuring_run(PrimCall *call, MeasureResult result)
     return ok;
 }
 
+static int passes(const PrimCall *call)
+{
+    return measure_parts_passes(call, MEASURE_TABLE);
+}
+
 static bool run_table(PrimCall *call)
 {
     return measuring_run(call, MEASURE_TABLE);
@@ -91,7 +93,7 @@ static bool run_vector(PrimCall *call)
     {.name = NAME,                                                                                 \
      .scratch_bytes = measuring_scratch,                                                               \
      .run = RUN,                                                                                   \
-     .passes = measure_parts_passes,                                                               \
+     .passes = passes,                                                                             \
      .halo = measure_parts_halo,                                                                   \
      .programs = MEASURING_AHEAD,                                                                  \
      .program = measuring_program_ahead,                                                           \

@@ -40,11 +40,16 @@ static size_t count_before(const PrimCall *call)
     return count_blocks(call, part.h, part.c * part.d + part.z) + count_blocks(call, part.y, 1);
 }
 
-/* Partial results of each quantity that are finished in the end; some launch may have left them. */
+/* Some launch has left partial results. */
+static bool is_fed(const PrimCall *call)
+{
+    return call->fed > 0 && !call->part.cut;
+}
+
+/* Partial results of each quantity that are finished in the end. */
 static size_t count_partials(const PrimCall *call)
 {
-    bool fed = call->fed > 0 && !call->part.cut;
-    return fed ? call->fed : count_all(call);
+    return is_fed(call) ? call->fed : count_all(call);
 }
 
 static size_t scratch_bytes(const PrimCall *call)
@@ -67,9 +72,10 @@ static bool reduce_blocks(const PrimCall *call, DevProgram *program)
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    char defines[32];
+    char defines[64];
     (void)which;
-    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n", (int)call->arg[0]);
+    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_FED %d\n",
+             (int)call->arg[0], is_fed(call));
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -79,7 +85,7 @@ static bool run(PrimCall *call)
     DevProgram *program = NULL;
     TRY(program_of(call, 0, &program));
 
-    if (call->fed == 0 || call->part.cut) {
+    if (!is_fed(call)) {
         TRY(reduce_blocks(call, program));
     }
     if (!prim_part(call).last) {
@@ -105,6 +111,7 @@ static int passes(const PrimCall *call)
 const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
+                               .ahead = true,
                                .passes = passes,
                                .programs = 1,
                                .program = program_of,

@@ -1,9 +1,13 @@
 /*
- * rank_parts: an exact percentile of an image in parts, in two passes.
+ * rank_parts: an exact percentile of an image in parts, in one pass or two.
  *
- * The device counts the upper halves of the pixels' keys, then the lower halves of those in the bin
- * of the wanted rank (kernels/rank_parts.cl).  The host adds its counts up in 64 bits, before 32
- * could overflow, and finds the bins.  Rank k + 1 is in the same bin or the smallest key above it.
+ * The device counts the upper halves of the pixels' keys, and the lower halves of those with a few
+ * upper halves among which the rank may be (kernels/rank_parts.cl).  Where it is not, the second pass
+ * counts those around it.  Of all runs of a step, a round of a loop each, the first one has no guess;
+ * the others begin with what the one before has found, and seldom need the second pass.
+ *
+ * The host adds counts up in 64 bits, before 32 could overflow.  Rank k + 1 is among the keys that are
+ * counted in full, too, or the smallest key above them.
  */
 #include "rank_parts.h"
 
@@ -14,24 +18,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALF = 16, BINS = 1 << HALF, CLEARING_GROUPS = 64 }; /* as in kernels/rank_parts.cl */
+enum { HALF = 16, BINS = 1 << HALF, GUESSED = 3, ALL = (1 + GUESSED) * BINS }; /* as in */
+enum { CLEARING_GROUPS = 64 };                                /* kernels/rank_parts.cl */
+enum { NOWHERE = BINS }; /* a guess that no key is near */
 
 extern const char kernel_text_rank_parts[];
 
 typedef struct RankParts {
-    uint64_t bins[BINS]; /* of the pass so far */
-    uint32_t read[BINS + 1];
-    uint64_t waiting;      /* pixels that may be counted in the device's bins */
-    uint32_t smallest;     /* key that is not below the bound */
-    uint32_t upper, bound; /* for the second pass: rank k's upper half; where to look for k + 1 */
-    uint64_t before;       /* keys below those with that upper half */
-    double at;             /* the wanted rank, between two pixels' */
-    uint64_t next;         /* the rank of the later one */
+    uint64_t bins[ALL]; /* of the pass so far: by upper half; then by lower half of those guessed */
+    uint32_t read[ALL + 1];
+    uint64_t waiting;  /* pixels that may be counted in the device's bins */
+    uint32_t smallest; /* key above those guessed */
+    uint32_t guess;    /* the first upper half of those that are counted in full */
 } RankParts;
 
 size_t rank_parts_scratch(void)
 {
-    return (BINS + 1) * sizeof(uint32_t);
+    return (ALL + 1) * sizeof(uint32_t);
 }
 
 static bool clear(const PrimCall *call, DevProgram *program)
@@ -49,10 +52,10 @@ static bool clear(const PrimCall *call, DevProgram *program)
 static bool fetch(const PrimCall *call, RankParts *r)
 {
     TRY(dev_read(call->dev, call->scratch, 0, r->read, sizeof r->read, call->err));
-    for (int i = 0; i < BINS; i++) {
+    for (int i = 0; i < ALL; i++) {
         r->bins[i] += r->read[i];
     }
-    r->smallest = r->read[BINS] < r->smallest ? r->read[BINS] : r->smallest;
+    r->smallest = r->read[ALL] < r->smallest ? r->read[ALL] : r->smallest;
     r->waiting = 0;
     return true;
 }
@@ -68,29 +71,35 @@ static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
     }
     TRY(r->waiting > 0 || clear(call, program));
     r->waiting += pixels;
-    const DevArg args[] = {
-        dev_int(call->w),         dev_int(call->h),   dev_uint(visit_tiles(call)),
-        dev_int(call->part.pass), dev_uint(r->upper), dev_uint(r->bound),
-        dev_mem(call->scratch)};
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
+                           dev_uint(r->guess), dev_mem(call->scratch)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "rank_parts_count",
                                           .reads = true,
                                           .groups = visit_groups(call, false),
                                           .group = visit_group(call),
                                           .args = args,
-                                          .n_args = 7}));
+                                          .n_args = 5}));
     return !call->part.last || fetch(call, r);
 }
 
-/* The bin with the pixel of a rank; *before: how many come before that bin. */
-static uint32_t find_bin(const RankParts *r, uint64_t rank, uint64_t *before)
+/* The bin of those given with the pixel of a rank, less the pixels before that bin; BINS: there is
+ * none. */
+static uint32_t find_bin(const uint64_t *bins, uint64_t *rank)
 {
     uint32_t bin = 0;
-    *before = 0;
-    while (bin < BINS - 1 && rank - *before >= r->bins[bin]) {
-        *before += r->bins[bin++];
+    while (bin < BINS && *rank >= bins[bin]) {
+        *rank -= bins[bin++];
     }
     return bin;
+}
+
+/* The key of a rank, if it is counted in full or the smallest above; else its upper half. */
+static bool find_key(const RankParts *r, uint64_t rank, uint32_t *key)
+{
+    uint32_t upper = find_bin(r->bins, &rank), nth = upper - r->guess;
+    *key = nth < GUESSED ? upper << HALF | find_bin(r->bins + (1 + nth) * BINS, &rank) : upper;
+    return nth < GUESSED;
 }
 
 static double value_of(uint32_t key)
@@ -101,37 +110,52 @@ static double value_of(uint32_t key)
     return (double)v;
 }
 
-/* After the first pass.  Without pixels there is nothing to be done in the second one. */
-static bool choose_upper(PrimCall *call, RankParts *r, double percent)
+/* The counts of upper halves that are counted in full. */
+static uint64_t add_up(RankParts *r)
 {
-    uint64_t all = 0, ignored;
+    uint64_t all = 0;
+    for (uint32_t nth = 0; nth < GUESSED && r->guess + nth < BINS; nth++) {
+        for (int i = 0; i < BINS; i++) {
+            r->bins[r->guess + nth] += r->bins[(1 + nth) * BINS + (uint32_t)i];
+        }
+    }
     for (int i = 0; i < BINS; i++) {
         all += r->bins[i];
     }
+    return all;
+}
+
+/* numpy's interpolation, from the nearer end. */
+static double between(double a, double b, double part)
+{
+    double step = (b - a) * (part < 0.5 ? part : 1 - part);
+    double result = part == 0 || a == b ? a : part < 0.5 ? a + step : b - step;
+    return isnan(result) ? (double)NAN : result;
+}
+
+/* After a pass.  Without pixels, or with a good guess, nothing is left for another one. */
+static bool finish(PrimCall *call, RankParts *r, double percent)
+{
+    uint64_t all = add_up(r);
     if (all == 0) {
         call->done = true;
         return host_value(call, (double)NAN);
     }
-    r->at = percent / 100 * ((double)all - 1);
-    uint64_t k = (uint64_t)r->at;
-    r->next = k + 1 < all ? k + 1 : k;
-    r->upper = find_bin(r, k, &r->before);
-    uint32_t upper = find_bin(r, r->next, &ignored);
-    r->bound = upper > r->upper ? upper << HALF : UINT32_MAX;
-    return true;
-}
-
-/* After the second pass: numpy's interpolation, from the nearer end. */
-static bool finish(PrimCall *call, const RankParts *r)
-{
-    uint64_t ignored;
-    uint32_t first = r->upper << HALF;
-    double a = value_of(first | find_bin(r, (uint64_t)r->at - r->before, &ignored));
-    double b = value_of(
-        r->bound != UINT32_MAX ? r->smallest : first | find_bin(r, r->next - r->before, &ignored));
-    double part = r->at - floor(r->at), step = (b - a) * (part < 0.5 ? part : 1 - part);
-    double result = part == 0 || a == b ? a : part < 0.5 ? a + step : b - step;
-    return host_value(call, isnan(result) ? (double)NAN : result);
+    double at = percent / 100 * ((double)all - 1);
+    uint64_t k = (uint64_t)at;
+    uint32_t key, next;
+    if (!find_key(r, k, &key)) {
+        r->guess = key > 0 ? key - 1 : 0;
+        return true;
+    }
+    if (!find_key(r, k + 1 < all ? k + 1 : k, &next)) {
+        next = r->smallest;
+    }
+    if (call->note != NULL) {
+        *call->note = key >> HALF;
+    }
+    call->done = true;
+    return host_value(call, between(value_of(key), value_of(next), at - floor(at)));
 }
 
 bool rank_parts_run(PrimCall *call, double percent)
@@ -145,11 +169,15 @@ bool rank_parts_run(PrimCall *call, double percent)
     }
     DevProgram *program = NULL;
     const char *const texts[] = {kernel_text_visit, kernel_text_rank_parts, NULL};
+    if (call->part.first && call->part.pass == 0) {
+        uint32_t before = call->note != NULL ? (uint32_t)*call->note : 0;
+        r->guess = before > 0 ? before - 1 : NOWHERE;
+    }
     TRY(visit_check_count(call));
     TRY(visit_program(call, "", texts, &program));
     TRY(count(call, r, program));
     if (!call->part.last) {
         return true;
     }
-    return call->part.pass == 0 ? choose_upper(call, r, percent) : finish(call, r);
+    return finish(call, r, percent);
 }

@@ -137,14 +137,25 @@ shows 'made for H200 (from the table)'
 shows 'a -> b: inline'
 XDG_CACHE_HOME=$WORK/figures expect 2 'devices --probe' "$PIPEC" explain --plan-for=pthread "$PLAIN"
 mkdir -p "$WORK/figures/pipec"
-printf 'no figures\n1000 1000 slow sums\n' >"$WORK/figures/pipec/devices"
+printf 'no figures\n1000 1000 1000 5 slow sums\n' >"$WORK/figures/pipec/devices"
 XDG_CACHE_HOME=$WORK/figures expect 0 '' "$PIPEC" explain --plan-for='slow sums' "$PLAIN"
 shows 'made for slow sums (measured): a copy moves 1000 GB/s'
 shows 'a -> b: local'
 XDG_CACHE_HOME=$WORK/figures expect 0 '' "$PIPEC" devices --probe
 shows 'measured: a copy moves'
+shows 'a launch takes'
 check grep -q 'slow sums' "$WORK/figures/pipec/devices"
 check test "$(wc -l <"$WORK/figures/pipec/devices")" -ge 2
+
+# ---- kernels that go into an executable ------------------------------------------------
+expect 2 'go together' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0'
+expect 2 'does not fit input' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 7
+expect 3 'no device matches' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for abacus --shape 64x64:f32
+expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --library --for '#0' --shape 64x64:f32 --shape 64x64:u8
+check grep -q '[.]n_binaries = 2}' "$WORK/plain.c"
+expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 64x64:u8
+expect 0 '' "$WORK/plain" --version
+
 expect 0 '' "$PIPEC" help
 for command in build run check fmt show explain plan devices ops help; do
     shows "pipec $command"

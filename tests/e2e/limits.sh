@@ -1,5 +1,5 @@
 # limits.sh: under every memory limit a sample either gives the files of a run without one, byte for
-# byte, or says what the least limit is; and with that limit it runs.
+# byte, or says what the least limit is; with that limit it runs, and with a byte less it does not.
 . "$(dirname "$0")/lib.sh"
 
 # under LIMIT NAME: runs sample NAME; 0 when it fits.
@@ -17,7 +17,9 @@ for name in $(samples); do
         continue
     fi
     says 'the least that will do is --memory'
-    least=$(sed -n 's/.*the least that will do is --memory \([0-9]*MiB\).*/\1/p' said.err | head -1)
+    least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
+    expect 4 "the least that will do is --memory $least " "$PIPEC" run "$SAMPLES/$name.pipe" \
+        $(image_of "$name") -q -o none --memory $((least - 1))
     expect 0 '' "$PIPEC" run "$SAMPLES/$name.pipe" $(image_of "$name") -q -o out --memory "$least"
     check diff -r -x '.*' "whole/$name" out
     for limit in 128KiB 512KiB; do
@@ -76,5 +78,5 @@ output lower = percentile_filter(image, 30, box(5))
 PIPE
 in_parts whole_3d volume 16x64x64:u16 500KiB 1MiB
 
-expect 4 'nothing runs in' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
+expect 4 'the least that will do is --memory' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
 finish

@@ -1,9 +1,10 @@
 /*
  * failing: a library for LD_PRELOAD that lets the n-th call of a kind fail.
  *
- *   FAIL_KIND   memory (malloc, calloc, realloc), files (write, pwrite, fsync, rename, ftruncate)
- *               or device (OpenCL calls that do work)
- *   FAIL_AT     which call, from 1; 0: none, calls are only counted
+ *   FAIL_KIND   memory (malloc, calloc, realloc), files (write, pwrite, fsync, rename, ftruncate),
+ *               device (OpenCL calls that do work) or large (buffers on the device)
+ *   FAIL_AT     which call, from 1; 0: none, calls are only counted; of large: bytes that the device has,
+ *               whatever it says
  *   FAIL_EVER   set: that call and all after it
  *   FAIL_LOG    a file that gets a line "NAME NUMBER" for each failure, and "calls N" at the end
  *
@@ -170,8 +171,22 @@ int ftruncate(int fd, off_t size)
         return REAL(name) args;                                                                    \
     }
 
-CL_MAKE(cl_mem, clCreateBuffer,
-        (cl_context c, cl_mem_flags f, size_t n, void *host, cl_int *status), (c, f, n, host, status))
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c, cl_mem_flags f, size_t n, void *host,
+                                               cl_int *status)
+{
+    bool large = strcmp(kind, "large") == 0 && n > (size_t)fail_at;
+    if (large) {
+        note("clCreateBuffer", (long)n);
+    }
+    if (large || FAILS("device", "clCreateBuffer")) {
+        if (status != NULL) {
+            *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        }
+        return NULL;
+    }
+    return REAL(clCreateBuffer)(c, f, n, host, status);
+}
+
 CL_MAKE(cl_mem, clCreateSubBuffer,
         (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *i, cl_int *status),
         (m, f, t, i, status))

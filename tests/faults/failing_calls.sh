@@ -69,4 +69,19 @@ LIMIT='--memory 256KiB' # in parts
 sweep memory '1 2 3 4 5' ''
 sweep device '1 3 4' ''
 sweep device '1 3 4' 1
+
+# A device that has less memory than it says: the run takes what there is, or says what would do.
+LIMIT=
+for bytes in 400000 150000; do
+    run large $bytes ''
+    judge "a device with $bytes bytes" ''
+    [ -s fail.log ] || fail "$bytes bytes were enough at once"
+done
+run large 1000 ''
+judge 'a device with 1000 bytes' 4
+[ "$code" -eq 4 ] || fail "a run in 1000 bytes"
+says 'the least that will do is --memory'
+least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
+run large "$least" ''
+judge "a device with $least bytes" ''
 finish

@@ -144,8 +144,12 @@ static void report(const Subject *subject, const Verdict *v, const char *path)
     Str text;
     Err err = {0};
     str_init(&text, &arena);
-    str_addf(&text, "# %s, %s as a %s: %s\n", CHECK_NAMES[v->outcome],
-             CHECK_VARIANTS[v->variant].name, v->on_device ? "run" : "graph", v->why);
+    str_addf(&text, "# %s, %s as a %s: ", CHECK_NAMES[v->outcome], CHECK_VARIANTS[v->variant].name,
+             v->on_device ? "run" : "graph");
+    for (const char *p = v->why; *p != '\0'; p++) { /* a compiler's words have lines */
+        str_addf(&text, *p == '\n' ? "%c# " : "%c", *p);
+    }
+    str_add(&text, "\n");
     subject_write(subject, &text);
     if (!file_write(path, text.at, text.n, &err)) {
         fprintf(stderr, "%s\n", err.text);

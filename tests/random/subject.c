@@ -2,7 +2,7 @@
 #include "subject.h"
 
 #include "frontend/diag.h"
-#include "frontend/elaborate.h"
+#include "tests/support/pipelines.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -126,7 +126,8 @@ IrGraph *subject_compile(Arena *arena, const char *text)
     Source *source = arena_new(arena, Source);
     *source = (Source){"subject.pipe", text};
     diags_init(diags, arena);
-    IrGraph *g = fe_elaborate(arena, fe_parse(arena, source, diags), diags);
+    const AstFile *file = fe_parse(arena, source, diags);
+    IrGraph *g = fe_elaborate_with(arena, pipeline_library(), file, diags);
     return diags->errors == 0 ? g : NULL;
 }
 

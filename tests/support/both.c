@@ -241,6 +241,7 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
     const Run *run = context;
     const IrEvalInput *image = &run->in->inputs[input];
     (void)err;
+    run->out->rows_read += rows;
     for (int64_t y = 0; y < rows; y++) {
         put_rows(image, c * image->extent[2] + z, row + y, 1, (char *)to + (size_t)y * pitch);
     }

@@ -53,6 +53,7 @@ typedef struct BothOutput {
 typedef struct BothResult {
     BothOutput *at;
     int n;
+    int64_t rows_read; /* in parts: rows that inputs were asked for */
 } BothResult;
 
 /* Evaluates the graph as it is.  The result is freed by the caller (both_free), also on failure;

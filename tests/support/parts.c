@@ -153,6 +153,7 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
         call.in[k].elem = job->elem[k];
     }
     call.budget = &r->budget;
+    call.note = r->job->note;
     call.scratch = r->scratch;
     return call;
 }
@@ -243,6 +244,23 @@ static bool run_strip(Run *r, int pass, int c, int at, int n, bool first, bool l
     return run_call(r, &call, to);
 }
 
+/* Scratch for the pass, with what the passes before have left in it. */
+static bool make_scratch(Run *r, PrimCall call, int pass)
+{
+    const Primitive *primitive = r->job->primitive;
+    call.part.pass = pass;
+    size_t bytes = primitive->scratch_bytes != NULL ? primitive->scratch_bytes(&call) : 0;
+    size_t have = r->scratch != NULL ? dev_bytes(r->scratch) : 0;
+    DevMem *before = r->scratch;
+    if (bytes <= have) {
+        return true;
+    }
+    TRY(allocate(r, bytes, &r->scratch));
+    bool ok = before == NULL || dev_copy(r->job->dev, before, 0, r->scratch, 0, have, r->err);
+    dev_free(r->job->dev, before);
+    return ok;
+}
+
 /* All parts of a pass. */
 static bool run_pass(Run *r, int pass, void *to)
 {
@@ -275,14 +293,14 @@ static bool run_parts(Run *r, void *to)
     part.planes = deep ? longest : 1;
     int planes = deep ? longest : 1;
     PrimCall call = call_of(r, part, part.rows, planes, planes);
-    size_t bytes = job->primitive->scratch_bytes != NULL ? job->primitive->scratch_bytes(&call) : 0;
-    if (bytes > 0) {
-        TRY(allocate(r, bytes, &r->scratch));
-    }
     int passes = job->primitive->passes(&call);
     assert(passes > 0);
     for (int pass = 0; pass < passes && !r->done; pass++) {
+        TRY(make_scratch(r, call, pass));
         TRY(run_pass(r, pass, to));
+        if (job->passes != NULL) {
+            *job->passes = pass + 1;
+        }
     }
     return true;
 }

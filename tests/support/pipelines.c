@@ -2,7 +2,6 @@
 #include "pipelines.h"
 
 #include "fixtures.h"
-#include "frontend/elaborate.h"
 #include "ir/text.h"
 
 #include <setjmp.h>
@@ -11,6 +10,17 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+const FeLibrary *pipeline_library(void)
+{
+    static Arena kept;
+    static const FeLibrary *library;
+    if (library == NULL) {
+        arena_init(&kept);
+        library = fe_library(&kept);
+    }
+    return library;
+}
 
 static const Source *source_of(Arena *to, const char *path, const char *text)
 {
@@ -23,8 +33,8 @@ IrGraph *pipeline_graph(Arena *to, const char *path, const char *text, const cha
 {
     Diags diags;
     diags_init(&diags, to);
-    IrGraph *g =
-        fe_elaborate(to, fe_parse(to, source_of(to, path, text), &diags), &diags);
+    const AstFile *file = fe_parse(to, source_of(to, path, text), &diags);
+    IrGraph *g = fe_elaborate_with(to, pipeline_library(), file, &diags);
     Str s;
     str_init(&s, to);
     diags_render(&diags, &s, false, 0);

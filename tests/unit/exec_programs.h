@@ -128,7 +128,8 @@ static const ProgDefine SMOOTH_DEFINES[] = {{.kind = DEF_TABLE,
                                              .n = 1,
                                              .index = {1},
                                              .lo = {X_MINUS},
-                                             .hi = {X_TWO}},
+                                             .hi = {X_TWO},
+                                             .elem = ELEM_F32},
                                             {.kind = DEF_INT, .name = "RADIUS", .expr = X_TWO}};
 
 static const ProgKernel CHAIN_KERNELS[] = {
@@ -182,7 +183,7 @@ static const ProgBuffer CHAIN_BUFFERS[] = {{"image", ELEM_FILE, 0, 0, -1, 0, 0, 
                                            {"scaled", ELEM_F32, -1, 0, -1, 0, 1, -1},
                                            {"smooth", ELEM_F32, -1, 0, -1, 1, 2, -1},
                                            {"shifted", ELEM_F32, -1, 0, -1, 2, 2, B_SMOOTH}};
-static const ProgOutput CHAIN_OUTPUT = {"shifted", "tif", OUT_IMAGE, B_SHIFTED, -1, -1, "yx"};
+static const ProgOutput CHAIN_OUTPUT = {"shifted", "tif", OUT_IMAGE, B_SHIFTED, -1, -1, "yx", {0}};
 
 static inline Program chain(void)
 {

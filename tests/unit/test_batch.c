@@ -56,6 +56,11 @@ static Pipeline picture = {.name = "picture",
 static Pipeline green = {.name = "green",
                          .text = "input image[y, x, c]\n"
                                  "output green = image[c = 1] + 1\n"};
+static Pipeline halves = {.name = "halves",
+                          .text = "input image[y, x]\n"
+                                  "half = downscale(image, 2)\n"
+                                  "output half\n"
+                                  "output sky = half[x = x_of(half), y = y_of(half) + 3] as fits\n"};
 static Pipeline ramp = {.name = "steps",
                         .text = "n = ramp(x = 10)\n"
                                 "output twice = n * 2\n"
@@ -307,6 +312,28 @@ static void outputs_say_where_they_come_from(void **state)
         assert_true(at + n <= size);
     }
     free(text);
+}
+
+static void sizes_of_pixels_follow(void **state)
+{
+    (void)state;
+    static const uint16_t zeros[3 * W * H];
+    ImageInfo like = {.size = {0.5, 0.25, 2}, .size_um = {0.5, 0.25, 2}, .unit = "um", .style = "imagej"};
+    ImageInfo shape = {.x = W, .y = H, .z = 3, .c = 1, .t = 1, .has_z = true}, info;
+    const ImageMeta meta = {.like = &like};
+    ImageWriter *writer;
+    Err err = {0};
+    assert_true(image_create("a.tif", "tif", &shape, ELEM_U16, &meta, &writer, &err));
+    for (int z = 0; z < 3; z++) {
+        assert_true(image_write(writer, 0, 0, z, 0, H, zeros, W * sizeof *zeros, &err));
+    }
+    assert_true(image_commit(writer, &err));
+    run_to(0, &halves, "a.tif");
+    free(read_image("a_half.tif", &info));
+    assert_true(info.x == W / 2 && info.z == 3 && strcmp(info.unit, "um") == 0);
+    assert_true(info.size[0] == 1 && info.size[1] == 0.5 && info.size[2] == 2);
+    free(read_image("a_sky.fits", &info));
+    assert_true(info.size[0] == 1 && info.size[1] == 0.5 && info.size[2] == 2);
 }
 
 static void a_folder_gives_one_table(void **state)
@@ -766,6 +793,7 @@ int main(void)
         in_folder(a_second_signal_ends_at_once),
         in_folder(an_image_gives_its_outputs),
         in_folder(outputs_say_where_they_come_from),
+        in_folder(sizes_of_pixels_follow),
         in_folder(a_folder_gives_one_table),
         in_folder(films_are_looped_over),
         in_folder(channels_and_planes_are_looped_over),
@@ -788,7 +816,7 @@ int main(void)
         in_folder(an_interrupted_run_goes_on_later),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    Pipeline *const all[] = {&spots, &ratio, &picture, &green, &ramp};
+    Pipeline *const all[] = {&spots, &ratio, &picture, &green, &halves, &ramp};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i]->program != NULL) {
             arena_free(&all[i]->arena);

@@ -3,6 +3,7 @@
  * diag.def show is what happens, and that wrong programs are told so in the right place.
  */
 #include "fixtures.h"
+#include "pipelines.h"
 #include "base/file.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
@@ -42,7 +43,8 @@ static IrGraph *elaborate_as(const char *path, const char *text)
     Source *source = arena_new(&arena, Source);
     *source = (Source){path, text};
     diags_init(&diags, &arena);
-    return fe_elaborate(&arena, fe_parse(&arena, source, &diags), &diags);
+    const AstFile *file = fe_parse(&arena, source, &diags);
+    return fe_elaborate_with(&arena, pipeline_library(), file, &diags);
 }
 
 static IrGraph *elaborate(const char *text)
@@ -524,7 +526,8 @@ static void reports_read_as_they_did(void **state)
     (void)state;
     static const char *const names[] = {"declarations", "first_try", "functions",
                                         "kinds",        "loops",     "scikit_image",
-                                        "stencils",     "tables",    "warnings"};
+                                        "stencils",     "tables",    "warnings",
+                                        "windows"};
     int wrong = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *text, *want;

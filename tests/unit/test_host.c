@@ -308,9 +308,9 @@ static void tables_are_written_row_by_row(void **state)
     int lo = number(b, -1), hi = number(b, 1), two = number(b, 2), none = number(b, -5);
     int both = op(b, "add", op(b, "mul", i, number(b, 16), 0), j, 0);
     const ProgDefine list[] = {
-        {DEF_TABLE, "W", i, 1, {1, 0}, {lo, -1}, {two, -1}},
-        {DEF_TABLE, "K", both, 2, {1, 2}, {lo, lo}, {hi, two}},
-        {DEF_TABLE, "EMPTY", i, 1, {1, 0}, {lo, -1}, {none, -1}},
+        {DEF_TABLE, "W", i, 1, {1, 0}, {lo, -1}, {two, -1}, ELEM_F32},
+        {DEF_TABLE, "K", both, 2, {1, 2}, {lo, lo}, {hi, two}, ELEM_F32},
+        {DEF_TABLE, "EMPTY", i, 1, {1, 0}, {lo, -1}, {none, -1}, ELEM_F32},
     };
     char *text = defines(b, list, 3);
     assert_string_equal(text, "constant float W[] = {\n"
@@ -322,7 +322,7 @@ static void tables_are_written_row_by_row(void **state)
                               " (-0x1p+0f), 0x0p+0f, 0x1p+0f, 0x1p+1f,\n"
                               "    0x1.ep+3f, 0x1p+4f, 0x1.1p+4f, 0x1.2p+4f,\n"
                               "};\n"
-                              "constant float EMPTY[] = {0.0f};\n");
+                              "constant float EMPTY[] = {0};\n");
     free(text);
 }
 
@@ -336,7 +336,7 @@ static void normalised_weights_take_one_sum(void **state)
     int each = op(b, "exp", op(b, "div", op(b, "mul", j, j, 0), eight, 0), 0, 0);
     int all = fold(b, HOST_SUM, each, lo, hi, 2, -1);
     const ProgDefine list[] = {
-        {DEF_TABLE, "W", op(b, "div", up, all, 0), 1, {1, 0}, {lo, -1}, {hi, -1}}};
+        {DEF_TABLE, "W", op(b, "div", up, all, 0), 1, {1, 0}, {lo, -1}, {hi, -1}, ELEM_F32}};
     char *text = defines(b, list, 1);
     assert_int_equal(b->err.code, CODE_OK);
     char want[32];
@@ -353,8 +353,8 @@ static void bad_defines_name_themselves(void **state)
 {
     Bench *b = *state;
     int i = index_of(b, 1), lo = number(b, 0);
-    const ProgDefine large = {DEF_TABLE, "HUGE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, 2e6), -1}};
-    const ProgDefine odd = {DEF_TABLE, "NO_RANGE", i, 1, {1, 0}, {-1, -1}, {-1, -1}};
+    const ProgDefine large = {DEF_TABLE, "HUGE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, 2e6), -1}, ELEM_F32};
+    const ProgDefine odd = {DEF_TABLE, "NO_RANGE", i, 1, {1, 0}, {-1, -1}, {-1, -1}, ELEM_F32};
     const ProgDefine type = {.kind = DEF_TYPE, .name = "NO_INPUT", .expr = 5};
     const ProgDefine *const list[] = {&large, &odd, &type};
     for (int k = 0; k < 3; k++) {

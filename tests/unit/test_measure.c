@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/exact.h"
-#include "base/hull.h"
+#include "ir/hull.h"
 #include "base/measures.h"
 #include "ir/ref.h"
 #include "runtime/primitives/prim.h"

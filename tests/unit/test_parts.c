@@ -149,12 +149,18 @@ static void test_histogram(void **state)
 
 extern const Primitive prim_rank;
 
+/* Without a note, with that of a run on the same pixels, and with one that is wrong. */
 static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where, double percent)
 {
     double want = ref_rank(pixels, where, cut->s, percent), got[PARTS_SLOTS];
     Err err = {0};
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    uint32_t note = 0;
+    for (int i = 0; i < 6; i++) {
+        int passes = 0, shape = i < 3 ? SHAPE_GPU : SHAPE_CPU;
+        note = i % 3 == 0 ? 0 : i % 3 == 1 ? note : note ^ 0x4001;
         PartsJob job = job_of(cut, &prim_rank, shape);
+        job.note = &note;
+        job.passes = &passes;
         job.pixels[0] = pixels;
         job.elem[0] = ELEM_F32;
         job.pixels[1] = where;
@@ -165,6 +171,7 @@ static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where
             fail_msg("percentile %g of %dx%dx%dx%d: %.17g, not %.17g", percent, cut->s.w, cut->s.h,
                      cut->s.d, cut->s.c, got[PARTS_VALUE], want);
         }
+        assert_true(isnan(want) || passes == (i % 3 == 1 ? 1 : 2));
     }
 }
 
@@ -408,6 +415,10 @@ static void test_compact(void **state)
     }
     check_compact(&ODD_CUTS[2], 1000, false, SHAPE_GPU);
     check_compact(&ODD_CUTS[0], UINT32_MAX - 3, true, SHAPE_CPU);
+    check_compact(&ODD_CUTS[2], UINT32_MAX - 3, true, SHAPE_GPU);
+    check_compact(&CUTS[1], 70000, true, SHAPE_GPU);
+    check_compact(&CUTS[4], 5000000, true, SHAPE_CPU);
+    check_compact(&CUTS[7], 3, true, SHAPE_GPU);
 }
 
 int main(void)
@@ -421,5 +432,6 @@ int main(void)
         cmocka_unit_test(test_perlabel),
         cmocka_unit_test(test_compact),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

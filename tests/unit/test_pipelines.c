@@ -44,7 +44,11 @@ static void programs_are_known_beforehand(void **state)
         "output t = measure(l, image, area, centroid, mean, max, perimeter)\n",
         "input image[y, x]\noutput a = median(image)\noutput b = std(image)\n"
         "output c = filter_by_size(label(image > 100), 3, 500)\n",
-        "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n"};
+        "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n",
+        "input image[y, x]\nl = label(image > 100)\n"
+        "output t = measure(l, sqrt(image), mean, median, center_of_mass, feret_diameter_max)\n",
+        "input image[y, x]\nl = label(image > 100)\noutput c = label2rgb(l)\n"
+        "output t = measure(l, image, solidity, orientation, area_filled, moments_weighted_hu, std)\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         IrGraph *g = pipeline_must("test.pipe", TEXTS[i]);
         PassContext cx = {.fuse = FUSE_ALL};
@@ -82,6 +86,118 @@ static void check(const char *text)
     check_for(text, NULL);
 }
 
+static Device *open_fresh(void)
+{
+    const DevOptions options = {.cache = "", .choice = dev_info(device)->name};
+    Device *fresh = NULL;
+    Err err = {0};
+    if (!dev_open(&options, &fresh, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return fresh;
+}
+
+/* How many programs had to be compiled; *result owned by the caller (both_free). */
+static uint64_t run_fresh(const Program *p, const BothCase *in, BothResult *result)
+{
+    ExecInput inputs[1];
+    Device *fresh = open_fresh();
+    Exec *exec = NULL;
+    Err err = {0};
+    both_inputs(in, inputs);
+    if (!exec_new(p, fresh, &exec, &err) || !exec_bind(exec, inputs, in->params, &err) ||
+        !both_execute(exec, p, in, result, &err)) {
+        fail_msg("%s", err.text);
+    }
+    uint64_t builds = dev_builds(fresh);
+    exec_free(exec);
+    dev_close(fresh);
+    return builds;
+}
+
+/* A program that brings binaries along compiles nothing where they fit, and everything where they do not. */
+static void binaries_stand_in_for_compiling(void **state)
+{
+    (void)state;
+    enum { MOST = 16 };
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\nb = gaussian(image, 1)\noutput m = mean(b)\n"
+                                            "output l = label(b > otsu(b))\n");
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    Program p = *cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    BothCase in = {.n_inputs = 1};
+    in.inputs[0] = both_image(70, 50, 1, 1, ELEM_U8, 3, BOTH_SMOOTH);
+    ExecInput inputs[1];
+    both_inputs(&in, inputs);
+    Device *maker = open_fresh();
+    Exec *exec = NULL;
+    Err err = {0};
+    assert_true(exec_new(&p, maker, &exec, &err));
+    exec_set_compilers(exec, 2);
+    assert_true(exec_bind(exec, inputs, in.params, &err));
+    char keys[MOST][33];
+    void *bytes[MOST];
+    ProgBinary binaries[MOST];
+    int n = 0;
+    while (n < MOST && dev_binary(maker, n, keys[n], &bytes[n], &binaries[n].size)) {
+        binaries[n].key = keys[n];
+        binaries[n].bytes = bytes[n];
+        n++;
+    }
+    exec_free(exec);
+    dev_close(maker);
+    assert_true(n > 3 && n < MOST);
+    BothResult plain, with;
+    uint64_t all = run_fresh(&p, &in, &plain);
+    p.binaries = binaries;
+    p.n_binaries = n;
+    assert_int_equal(run_fresh(&p, &in, &with), all - (uint64_t)n);
+    char why[400];
+    assert_true(both_same(&plain, &with, why, sizeof why));
+    both_free(&with);
+    for (int i = 0; i < n; i++) {
+        memset(bytes[i], 0, binaries[i].size);
+    }
+    assert_int_equal(run_fresh(&p, &in, &with), all);
+    assert_true(both_same(&plain, &with, why, sizeof why));
+    both_free(&with);
+    both_free(&plain);
+    for (int i = 0; i < n; i++) {
+        free(bytes[i]);
+    }
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
+/* Rounds are enqueued before it is known whether the one before was the last: what these make of the values
+ * must not show, whether the loop ends by itself or by counting, and whatever still changes. */
+static void rounds_that_come_too_many_do_not_show(void **state)
+{
+    (void)state;
+    static const char *const LOOPS[] = {
+        "repeat until count(image where image > lo) is stable, at most %d {\n"
+        "  lo = mean(image where image > lo)\n}\n",
+        /* The largest keeps still at once; the rest does not. */
+        "repeat until max(image where image > lo) is stable, at most %d {\n"
+        "  lo = lo + median(image where image > lo) / 9\n  n = n + 1\n}\n",
+        "repeat 2 {\n  repeat until max(image where image > lo) is stable, at most %d {\n"
+        "    lo = lo + std(image where image > lo) / 9\n  }\n  n = n + lo\n}\n",
+        "repeat until floor(n / 3) is stable, at most %d {\n  m = 0\n"
+        "  repeat until max(image where image > lo + m) is stable, at most 4 { m = m + 1 }\n"
+        "  lo = lo + m\n  n = n + 1\n}\n"};
+    static const int MOST[] = {1, 2, 3, 9};
+    for (size_t i = 0; i < sizeof LOOPS / sizeof *LOOPS; i++) {
+        for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
+            char loop[300], text[500];
+            snprintf(loop, sizeof loop, LOOPS[i], MOST[k]);
+            snprintf(text, sizeof text,
+                     "input image[y, x]\nlo = min(image)\nn = 0 * lo\n%soutput a = lo\noutput b = n\n"
+                     "output c = image > lo + n\noutput d = max(image where image < lo)\n",
+                     loop);
+            check(text);
+        }
+    }
+}
+
 static int count_steps(const char *text, const DeviceFigures *figures)
 {
     PassContext cx = {.fuse = FUSE_ALL, .figures = figures};
@@ -93,7 +209,8 @@ static int count_steps(const char *text, const DeviceFigures *figures)
 static void plans_for_other_devices_give_the_same(void **state)
 {
     (void)state;
-    static const DeviceFigures SLOW = {"slow", 1000, 100}, FAST = {"fast", 100, 10000};
+    static const DeviceFigures SLOW = {"slow", 1000, 100, 1000, 5},
+                               FAST = {"fast", 100, 10000, 1000, 5};
     static const char TEXT[] = "input image[y, x]\na = sqrt(image) * 2 + sqrt(image + 1) / 3\n"
                                "output s = sum(a)\noutput b = max(a)\noutput c = a[dx = 1] + mean(a)\n";
     assert_true(count_steps(TEXT, &SLOW) > count_steps(TEXT, &FAST));
@@ -260,6 +377,31 @@ static void functions_take_many_arguments(void **state)
     check(s.at);
 }
 
+/* The lower limit is a hair below the smallest pixel, and rounded to f32 it is that pixel. */
+static void limits_of_clipping_are_not_rounded(void **state)
+{
+    (void)state;
+    static const double PIXELS[] = {1000, 1011, 1020, 1021, 1022, 1024, 1025, 1026, 1029, 1032, 1037, 1038};
+    static const Elem ELEMS[] = {ELEM_U16, ELEM_F32};
+    const char *text = "input image[y, x]\ns = kappa_sigma(image, 2.4177272849908396)\n"
+                       "output n = s.count\n";
+    for (int i = 0; i < 2; i++) {
+        IrGraph *g = pipeline_must("test.pipe", text);
+        BothCase in = {.n_inputs = 1,
+                       .inputs = {{.extent = {12, 1, 1, 1}, .elem = ELEMS[i], .pixels = PIXELS}}};
+        BothResult got;
+        Err err = {0};
+        assert_true(both_evaluate(g, &in, &got, &err));
+        assert_true(got.at[0].value == 12); /* as numpy has it, in f64 */
+        both_free(&got);
+        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+        char why[400];
+        if (!both_run(g, &cx, &in, device, why, sizeof why)) {
+            fail_msg("%s", why);
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
 int main(void)
@@ -267,6 +409,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
+        TEST(binaries_stand_in_for_compiling),
+        TEST(rounds_that_come_too_many_do_not_show),
+        TEST(limits_of_clipping_are_not_rounded),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),

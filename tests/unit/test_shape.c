@@ -513,7 +513,7 @@ static void check_hull(RefShape s, int kind, bool narrow)
     uint16_t *small_labels = zeroed(n * sizeof *small_labels);
     for (size_t p = 0; p < n; p++) {
         size_t x = p % (size_t)s.w, row = p / (size_t)s.w;
-        uint32_t label = kind == FEW ? 1 + below(3) : (uint32_t)(1 + x / 9 + 1000 * (row / 11));
+        uint32_t label = kind == FEW ? 1 + below(3) : (uint32_t)(1 + x / 9 + 16 * (row / 11));
         labels[p] = mask[p] ? label : 0;
         small_labels[p] = (uint16_t)labels[p];
     }

@@ -17,6 +17,9 @@
  *   colours_write   the three planes
  *
  * All that belongs to rounds 1 and 2 does nothing where all ids fitted: the host need not know.
+ *
+ * Defined in front: COMPACT_TREE, where the first bitmap is a level of the tree and there are no such
+ * rounds; COLOURS_DENSE, where labels are from 1 without gaps, which takes colours_write alone and no bitmap.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -25,6 +28,8 @@
 
 constant uint COLOURS[10] = {0xff0000, 0x0000ff, 0xffff00, 0xff00ff, 0x008000,
                              0x4b0082, 0xff8c00, 0x00ffff, 0xffc0cb, 0x9acd32};
+
+#if !COLOURS_DENSE
 
 /* Where a label is marked in a round, before its own bitmap is complete. */
 COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint id)
@@ -35,14 +40,18 @@ COMPACT_INLINE uint colours_key(CompactBits leading, int round, int rest, uint i
     return round == 1 ? id >> rest : id;
 }
 
+#endif
+
 /* Words of the first bitmap, of round 0 and of round 2, and of the second one. */
 #define COLOURS_PARAMS                                                                             \
     global uint *own_large, global uint *own_first, uint own_few, uint own_many,                   \
         global uint *own_second, uint own_second_words
 
+#if !COLOURS_DENSE
+
 /* The image's pieces are `groups`, of which each group takes every n-th.  Rows beyond the last are that one
  * again, which marks nothing. */
-kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups)
+kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups COMPACT_TREE_PARAMS)
 {
     local uint own_seen[COMPACT_SEEN];
     const CompactGrid own_grid = COMPACT_GRID;
@@ -78,7 +87,8 @@ kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_g
                 const uint own_id = own_ids[own_i / COMPACT_COLUMNS][own_c];
                 if (own_id != own_last[own_c] && own_id != COMPACT_NONE &&
                     compact_is_new(own_seen, own_id)) {
-                    const uint own_key = colours_key(own_leading, own_round, own_rest, own_id);
+                    const uint own_key =
+                        COMPACT_KEY(colours_key(own_leading, own_round, own_rest, own_id));
                     if (own_key / 32 >= own_bits.words) {
                         *own_large = 1;
                     } else if (!compact_is_set(own_bits, own_key)) {
@@ -116,36 +126,50 @@ colours_scan(global const uint *large, global uint *bitmap, uint words, uint blo
     (void)scan_numbers(sums, bitmap + words + words / 2, *large != 0 ? blocks : 0);
 }
 
+#endif
+
 typedef struct ColoursBits {
     CompactBits first, second;
     int rest; /* 0: one bitmap tells */
-    bool dense; /* labels are from 1 without gaps: no bitmap is needed */
 } ColoursBits;
 
-/* 65536 red + 256 green + blue. */
-COMPACT_INLINE uint colours_of(ColoursBits bits, uint label)
+/* 65536 red + 256 green + blue, of a label that is not 0 and its key in the first bitmap. */
+COMPACT_INLINE uint colours_of(ColoursBits bits, uint label, uint key)
 {
-    if (label == 0) {
-        return 0;
-    }
-    const uint id = label - 1;
-    if (bits.dense) {
-        return COLOURS[id % 10];
-    }
-    const uint key = bits.rest == 0 ? id : colours_key(bits.second, 2, bits.rest, id);
+#if COLOURS_DENSE
+    (void)bits;
+    (void)key;
+    return COLOURS[(label - 1) % 10];
+#else
+    (void)label;
     return COLOURS[compact_rank(bits.first, key) % 10];
+#endif
+}
+
+/* Where there is no tree. */
+COMPACT_INLINE uint colours_place(ColoursBits bits, uint id)
+{
+#if COLOURS_DENSE
+    (void)bits;
+    return id;
+#else
+    return bits.rest == 0 ? id : colours_key(bits.second, 2, bits.rest, id);
+#endif
 }
 
 /* `channel`: the only one to be written, or -1: all of them, whose planes are `planes` apart. */
-kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel, int own_dense,
-                          global uchar *own_out)
+kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel,
+                          global uchar *own_out COMPACT_TREE_PARAMS)
 {
     const CompactGrid own_grid = COMPACT_GRID;
     ColoursBits own_bits;
-    const bool own_fit = own_dense != 0 || *own_large == 0;
+#ifdef COMPACT_TREE
+    const bool own_fit = true;
+#else
+    const bool own_fit = COLOURS_DENSE || *own_large == 0;
+#endif
     own_bits.first = compact_bits(own_first, own_fit ? own_few : own_many);
     own_bits.second = compact_bits(own_second, own_second_words);
-    own_bits.dense = own_dense != 0;
     own_bits.rest = own_fit ? 0 : own_rest;
     const uint own_quads = (uint)own_pitch / COLOURS_QUAD;
     const uint own_strips = ((uint)own_h + COLOURS_ROWS - 1) / COLOURS_ROWS;
@@ -173,7 +197,11 @@ kernel void colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_c
             for (int own_i = 0; own_i < COLOURS_QUAD; own_i++) {
                 if (own_ids[own_r][own_i] != own_last) {
                     own_last = own_ids[own_r][own_i];
-                    own_colour = colours_of(own_bits, own_last);
+                    own_colour = 0;
+                    if (own_last != 0) {
+                        own_colour = colours_of(own_bits, own_last,
+                                                COMPACT_KEY(colours_place(own_bits, own_last - 1)));
+                    }
                 }
                 own_colours[own_i] = own_colour;
             }

@@ -14,6 +14,10 @@
  * that are left (`rest` bits), which fits into 32 bits again because ranks are small.  COMPACT_NONE
  * is background and what has been dropped.
  *
+ * In parts, with COMPACT_TREE, there is no such intermediate image: all bitmaps stay, one for each
+ * level of digits, and an id's key in a level is the rank of its key in the level above, followed by the
+ * level's digits.
+ *
  * Names that meet a reader's begin with own_ or compact_.  The host defines COMPACT_GROUP.
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -106,6 +110,44 @@ COMPACT_INLINE bool compact_is_set(CompactBits bits, uint key)
         }                                                                                          \
     }
 
+/* How many keys before this one are marked. */
+COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
+{
+    const uint word = key / 32, bit = 1u << (key & 31);
+    return bits.sums[word / COMPACT_BLOCK] + bits.before[word] +
+           (uint)popcount(bits.bitmap[word] & (bit - 1));
+}
+
+#ifdef COMPACT_TREE
+#define COMPACT_TOP 18  /* digits of the first level, */
+#define COMPACT_LEVEL 7 /* and of each of the others */
+/* Which level the bitmap is, and the levels above it. */
+#define COMPACT_TREE_PARAMS                                                                        \
+    , int own_level, global uint *own_top, uint own_top_words, global uint *own_middle,            \
+        uint own_middle_words
+#define COMPACT_KEY(id)                                                                            \
+    compact_tree_key(compact_bits(own_top, own_top_words),                                         \
+                     compact_bits(own_middle, own_middle_words), own_level, id)
+
+/* COMPACT_NONE where the level above has no such leading digits, which no key is: there is no id that
+ * large. */
+COMPACT_INLINE uint compact_tree_key(CompactBits top, CompactBits middle, int level, uint id)
+{
+    const uint digits = (1u << COMPACT_LEVEL) - 1;
+    uint key = id >> (32 - COMPACT_TOP);
+    for (int i = 1; i <= level && key != COMPACT_NONE; i++) {
+        const CompactBits above = i == 1 ? top : middle;
+        const uint next = id >> (32 - COMPACT_TOP - i * COMPACT_LEVEL) & digits;
+        key = compact_is_set(above, key) ? compact_rank(above, key) << COMPACT_LEVEL | next
+                                         : COMPACT_NONE;
+    }
+    return key;
+}
+#else
+#define COMPACT_TREE_PARAMS
+#define COMPACT_KEY(id) (id)
+#endif
+
 /* True when no work-item of the group has come here with this id of late. */
 COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
 {
@@ -115,11 +157,12 @@ COMPACT_INLINE bool compact_is_new(local uint *seen, uint id)
 
 #ifdef COMPACT_KEEPS /* colours.cl has kernels of its own */
 /*
- * Most pixels continue their column's run of an id or belong to one that the group has met already;
- * few cost an access to the bitmap.
+ * Most pixels of a label that is kept continue their column's run of it or belong to one that the
+ * group has marked already; few cost an access to the bitmap.  Any pixel may say that its label is
+ * kept, so those of labels that are not known to be are all asked.
  */
 kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
-                         global const uint *own_out)
+                         global const uint *own_out COMPACT_TREE_PARAMS)
 {
     local uint own_seen[COMPACT_SEEN];
     const CompactGrid own_grid = COMPACT_GRID;
@@ -136,15 +179,20 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
         COMPACT_READ(own_ids, own_at)
 #pragma unroll
         for (int own_i = 0; own_i < COMPACT_COLUMNS; own_i++) {
-            const uint own_id = own_ids[own_i], own_key = own_id >> own_rest;
-            if (own_id != own_last[own_i] && own_id != COMPACT_NONE &&
-                compact_is_new(own_seen, own_id) && own_key / 32 < own_words &&
-                !compact_is_set(own_bits, own_key) &&
-                (own_round != 0 ||
-                 read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane))) {
+            const uint own_id = own_ids[own_i];
+            const bool own_known = own_id == own_last[own_i];
+            const bool own_asks = !own_known && own_id != COMPACT_NONE;
+            const uint own_key = own_asks ? COMPACT_KEY(own_id) >> own_rest : COMPACT_NONE;
+            const bool own_kept =
+                own_known ||
+                (own_key / 32 < own_words &&
+                 (own_round != 0 ||
+                  read_1(READ_ARGS, own_at.x + (own_i << own_lanes), own_at.y, own_at.plane)));
+            if (own_kept && own_asks && compact_is_new(own_seen, own_id) &&
+                !compact_is_set(own_bits, own_key)) {
                 atomic_or(&own_bits.bitmap[own_key / 32], 1u << (own_key & 31));
             }
-            own_last[own_i] = own_id;
+            own_last[own_i] = own_kept ? own_id : COMPACT_NONE;
         }
     }
 }
@@ -178,14 +226,6 @@ compact_count(global uint *scratch, uint words)
     compact_count_block(sums, compact_bits(scratch, words), (uint)get_group_id(0));
 }
 
-/* How many keys before this one are marked. */
-COMPACT_INLINE uint compact_rank(CompactBits bits, uint key)
-{
-    const uint word = key / 32, bit = 1u << (key & 31);
-    return bits.sums[word / COMPACT_BLOCK] + bits.before[word] +
-           (uint)popcount(bits.bitmap[word] & (bit - 1));
-}
-
 #ifdef COMPACT_KEEPS
 COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)
 {
@@ -198,7 +238,7 @@ COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)
 }
 
 kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, uint own_words,
-                          global uint *own_out)
+                          global uint *own_out COMPACT_TREE_PARAMS)
 {
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
@@ -220,7 +260,8 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
                 own_id = COMPACT_NONE;
             }
             if (own_id != own_last[own_i]) {
-                own_new[own_i] = compact_result(own_grid, own_bits, own_id);
+                own_new[own_i] = compact_result(own_grid, own_bits,
+                                                own_id != COMPACT_NONE ? COMPACT_KEY(own_id) : own_id);
                 own_last[own_i] = own_id;
             }
             if (own_place.x < own_w) {

@@ -29,18 +29,24 @@ LABEL_INLINE LabelNode label_find(LabelShape s, volatile global LabelNode *paren
 }
 
 /* Unites the objects of any two runs.  Their own parents, roots of the tile, must stay as they are.
- */
+ * It is a lot of text wherever it is called, and takes as long to compile. */
 LABEL_INLINE void label_unite(LabelShape s, volatile global LabelNode *parents, LabelSpot at_a,
                               uint run_a, LabelSpot at_b, uint run_b)
 {
-    LabelNode a = label_node(s, at_a, run_a), b = label_node(s, at_b, run_b);
-    a = label_find(s, parents, parents[label_place_of(s, a)]);
-    b = label_find(s, parents, parents[label_place_of(s, b)]);
-    while (a != b) {
+    LabelNode a = parents[label_place_of(s, label_node(s, at_a, run_a))];
+    LabelNode b = parents[label_place_of(s, label_node(s, at_b, run_b))];
+    for (;;) {
+        a = label_find(s, parents, a);
+        b = label_find(s, parents, b);
+        if (a == b) {
+            break;
+        }
         const LabelNode high = max(a, b), low = min(a, b);
-        const LabelNode was = label_exchange(&parents[label_place_of(s, high)], high, low);
-        a = was == high ? low : label_find(s, parents, was);
+        a = label_exchange(&parents[label_place_of(s, high)], high, low);
         b = low;
+        if (a == high) {
+            break;
+        }
     }
 }
 
@@ -86,19 +92,28 @@ LABEL_INLINE void label_seam_row(LabelShape s, LabelSpot at, global const uint *
         LabelLinks links =
             label_links(row, label_part(back, row.word, up, below), there, label_reach(back));
         if (is_row && !same) {
-            for (uint left = links.inside; left != 0; left &= left - 1) {
+            uint left = links.inside;
+            bool before = links.before && at.word % LABEL_TILE_X != 0;
+            bool after = links.after && (at.word + 1) % LABEL_TILE_X != 0;
+            while (left != 0 || before || after) {
                 const uint bit = left & -left;
-                label_unite(s, parents, at, label_run_at(starts, bit), other,
-                            label_run_at(label_starts(there.word), bit));
-            }
-            if (links.before && at.word % LABEL_TILE_X != 0) {
-                other.word--;
-                label_unite(s, parents, at, 0, other, label_last_run(there.before));
-                other.word++;
-            }
-            if (links.after && (at.word + 1) % LABEL_TILE_X != 0) {
-                other.word++;
-                label_unite(s, parents, at, label_last_run(row.word), other, 0);
+                LabelSpot with = other;
+                uint run = label_run_at(starts, bit);
+                uint run_with = label_run_at(label_starts(there.word), bit);
+                if (left != 0) {
+                    left -= bit;
+                } else if (before) {
+                    before = false;
+                    with.word--;
+                    run = 0;
+                    run_with = label_last_run(there.before);
+                } else {
+                    after = false;
+                    with.word++;
+                    run = label_last_run(row.word);
+                    run_with = 0;
+                }
+                label_unite(s, parents, at, run, with, run_with);
             }
         }
     }
@@ -121,24 +136,36 @@ LABEL_INLINE void label_seam_column(LabelShape s, LabelSpot left, global const u
         const uint there = is_row ? label_index(s, other) : 0;
         const LabelRow other_left = {0, is_row ? mask[there] : 0, is_row ? mask[there + 1] : 0};
         const LabelRow other_right = {other_left.word, other_left.after, 0};
+        bool joined = false;
         if (back == 0) {
             up_left = other_left.word;
             up_right = other_right.word;
-            if (label_joined(row_left.word, row_right.word, up_left, up_right)) {
-                label_unite(s, parents, right, 0, left, label_last_run(row_left.word));
-            }
+            joined = label_joined(row_left.word, row_right.word, up_left, up_right);
         } else if (back == 1) {
             below_left = other_left.word;
             below_right = other_right.word;
         }
         const uint part_left = label_part(back, row_left.word, up_left, below_left);
         const uint part_right = label_part(back, row_right.word, up_right, below_right);
-        if (label_links(row_right, part_right, other_right, label_reach(back)).before) {
-            label_unite(s, parents, right, 0, other, label_last_run(other_left.word));
-        }
-        if (label_links(row_left, part_left, other_left, label_reach(back)).after) {
-            other.word++;
-            label_unite(s, parents, left, label_last_run(row_left.word), other, 0);
+        bool before = label_links(row_right, part_right, other_right, label_reach(back)).before;
+        bool after = label_links(row_left, part_left, other_left, label_reach(back)).after;
+        while (joined || before || after) {
+            LabelSpot at = right, with = other;
+            uint run = 0, run_with = label_last_run(other_left.word);
+            if (joined) {
+                joined = false;
+                with = left;
+                run_with = label_last_run(row_left.word);
+            } else if (before) {
+                before = false;
+            } else {
+                after = false;
+                at = left;
+                with.word++;
+                run = label_last_run(row_left.word);
+                run_with = 0;
+            }
+            label_unite(s, parents, at, run, with, run_with);
         }
     }
 }

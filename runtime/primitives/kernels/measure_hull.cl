@@ -1,6 +1,6 @@
 /*
- * measure_hull: convex hulls, their diameters and moments of objects, from the tables of rows that
- * measure_rows.cl made.  Nothing here reads the image.
+ * measure_hull: convex hulls of objects and, where MEASURE_FERET is not 0, their diameters, from the tables of
+ * rows that measure_rows.cl made.  Nothing here reads the image.
  *
  * The convex hull image of scikit-image holds the pixels whose centres lie in the hull of all
  * pixel centres moved by half a pixel along each axis: the hull P of the centres, widened by the
@@ -147,6 +147,7 @@ kernel void measure_hull(const uint n, const uint from, const uint to, const uin
     }
 }
 
+#if MEASURE_FERET
 #define MEASURE_FERET_GROUP 64
 
 /* The largest distance between the outlines' points: corners of the hull image's hull, half a
@@ -191,84 +192,30 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
     }
 }
 
+#endif
+
 #define MEASURE_LANES 32
 
-/* Sets the pixels of objects' hulls, whose first and last in each row measure_hull (in 3-D the host) has
- * found: a group or several (1) an object (0), a row at a time each. */
+/* Sets the pixels of objects' hulls, whose first and last in each row measure_hull or measure_space.cl
+ * have found: a group or several (1) an object (0), a row at a time each.  `top` and `front` are the row
+ * and plane of the image where its part begins; `heights` counts the rows that lie in it. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_paint(const uint n, const uint from, const uint capacity, const int dims,
-              global const uint *lows, global const uint *place, global const uint *heights,
-              global const int *ends, const int plane, const int h, const int pitch,
-              global uchar *mask)
+              const int top, const int front, global const uint *lows, global const uint *place,
+              global const uint *heights, global const int *ends, const int plane, const int h,
+              const int pitch, global uchar *mask)
 {
     const size_t stride = n;
     const uint object = from + (uint)get_group_id(0), rows = heights[object];
-    const uint top = lows[stride + object], front = dims == 3 ? lows[2 * stride + object] : 0;
-    const uint tall = ~lows[(1 + dims) * stride + object] - top + 1;
-    for (uint row = (uint)get_group_id(1); row < rows; row += (uint)get_num_groups(1)) {
-        const size_t y = top + row % tall, z = plane + front + row / tall, at = place[object] + (size_t)row;
-        for (int x = ends[at] + (int)get_local_id(0); x <= ends[capacity + at]; x += MEASURE_LANES) {
+    const int y0 = (int)lows[stride + object] - top,
+              z0 = (dims == 3 ? (int)lows[2 * stride + object] : 0) - front;
+    const uint tall = ~lows[(1 + dims) * stride + object] - lows[stride + object] + 1;
+    const uint before = (uint)max(-z0, 0) * tall + (uint)max(-y0, 0);
+    for (uint i = (uint)get_group_id(1); i < rows; i += (uint)get_num_groups(1)) {
+        const uint row = before + i, at = place[object] + row; /* places of cut objects may wrap */
+        const size_t y = y0 + (int)(row % tall), z = plane + z0 + (int)(row / tall);
+        for (int x = ends[at] + (int)get_local_id(0); x <= ends[capacity + (size_t)at]; x += MEASURE_LANES) {
             mask[(z * h + y) * pitch + x] = 1;
         }
-    }
-}
-
-/* Moments about the anchor from the rows' power sums: a group an object (and power of z), a
- * work-item every 32nd row.  As long as they are below 2^53 all sums are exact.  `real`: the power
- * sums are weighted, and doubles. */
-kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
-measure_moments(const uint n, const uint from, const uint out, const uint capacity,
-                const uint space, const int n_powers, const int real, const ulong wanted,
-                global ulong *sums,
-                global const uint *lows, global const uint *place, global const uint *heights,
-                global const ulong *powers)
-{
-    local double lanes[MEASURE_LANES][17]; /* 17: else all lanes would meet in the same banks */
-    const uint object = from + get_group_id(0), power = get_group_id(1), lane = get_local_id(0);
-    const size_t stride = n;
-    const int rows = (int)heights[object];
-    const ulong count = max(sums[object], (ulong)1);
-    const int y0 = (int)lows[stride + object], z0 = space ? (int)lows[2 * stride + object] : 0;
-    const int tall = max((int)~lows[(3 + space) * stride + object] - y0 + 1, 1);
-    const int ay = (int)((sums[2 * stride + object] + count / 2) / count);
-    const int az = space ? (int)((sums[3 * space * stride + object] + count / 2) / count) : 0;
-    double m[16];
-    for (int i = 0; i < 16; i++) {
-        m[i] = 0;
-    }
-    for (int row = (int)lane; row < rows; row += MEASURE_LANES) {
-        const double dy = y0 + row % tall - ay, dz = z0 + row / tall - az;
-        double scale = 1, t[4];
-        for (uint i = 0; i < power; i++) {
-            scale *= dz;
-        }
-        for (int p = 0; p < 4; p++) {
-            const size_t at = p * (size_t)capacity + place[object] + row;
-            t[p] = p >= n_powers ? 0
-                   : real        ? as_double(powers[at])
-                                 : (double)(long)powers[at];
-        }
-        for (int q = 0; q < 4; q++) {
-            for (int p = 0; p < 4; p++) {
-                m[4 * q + p] += t[p] * scale;
-            }
-            scale *= dy;
-        }
-    }
-    for (int i = 0; i < 16; i++) {
-        lanes[lane][i] = m[i];
-    }
-    for (uint reach = MEASURE_LANES / 2; reach > 0; reach /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < reach) {
-            for (int i = 0; i < 16; i++) {
-                lanes[lane][i] += lanes[lane + reach][i];
-            }
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong bit = (ulong)1 << (16 * power + lane % 16);
-    if (lane < 16 && (wanted & bit) != 0 && rows > 0) {
-        sums[(out + popcount(wanted & (bit - 1))) * stride + object] = as_ulong(lanes[0][lane]);
     }
 }

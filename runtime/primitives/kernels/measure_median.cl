@@ -58,7 +58,7 @@ typedef struct Large {
 #define MEASURE_LANES 32
 #define MEASURE_SMALL 256
 
-/* Some objects have been given no place (MEASURE_NOWHERE of measure_rows.cl). */
+/* Some objects have been given no place (MEASURE_NOWHERE of measure_values.cl). */
 MEASURE_INLINE ulong count_of(global const ulong *sums, global const ulong *cursor, uint object)
 {
     return cursor[object] >> 63 != 0 ? 0 : sums[object];

@@ -58,21 +58,32 @@ PLACES_KERNEL void places_before(const int of, const int dims, const uint n,
     }
 }
 
-/* One work-item: the share that begins with object `from`: one past its last, and its size. */
-kernel void places_share(const uint n, const uint from, const ulong capacity,
-                         global const ulong *before, global ulong *share)
+/* The last object in from .. n (there may be none: from) before which there are at most so many. */
+SCAN_INLINE uint places_last(uint n, uint from, global const ulong *before, ulong most)
 {
     uint fits = from, beyond = n + 1;
     while (beyond - fits > 1) {
         const uint middle = fits + (beyond - fits) / 2;
-        if (before[middle] - before[from] <= capacity) {
+        if (before[middle] <= most) {
             fits = middle;
         } else {
             beyond = middle;
         }
     }
-    share[0] = fits;
-    share[1] = before[fits] - before[from];
+    return fits;
+}
+
+/* One work-item: the share of objects from `from` on, without those at its ends that take nothing: its
+ * first, one past its last, and its size. */
+kernel void places_share(const uint n, const uint from, const ulong capacity,
+                         global const ulong *before, global ulong *share)
+{
+    const ulong start = before[from];
+    const uint first = places_last(n, from, before, start);
+    const ulong end = before[places_last(n, first, before, start + capacity)];
+    share[0] = first;
+    share[1] = end > start ? places_last(n, first, before, end - 1) + 1 : first;
+    share[2] = end - start;
 }
 
 /* Places of the share's objects as they lie in the work area, and their sizes. */

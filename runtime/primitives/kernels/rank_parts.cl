@@ -2,14 +2,16 @@
  * rank_parts: counts the keys of an image in parts, for the host to find a rank in
  * (runtime/rank_parts.c).
  *
- * Keys are u32 in the order of the f32.  The first pass counts their upper halves, the second one the
- * lower halves of those with the upper half that was chosen, and finds the smallest key that is not
- * below a bound.  kernels/visit.cl comes before this text.
+ * Keys are u32 in the order of the f32.  Counted are their upper halves, but for those next to each
+ * other among which the rank may be (the guess): of keys with these the lower halves are counted.  Found
+ * is also the smallest key above all of those.  kernels/visit.cl comes before this text.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define RANK_PARTS_HALF 16
-#define RANK_PARTS_BINS (1 << RANK_PARTS_HALF) /* and behind them the smallest key */
+#define RANK_PARTS_BINS (1 << RANK_PARTS_HALF)
+#define RANK_PARTS_GUESSED 3 /* upper halves */
+#define RANK_PARTS_ALL ((1 + RANK_PARTS_GUESSED) * RANK_PARTS_BINS) /* and behind them the smallest key */
 
 /* -0 counts as 0. */
 VISIT_INLINE uint rank_parts_key(float value)
@@ -20,21 +22,22 @@ VISIT_INLINE uint rank_parts_key(float value)
 
 VISIT_KERNEL void rank_parts_clear(global uint *bins)
 {
-    for (int i = (int)get_global_id(0); i <= RANK_PARTS_BINS; i += (int)get_global_size(0)) {
-        bins[i] = i < RANK_PARTS_BINS ? 0 : 0xffffffffu;
+    for (int i = (int)get_global_id(0); i <= RANK_PARTS_ALL; i += (int)get_global_size(0)) {
+        bins[i] = i < RANK_PARTS_ALL ? 0 : 0xffffffffu;
     }
 }
 
 /* Counts of a group are first taken in local memory, where an entry belongs to the first bin that asks
- * for it; others that would have it, few as a rule, go to global memory.  Neighbours that are alike
- * cost one access together. */
-#define RANK_PARTS_ENTRIES 1024
+ * for it; others that would have it, few as a rule, go to global memory.  Values of both signs have
+ * entries of their own: around 0 they are alike.  Neighbours that are alike cost one access together. */
+#define RANK_PARTS_ENTRIES 2048
 #define RANK_PARTS_FREE 0xffffffffu
 
 VISIT_INLINE void rank_parts_add(local uint *owners, local uint *counts, global uint *bins,
                                  uint bin, uint run)
 {
-    const uint entry = bin & (RANK_PARTS_ENTRIES - 1);
+    const uint sign = bin >> (RANK_PARTS_HALF - 1) & 1, each = RANK_PARTS_ENTRIES / 2;
+    const uint entry = sign * each + bin % each;
     uint owner = owners[entry];
     if (owner == RANK_PARTS_FREE) {
         owner = atomic_cmpxchg(&owners[entry], RANK_PARTS_FREE, bin);
@@ -46,8 +49,8 @@ VISIT_INLINE void rank_parts_add(local uint *owners, local uint *counts, global 
     }
 }
 
-VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, int own_pass,
-                                   uint own_upper, uint own_bound, global uint *own_bins)
+VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_guess,
+                                   global uint *own_bins)
 {
     local uint own_owners[RANK_PARTS_ENTRIES], own_counts[RANK_PARTS_ENTRIES];
     uint own_smallest = 0xffffffffu, own_run = 0, own_last = 0;
@@ -63,9 +66,13 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
         for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
             const uint own_key = rank_parts_key(own_v[own_k]);
             const uint own_top = own_key >> RANK_PARTS_HALF;
-            const uint own_bin = own_pass == 0 ? own_top : own_key & (RANK_PARTS_BINS - 1);
+            const uint own_low = own_key & (RANK_PARTS_BINS - 1);
+            const uint own_nth = own_top - own_guess; /* wraps around below the guess */
+            const uint own_bin = own_nth < RANK_PARTS_GUESSED
+                                     ? (1 + own_nth) * RANK_PARTS_BINS + own_low
+                                     : own_top;
             const bool own_there = !isnan(own_v[own_k]);
-            if (own_there && (own_pass == 0 || own_top == own_upper)) {
+            if (own_there) {
                 if (own_bin != own_last && own_run > 0) {
                     rank_parts_add(own_owners, own_counts, own_bins, own_last, own_run);
                     own_run = 0;
@@ -73,8 +80,9 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
                 own_last = own_bin;
                 own_run++;
             }
-            own_smallest =
-                own_there && own_key >= own_bound ? min(own_smallest, own_key) : own_smallest;
+            own_smallest = own_there && own_top >= own_guess + RANK_PARTS_GUESSED
+                               ? min(own_smallest, own_key)
+                               : own_smallest;
         }
     }
     if (own_run > 0) {
@@ -87,6 +95,6 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
         }
     }
     if (own_smallest != 0xffffffffu) {
-        atomic_min(own_bins + RANK_PARTS_BINS, own_smallest);
+        atomic_min(own_bins + RANK_PARTS_ALL, own_smallest);
     }
 }

@@ -6,7 +6,8 @@
  * On GPUs a work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums
  * side by side, which adds the same numbers in the same order.
  *
- * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text.
+ * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text, and
+ * REDUCE_FED where partial results are there and nothing is read.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -101,6 +102,8 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
+
+#if !REDUCE_FED
 
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
 #define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
@@ -220,7 +223,9 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
     const int own_bottom = min(own_y0 + REDUCE_BLOCK_ROWS, own_h);
     ReduceColumn own_column = {0, 0, INFINITY, -INFINITY, 0};
     float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
-    reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    if (own_y0 < own_bottom) {
+        reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    }
     for (int own_y = own_y0; own_y < own_bottom; own_y += 2 * REDUCE_AHEAD) {
         const int own_next = own_y + REDUCE_AHEAD, own_after = own_next + REDUCE_AHEAD;
         if (own_next < own_bottom) {
@@ -263,7 +268,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
     const int own_y0 = (int)(own_row - (uint)own_plane * own_down) * REDUCE_BLOCK_ROWS;
 
-    reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
+    reduce_block_columns(READ_ARGS, own_w, READ_ENDED ? 0 : own_h, own_x0, own_y0, own_plane,
+                         own_lanes);
     reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
     for (int own_q = own_item; own_q < REDUCE_QUANTITIES; own_q += VISIT_GROUP) {
         if (reduce_is_wanted(own_q)) {
@@ -271,6 +277,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
         }
     }
 }
+
+#endif /* !REDUCE_FED */
 
 /* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree.  Beyond the last
  * block is nothing, which changes no sum. */

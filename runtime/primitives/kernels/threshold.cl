@@ -26,6 +26,10 @@
 #define THRESHOLD_EACH_LANE(t)                                                                     \
     for (int t = (int)get_local_id(0); t < THRESHOLD_LANES; t += THRESHOLD_GROUP)
 
+/* The bins of a lane.  Mostly it is one, and a loop that is unrolled takes longer to compile than to run. */
+#define THRESHOLD_STRETCH(i, t, count)                                                             \
+    _Pragma("unroll 1") for (int i = t * h->stretch; i < count && i < (t + 1) * h->stretch; i++)
+
 typedef struct ThresholdBins {
     const global uint *counts;
     int n;       /* bins in use; 0 when there is no histogram to speak of */
@@ -68,7 +72,7 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
 {
     THRESHOLD_EACH_LANE (t) {
         double total[4] = {0, 0, 0, 0};
-        for (int e = t * h->stretch; e < h->n && e < (t + 1) * h->stretch; e++) {
+        THRESHOLD_STRETCH (e, t, h->n) {
             const int back = h->n - 1 - e;
             total[0] += h->counts[e];
             total[1] += threshold_second(h, e);
@@ -99,7 +103,7 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
     THRESHOLD_EACH_LANE (t) {
         double weight1 = totals[0][t], sum1 = totals[1][t];
         double weight2 = totals[2][t], sum2 = totals[3][t];
-        for (int e = t * h->stretch; e < h->n && e < (t + 1) * h->stretch; e++) {
+        THRESHOLD_STRETCH (e, t, h->n) {
             const int back = h->n - 1 - e;
             weight1 += h->counts[e];
             sum1 += threshold_second(h, e);
@@ -155,7 +159,7 @@ THRESHOLD_INLINE void threshold_find_first_maximum(const ThresholdBins *h, int k
     THRESHOLD_EACH_LANE (t) {
         double lane_most = -INFINITY;
         int lane_best = 0;
-        for (int i = t * h->stretch; i < count && i < (t + 1) * h->stretch; i++) {
+        THRESHOLD_STRETCH (i, t, count) {
             const double m = threshold_merit(h, kind, i);
             if (m > lane_most) {
                 lane_most = m;

@@ -5,8 +5,8 @@
  * decisions are signs of integer determinants, so coplanar and repeated points need no care: a
  * point in a face's plane does not see it.
  */
-#ifndef BASE_HULL_H
-#define BASE_HULL_H
+#ifndef IR_HULL_H
+#define IR_HULL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,419 @@
+/*
+ * order: in which order steps run, so that the buffers that are there at once take the least memory.
+ *
+ * What has run is a set of steps that holds with each of them all that it needs: a down-set.  Which buffers are
+ * there follows from the down-set alone, whatever the order in it was, so of all orders that lead to a down-set
+ * the one with the smallest peak so far is enough to go on with.  Down-sets are made by their size, all that
+ * there are; where there are more than BEAM of one size, the most promising go on, and the order is the best
+ * of those that were looked at (s->order says so).
+ *
+ * Sizes are for images of 2048 x 2048 pixels (NOMINAL): that all orders are compared for the same image is what
+ * counts.  Scratch of primitives is not known here.  A loop is a step to those around it, and ordered for itself.
+ * The order of the text stays unless another one saves more than a hundredth.
+ */
+#include "order.h"
+
+#include "../ir/apply.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_UNITS = 64, /* bits of a down-set; longer programs are ordered piece by piece */
+    BEAM = 512,
+    FILE_BYTES = 2,  /* of a pixel whose type the file decides */
+    BINS_BYTES = 1024
+};
+
+static const double NOMINAL[IR_AXES] = {2048, 2048, 64, 3};
+static int beam = BEAM;
+
+/* A step, or a loop from its beginning to its end. */
+typedef struct Unit {
+    int begin, end;
+    uint64_t needs;
+    double inside; /* the most that is there only while it runs */
+} Unit;
+
+typedef struct Buffer {
+    double bytes;
+    int maker;     /* a unit; -1: it is there from the start */
+    uint64_t users;
+    bool stays;    /* beyond the last unit */
+} Buffer;
+
+/* A down-set, and the best way to it. */
+typedef struct State {
+    uint64_t done;
+    double peak, now;
+    int before, unit; /* the state one step smaller, and what came since */
+} State;
+
+typedef struct Order {
+    IrGraph *g;
+    IrSchedule *s;
+    IrStep *steps;   /* in their new order */
+    Unit unit[MOST_UNITS];
+    int n;
+    Vec(Buffer) buffers;
+    int *unit_of;    /* by step: -1 elsewhere */
+    bool *used;      /* by node: what the walk has met */
+} Order;
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+static double nominal(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    int arity = ir_expr_op_arity(n->op);
+    if (n->op == IR_X_CONST) {
+        return n->num;
+    }
+    if (n->op == IR_X_PARAM) {
+        return g->params.at[(int)n->num].value;
+    }
+    if (n->op == IR_X_EXTENT) {
+        const IrNode *node = ir_node(g, n->node);
+        IrExpr extent = node->op != IR_INPUT ? g->grids.at[node->grid].extent[(int)n->num] : 0;
+        return extent != 0 && extent != e ? nominal(g, extent) : NOMINAL[(int)n->num];
+    }
+    if (n->op == IR_X_CAST) {
+        return ir_convert(nominal(g, n->a), n->type);
+    }
+    return arity == 0 ? (double)NAN
+                      : ir_apply(n->op, n->type, nominal(g, n->a), arity > 1 ? nominal(g, n->b) : 0,
+                                 arity > 2 ? nominal(g, n->c) : 0);
+}
+
+static double pixels_of(const IrGraph *g, int grid)
+{
+    double pixels = 1;
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        IrExpr e = g->grids.at[grid].extent[ax];
+        double n = e != 0 ? nominal(g, e) : 1;
+        pixels *= n >= 1 ? n : NOMINAL[ax];
+    }
+    return pixels;
+}
+
+static double bytes_of(const IrGraph *g, IrId id)
+{
+    const IrNode *node = ir_node(g, id);
+    size_t size = elem_size(node->elem);
+    double pixel = size > 0 ? (double)size : FILE_BYTES;
+    if (node->kind != IR_K_VECTOR) {
+        return pixel * pixels_of(g, node->grid);
+    }
+    if (node->op == IR_HISTOGRAM) {
+        return BINS_BYTES;
+    }
+    while (ir_node(g, node->of)->kind != IR_K_LABELS) {
+        node = ir_node(g, node->of);
+    }
+    return pixel * pixels_of(g, ir_node(g, node->of)->grid) / 2; /* room for as many labels */
+}
+
+/* ---- who needs what ---------------------------------------------------------------------- */
+
+static void note_node(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *used = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_VALUE || n->op == IR_X_LOOKUP) {
+        used[n->node] = true;
+    }
+}
+
+static void note_expr(const Order *o, IrExpr e)
+{
+    if (e != 0) {
+        ir_walk(o->g, e, note_node, o->used);
+    }
+}
+
+static void note_loop(const Order *o, const IrLoop *loop)
+{
+    note_expr(o, loop->until);
+    for (int i = 0; i < loop->carries.n; i++) {
+        o->used[loop->carries.at[i].carry] = o->used[loop->carries.at[i].next] = true;
+    }
+}
+
+/* Nodes that the steps [begin, end) use go to o->used. */
+static void note_uses(const Order *o, int begin, int end)
+{
+    memset(o->used, 0, sizeof *o->used * (size_t)o->g->nodes.n);
+    for (int i = begin; i < end; i++) {
+        const IrStep *step = &o->s->steps.at[i];
+        if (step->kind == IR_STEP_LOOP) {
+            note_loop(o, &o->g->loops.at[step->loop]);
+        }
+        for (int k = 0; k < step->stages.n; k++) {
+            const IrNode *node = ir_node(o->g, step->stages.at[k]);
+            o->used[node->of] = true;
+            for (int j = 0; j < IR_MAX_IN; j++) {
+                note_expr(o, node->in[j]);
+            }
+            for (int j = 0; j < IR_MAX_ARG; j++) {
+                note_expr(o, node->arg[j]);
+            }
+        }
+    }
+    o->used[0] = false;
+}
+
+/* The unit of the region that makes the node; -1: none does. */
+static int maker_of(const Order *o, IrId id)
+{
+    const IrOp op = ir_node(o->g, id)->op;
+    return op == IR_INPUT || ir_node(o->g, id)->dead ? -1 : o->unit_of[o->s->step[id]];
+}
+
+/* The loop that exchanges a carry has made it, too, for all that come behind. */
+static void need_loops(Order *o, int user)
+{
+    for (int u = 0; u < user; u++) {
+        const IrStep *step = &o->s->steps.at[o->unit[u].begin];
+        for (int i = 0; step->kind == IR_STEP_LOOP && i < o->g->loops.at[step->loop].carries.n; i++) {
+            if (o->used[o->g->loops.at[step->loop].carries.at[i].carry]) {
+                o->unit[user].needs |= (uint64_t)1 << u;
+            }
+        }
+    }
+}
+
+static bool is_output(const IrGraph *g, IrId id)
+{
+    bool is = false;
+    for (int i = 0; i < g->outputs.n; i++) {
+        is = is || g->outputs.at[i].node == id;
+    }
+    return is;
+}
+
+/* Needs of units, and the buffers that they make and use. */
+static void look_at_uses(Order *o)
+{
+    IrGraph *g = o->g;
+    uint64_t *users = arena_array(g->arena, uint64_t, g->nodes.n);
+    bool *outside = arena_array(g->arena, bool, g->nodes.n);
+    for (int u = 0; u < o->n; u++) {
+        note_uses(o, o->unit[u].begin, o->unit[u].end);
+        for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+            int maker = o->used[id] ? maker_of(o, id) : -1;
+            users[id] |= o->used[id] ? (uint64_t)1 << u : 0;
+            o->unit[u].needs |= maker >= 0 && maker != u ? (uint64_t)1 << maker : 0;
+        }
+        need_loops(o, u);
+    }
+    int first = o->unit[0].begin, last = o->unit[o->n - 1].end;
+    for (int part = 0; part < 2; part++) {
+        note_uses(o, part == 0 ? 0 : last, part == 0 ? first : o->s->steps.n);
+        for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+            outside[id] = outside[id] || o->used[id];
+        }
+    }
+    o->buffers.n = 0;
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        if (ir_node(g, id)->dead || !o->s->stored[id]) {
+            continue;
+        }
+        Buffer b = {.maker = maker_of(o, id), .users = users[id],
+                    .stays = outside[id] || is_output(g, id)};
+        if (b.maker >= 0 || (b.users != 0 && !b.stays)) {
+            b.bytes = bytes_of(g, id);
+            vec_push(g->arena, &o->buffers, b);
+        }
+    }
+}
+
+/* ---- the search -------------------------------------------------------------------------- */
+
+/* While a unit runs, what it makes is there beside all that it uses. */
+static void memory_with(const Order *o, uint64_t done, int unit, double *during, double *after)
+{
+    uint64_t then = done | (uint64_t)1 << unit;
+    *during = o->unit[unit].inside;
+    *after = 0;
+    for (int i = 0; i < o->buffers.n; i++) {
+        const Buffer *b = &o->buffers.at[i];
+        bool before = b->maker < 0 || (done >> b->maker & 1) != 0, makes = b->maker == unit;
+        bool left = b->stays || (b->users & ~done) != 0;
+        bool kept = b->stays || (b->users & ~then) != 0;
+        *during += makes || (before && left) ? b->bytes : 0;
+        *after += (makes || before) && kept ? b->bytes : 0;
+    }
+}
+
+static bool is_better(const State *a, const State *b)
+{
+    return a->peak != b->peak ? a->peak < b->peak : a->now < b->now;
+}
+
+static int compare_states(const void *a, const void *b)
+{
+    const State *p = a, *q = b;
+    return is_better(p, q) ? -1 : is_better(q, p) ? 1 : p->done < q->done ? -1 : p->done > q->done;
+}
+
+/* The state of this down-set in the level, or a new one; `slots`: where states are, -1 nowhere, a power of
+ * two of them, more than there are states. */
+static State *state_of(State *level, int *n, int *slots, uint64_t n_slots, uint64_t done)
+{
+    uint64_t at = (done * 0x9e3779b97f4a7c15u >> 32) & (n_slots - 1);
+    while (slots[at] >= 0 && level[slots[at]].done != done) {
+        at = (at + 1) & (n_slots - 1);
+    }
+    if (slots[at] < 0) {
+        slots[at] = *n;
+        level[(*n)++] = (State){.done = done, .peak = INFINITY};
+    }
+    return &level[slots[at]];
+}
+
+/* All down-sets that have one step more. */
+static int next_level(const Order *o, const State *from, int n_from, State *to, int *slots,
+                      uint64_t n_slots)
+{
+    int n = 0;
+    memset(slots, -1, sizeof *slots * n_slots);
+    for (int i = 0; i < n_from; i++) {
+        for (int u = 0; u < o->n; u++) {
+            uint64_t bit = (uint64_t)1 << u;
+            if ((from[i].done & bit) != 0 || (o->unit[u].needs & ~from[i].done) != 0) {
+                continue;
+            }
+            double during, after;
+            memory_with(o, from[i].done, u, &during, &after);
+            State *have = state_of(to, &n, slots, n_slots, from[i].done | bit);
+            const State way = {have->done, fmax(from[i].peak, during), after, i, u};
+            *have = is_better(&way, have) ? way : *have;
+        }
+    }
+    return n;
+}
+
+/* The peak of the best order that was found, which goes to `order`; false: others were not followed. */
+static bool search(const Order *o, int *order, double *peak)
+{
+    Arena *arena = o->g->arena;
+    State **levels = arena_array(arena, State *, o->n + 1);
+    State *work = arena_array(arena, State, beam * o->n + 1);
+    bool all = true;
+    int n = 1;
+    uint64_t n_slots = 2;
+    while (n_slots < 2 * (uint64_t)beam * (uint64_t)o->n) {
+        n_slots *= 2;
+    }
+    int *slots = arena_array(arena, int, (int)n_slots);
+    levels[0] = arena_array(arena, State, 1);
+    for (int k = 0; k < o->n; k++) {
+        n = next_level(o, levels[k], n, work, slots, n_slots);
+        qsort(work, (size_t)n, sizeof *work, compare_states);
+        all = all && n <= beam;
+        n = n < beam ? n : beam;
+        levels[k + 1] = arena_array(arena, State, n);
+        memcpy(levels[k + 1], work, sizeof *work * (size_t)n);
+    }
+    int at = 0;
+    *peak = levels[o->n][0].peak;
+    for (int k = o->n; k > 0; k--) {
+        order[k - 1] = levels[k][at].unit;
+        at = levels[k][at].before;
+    }
+    return all;
+}
+
+static double peak_as_written(const Order *o)
+{
+    double peak = 0, during, after;
+    uint64_t done = 0;
+    for (int u = 0; u < o->n; u++) {
+        memory_with(o, done, u, &during, &after);
+        peak = fmax(peak, during);
+        done |= (uint64_t)1 << u;
+    }
+    return peak;
+}
+
+/* ---- regions ----------------------------------------------------------------------------- */
+
+static int end_of(const IrSchedule *s, int loop)
+{
+    int depth = 0, at = loop;
+    do {
+        depth += s->steps.at[at].kind == IR_STEP_LOOP;
+        depth -= s->steps.at[at].kind == IR_STEP_END;
+        at++;
+    } while (depth > 0);
+    return at;
+}
+
+/* Puts the units of the region that begins at step `at` in order; the peak. */
+static double order_units(Order *o, int at)
+{
+    int order[MOST_UNITS], to = at;
+    double best, written;
+    look_at_uses(o);
+    written = peak_as_written(o);
+    o->s->order = !search(o, order, &best) ? IR_ORDER_BEST_SEEN : o->s->order;
+    bool pays = best < written * 0.99;
+    for (int i = 0; i < o->n; i++) {
+        const Unit *unit = &o->unit[pays ? order[i] : i];
+        for (int k = unit->begin; k < unit->end; k++) {
+            o->steps[to++] = o->s->steps.at[k];
+        }
+    }
+    memcpy(o->s->steps.at + at, o->steps + at, sizeof *o->steps * (size_t)(to - at));
+    for (int i = at; i < to; i++) {
+        for (int k = 0; k < o->s->steps.at[i].stages.n; k++) {
+            o->s->step[o->s->steps.at[i].stages.at[k]] = i;
+        }
+    }
+    return pays ? best : written;
+}
+
+/* Loops first, each of which is a unit then. */
+static double order_region(Order *o, int begin, int end)
+{
+    double *inside = arena_array(o->g->arena, double, end - begin + 1), peak = 0;
+    for (int i = begin; i < end; i++) {
+        if (o->s->steps.at[i].kind == IR_STEP_LOOP) {
+            int behind = end_of(o->s, i);
+            inside[i - begin] = order_region(o, i + 1, behind - 1);
+            i = behind - 1;
+        }
+    }
+    for (int at = begin; at < end;) {
+        int first = at;
+        memset(o->unit_of, -1, sizeof *o->unit_of * (size_t)o->s->steps.n);
+        for (o->n = 0; o->n < MOST_UNITS && at < end; o->n++) {
+            bool loop = o->s->steps.at[at].kind == IR_STEP_LOOP;
+            int behind = loop ? end_of(o->s, at) : at + 1;
+            o->unit[o->n] = (Unit){.begin = at, .end = behind, .inside = inside[at - begin]};
+            for (; at < behind; at++) {
+                o->unit_of[at] = o->n;
+            }
+        }
+        o->s->order = at < end || first > begin ? IR_ORDER_BEST_SEEN : o->s->order;
+        peak = o->n > 0 ? fmax(peak, order_units(o, first)) : peak;
+    }
+    return peak;
+}
+
+void pass_order_steps(IrGraph *g, IrSchedule *s)
+{
+    Order o = {.g = g, .s = s};
+    o.steps = arena_array(g->arena, IrStep, s->steps.n + 1);
+    o.unit_of = arena_array(g->arena, int, s->steps.n + 1);
+    o.used = arena_array(g->arena, bool, g->nodes.n);
+    s->order = IR_ORDER_BEST;
+    (void)order_region(&o, 0, s->steps.n);
+}
+
+void pass_order_at_most(int orders)
+{
+    beam = orders > 0 ? orders : BEAM;
+}

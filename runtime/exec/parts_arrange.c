@@ -1,0 +1,364 @@
+/*
+ * parts_arrange: how the layouts of segments go together.
+ *
+ * A primitive sees the same parts in all its passes, so the segments with these have parts alike.
+ *
+ * What several segments load goes over the bus again each time, and in a loop each round, while the
+ * memory that long parts take makes nothing faster: parts need only be so long that launches and
+ * halos cost little.  So where an image is loaded again, parts are short, and the rest of the memory
+ * has as many of its first rows as there is room for.  They stay in the arena before everything else:
+ * images in the order of how often they are loaded, each in one place as long as it is used.  How many
+ * rows stay may differ from segment to segment; those that do not are loaded again.
+ */
+#include "parts.h"
+
+#include <stdlib.h>
+
+enum {
+    ROUNDS = 8, /* that are expected of a loop, at most */
+    SHARE = 8   /* less than this part of an image is not worth shorter parts */
+};
+
+typedef struct Arranging {
+    const ExecPlan *plan;
+    const ExecTarget *target;
+    PartsPlan *parts;
+    int *weight;     /* by segment: how often it runs */
+    int *from, *to;  /* by segment: the outermost loop around it, else itself */
+    Err *err;
+} Arranging;
+
+static bool no_memory(Err *err)
+{
+    return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run in parts");
+}
+
+static bool is_mark(const PartsSegment *seg)
+{
+    return seg->kind == PARTS_LOOP || seg->kind == PARTS_END;
+}
+
+/* ---- parts alike ----------------------------------------------------------------------- */
+
+int parts_task(const PartsSegment *seg, int step)
+{
+    for (int i = 0; i < seg->n_tasks; i++) {
+        if (seg->tasks[i].step == step) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool share_task(const PartsSegment *a, const PartsSegment *b)
+{
+    for (int i = 0; i < a->n_tasks; i++) {
+        if (parts_task(b, a->tasks[i].step) >= 0 && (a->tasks[i].pass > 0 || !a->tasks[i].last_pass)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The shortest parts of segments that share primitives are for all of them. */
+static void fix_rows(PartsPlan *p)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < p->n; i++) {
+            for (int k = 0; k < p->n; k++) {
+                PartsSegment *a = &p->segments[i], *b = &p->segments[k];
+                bool both = i != k && a->kind == PARTS_CUT && b->kind == PARTS_CUT;
+                if (both && share_task(a, b) && (a->rows != b->rows || a->fixed != b->fixed ||
+                                                 a->fixed == 0)) {
+                    a->rows = b->rows = a->rows < b->rows ? a->rows : b->rows;
+                    a->fixed = b->fixed = a->rows;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
+/* So their parts must do for the primitives of all of them: each grain divides the larger ones. */
+static void share_grains(const Arranging *a)
+{
+    PartsPlan *p = a->parts;
+    for (int i = 0; i < p->n; i++) {
+        p->segments[i].grain = parts_grain(a->plan, a->target, &p->segments[i]);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < p->n; i++) {
+            for (int k = 0; k < p->n; k++) {
+                PartsSegment *x = &p->segments[i], *y = &p->segments[k];
+                if (x->grain < y->grain && (share_task(x, y) || share_task(y, x))) {
+                    x->grain = y->grain;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
+static bool lay_out_all(const Arranging *a)
+{
+    PartsPlan *p = a->parts;
+    for (int i = 0; i < p->n; i++) {
+        p->segments[i].fixed = 0;
+    }
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < p->n; i++) {
+            TRY(parts_layout(a->plan, a->target, p, &p->segments[i], NULL, NULL, p->limit, a->err));
+        }
+        fix_rows(p);
+    }
+    return true;
+}
+
+/* ---- what stays ------------------------------------------------------------------------ */
+
+int parts_stay_rows(const PartsSegment *seg, int i)
+{
+    return seg->stay == NULL || seg->crowded ? 0 : seg->stay[i];
+}
+
+uint64_t parts_stay_bytes(const ExecPlan *plan, const PartsStay *stay, int rows)
+{
+    uint64_t before = (uint64_t)(plan->grids[plan->program->buffers[stay->buffer].grid].c - 1);
+    return rows > 0 ? (before * (uint64_t)stay->rows + (uint64_t)rows) * stay->bytes : 0;
+}
+
+/* Loops around segments, and how often these run. */
+static void find_loops(const Arranging *a)
+{
+    const PartsPlan *p = a->parts;
+    int depth = 0, weight[64] = {1}, begin = 0;
+    for (int i = 0; i < p->n; i++) {
+        const PartsSegment *seg = &p->segments[i];
+        if (seg->kind == PARTS_LOOP) {
+            int rounds = a->plan->steps[seg->step].rounds;
+            begin = depth == 0 ? i : begin;
+            weight[(depth + 1) % 64] = weight[depth % 64] * (rounds < ROUNDS ? rounds : ROUNDS);
+            depth++;
+        }
+        a->weight[i] = weight[depth % 64];
+        a->from[i] = a->to[i] = i;
+        depth -= seg->kind == PARTS_END;
+        for (int k = begin; seg->kind == PARTS_END && depth == 0 && k <= i; k++) {
+            a->from[k] = begin;
+            a->to[k] = i;
+        }
+    }
+}
+
+static bool is_carried(const Program *program, int buffer)
+{
+    bool is = false;
+    for (int s = 0; s < program->n_steps; s++) {
+        const ProgStep *step = &program->steps[s];
+        for (int i = 0; step->kind == STEP_END && i < step->n_carries; i++) {
+            const ProgCarry *carry = &step->carries[i];
+            is = is || (!carry->is_value && (carry->carry == buffer || carry->next == buffer));
+        }
+    }
+    return is;
+}
+
+static const PartsWindow *window_of(const PartsSegment *seg, int buffer)
+{
+    for (int i = 0; i < seg->n_windows; i++) {
+        if (seg->windows[i].buffer == buffer) {
+            return &seg->windows[i];
+        }
+    }
+    return NULL;
+}
+
+/* How often rows of the image that stay need not be loaded; 0: there is nothing to gain. */
+static int gain_of(const Arranging *a, int buffer, PartsStay *stay)
+{
+    const PartsPlan *p = a->parts;
+    int gain = 0;
+    bool possible = !parts_is_vector(a->plan, buffer) && !is_carried(a->plan->program, buffer);
+    *stay = (PartsStay){.buffer = buffer, .first = p->n, .last = -1};
+    for (int i = 0; possible && i < p->n; i++) {
+        const PartsWindow *w = window_of(&p->segments[i], buffer);
+        bool cut = w != NULL && p->segments[i].kind == PARTS_CUT && p->segments[i].cols == 0;
+        bool loads = cut && w->load && !w->whole && !w->boxed;
+        possible = w == NULL || !(w->load && w->keep);
+        if (loads || (cut && w->keep)) {
+            gain += loads ? a->weight[i] : 0;
+            stay->first = a->from[i] < stay->first ? a->from[i] : stay->first;
+            stay->last = a->to[i] > stay->last ? a->to[i] : stay->last;
+        }
+    }
+    return possible ? gain - (p->maker[buffer] < 0) : 0;
+}
+
+/* Where whole images keep their places from one segment to the next, and where channels lie apart, as
+ * many rows stay in all segments. */
+static bool is_steady(const Arranging *a, const PartsStay *stay)
+{
+    bool steady = a->plan->grids[a->plan->program->buffers[stay->buffer].grid].c > 1;
+    for (int i = stay->first; i <= stay->last; i++) {
+        const PartsSegment *seg = &a->parts->segments[i];
+        for (int k = 0; k < seg->n_windows; k++) {
+            const PartsWindow *w = &seg->windows[k];
+            steady = steady || (w->load && w->whole && !parts_is_vector(a->plan, w->buffer));
+        }
+    }
+    return steady;
+}
+
+static uint64_t aligned(const Arranging *a, uint64_t bytes)
+{
+    return (bytes + a->target->alignment - 1) / a->target->alignment * a->target->alignment;
+}
+
+/* Rows for which the segment has room behind what lies before them.  Tests have a part and a half. */
+static int rows_in(const Arranging *a, const PartsStay *stay, const PartsSegment *seg)
+{
+    const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay->buffer].grid];
+    uint64_t taken = stay->offset + seg->bytes + a->target->alignment;
+    uint64_t room = a->parts->limit > taken ? a->parts->limit - taken : 0;
+    int tests = a->target->part_rows, extent = parts_extent(g);
+    uint64_t most = (uint64_t)(tests > 0 && tests + tests / 2 < extent ? tests + tests / 2 : extent);
+    uint64_t rows = room / (stay->bytes * (uint64_t)g->c);
+    return (int)(rows < most ? rows : most);
+}
+
+/* The next place above those that are taken at some time of it. */
+static void place(const Arranging *a, PartsStay *stay)
+{
+    const PartsPlan *p = a->parts;
+    for (int i = 0; i < p->n_stays; i++) {
+        const PartsStay *other = &p->stays[i];
+        uint64_t end = aligned(a, other->offset + parts_stay_bytes(a->plan, other, other->rows));
+        if (other->first <= stay->last && stay->first <= other->last && end > stay->offset) {
+            stay->offset = end;
+        }
+    }
+}
+
+/* Takes the image if there is room for enough of it. */
+static void add_stay(const Arranging *a, PartsStay stay)
+{
+    PartsPlan *p = a->parts;
+    int fewest = INT32_MAX;
+    bool steady = is_steady(a, &stay);
+    const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay.buffer].grid];
+    stay.bytes = a->plan->buffers[stay.buffer].bytes / (uint64_t)parts_extent(g) / (uint64_t)g->c;
+    place(a, &stay);
+    for (int i = stay.first; i <= stay.last; i++) {
+        int rows = is_mark(&p->segments[i]) ? stay.rows : rows_in(a, &stay, &p->segments[i]);
+        stay.rows = rows > stay.rows ? rows : stay.rows;
+        fewest = rows < fewest && !is_mark(&p->segments[i]) ? rows : fewest;
+    }
+    stay.rows = steady ? fewest : stay.rows;
+    bool worth = a->target->part_rows > 0 || stay.rows >= parts_extent(g) / SHARE;
+    stay.rows = worth ? stay.rows : 0;
+    for (int i = stay.first; i <= stay.last && stay.rows > 0; i++) {
+        PartsSegment *seg = &p->segments[i];
+        if (!is_mark(seg)) {
+            seg->stay[p->n_stays] = steady ? fewest : rows_in(a, &stay, seg);
+        }
+    }
+    p->stays[p->n_stays] = stay;
+    p->n_stays += stay.rows > 0;
+}
+
+/* Those with the most to gain first. */
+static bool choose_stays(Arranging *a)
+{
+    PartsPlan *p = a->parts;
+    int buffers = a->plan->program->n_buffers, n = 0;
+    PartsStay *list = calloc((size_t)buffers + 1, sizeof *list);
+    int *gain = calloc((size_t)buffers + 1, sizeof *gain);
+    bool ok = (list && gain) || no_memory(a->err);
+    for (int b = 0; ok && b < buffers; b++) {
+        PartsStay stay;
+        int own = gain_of(a, b, &stay), at = n;
+        for (; own > 0 && at > 0 && gain[at - 1] < own; at--) {
+            gain[at] = gain[at - 1];
+            list[at] = list[at - 1];
+        }
+        if (own > 0) {
+            gain[at] = own;
+            list[at] = stay;
+            n++;
+        }
+    }
+    for (int i = 0; ok && i < p->n && n > 0; i++) {
+        PartsSegment *seg = &p->segments[i];
+        seg->most = seg->kind == PARTS_CUT ? parts_short(a->plan, seg, p->limit) : 0;
+        seg->stay = is_mark(seg) ? NULL : calloc((size_t)n, sizeof *seg->stay);
+        ok = seg->stay != NULL || is_mark(seg) || no_memory(a->err);
+    }
+    ok = ok && (n == 0 || lay_out_all(a));
+    p->stays = ok ? calloc((size_t)n + 1, sizeof *p->stays) : NULL;
+    ok = p->stays != NULL || (ok && no_memory(a->err));
+    for (int i = 0; ok && i < n; i++) {
+        add_stay(a, list[i]);
+    }
+    free(list);
+    free(gain);
+    return ok;
+}
+
+/* The segments get what is left, for long parts where all stays that is to. */
+static bool make_room(Arranging *a)
+{
+    PartsPlan *p = a->parts;
+    for (int i = 0; i < p->n; i++) {
+        PartsSegment *seg = &p->segments[i];
+        bool all = true;
+        for (int k = 0; k < p->n_stays && !is_mark(seg); k++) {
+            const PartsStay *stay = &p->stays[k];
+            uint64_t bytes = parts_stay_bytes(a->plan, stay, seg->stay[k]);
+            uint64_t end = bytes > 0 ? aligned(a, stay->offset + bytes) : 0;
+            seg->base = end > seg->base ? end : seg->base;
+            int buffer = stay->buffer, grid = a->plan->program->buffers[buffer].grid;
+            bool wanted = i >= stay->first && i <= stay->last;
+            all = all && (!wanted || seg->stay[k] == parts_extent(&a->plan->grids[grid]));
+        }
+        seg->most = all ? 0 : seg->most;
+    }
+    return lay_out_all(a);
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+/* An arena that is several allocations has nothing that stays: places would have to keep off their ends. */
+static bool arrange(Arranging *a)
+{
+    PartsPlan *p = a->parts;
+    bool several = a->target->max_alloc > 0 && p->limit > a->target->max_alloc;
+    TRY(lay_out_all(a));
+    find_loops(a);
+    return several || (choose_stays(a) && make_room(a));
+}
+
+bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, Err *err)
+{
+    size_t n = (size_t)p->n + 1;
+    Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
+    share_grains(&a);
+    for (int i = 0; i < p->n; i++) {
+        PartsSegment *seg = &p->segments[i];
+        TRY(parts_least(plan, target, p, seg, err));
+        p->least = seg->bytes > p->least ? seg->bytes : p->least;
+    }
+    a.weight = calloc(n, sizeof *a.weight);
+    a.from = calloc(n, sizeof *a.from);
+    a.to = calloc(n, sizeof *a.to);
+    bool ok = (a.weight && a.from && a.to) || no_memory(err);
+    ok = ok && (p->least > p->limit || arrange(&a));
+    for (int i = 0; i < p->n; i++) {
+        p->peak = p->segments[i].bytes > p->peak ? p->segments[i].bytes : p->peak;
+    }
+    free(a.weight);
+    free(a.from);
+    free(a.to);
+    return ok;
+}
