@@ -108,9 +108,13 @@ void measure_header(const Measure *measure, int dims, const char *header, int i,
         index[k] = i % end;
         i /= end;
     }
-    int length = snprintf(out, size, "%s", header);
+    size_t front = strcspn(header, "#");
+    int length = snprintf(out, size, "%.*s", (int)front, header);
     for (int k = 0; k < n && length < (int)size; k++) {
         length += snprintf(out + length, size - (size_t)length, "-%d", index[k]);
+    }
+    if (header[front] != '\0' && length < (int)size) {
+        snprintf(out + length, size - (size_t)length, "%s", header + front + 1);
     }
 }
 
@@ -151,8 +155,10 @@ bool measure_parse(const char *text, int dims, MeasureList *list, Err *err)
     return true;
 }
 
-void measure_names(const MeasureList *list, bool unit, char (*names)[64], bool *integer)
+void measure_names(const MeasureList *list, const double spacing[3], char (*names)[64],
+                   bool *integer)
 {
+    bool unit = spacing[0] == 1 && spacing[1] == 1 && (list->dims == 2 || spacing[2] == 1);
     int column = 0;
     for (int i = 0; i < list->n; i++) {
         const MeasureItem *item = &list->at[i];

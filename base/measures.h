@@ -79,7 +79,8 @@ extern const int8_t MEASURE_EULER_3D[256];
 const Measure *measure_find(const char *name, size_t length);
 /* Number of columns in 2 or 3 dimensions. */
 int measure_columns(const Measure *measure, int dims);
-/* Name of column i of a measure that the user calls `header`: "centroid-0". */
+/* Name of column i of a measure that the user calls `header`: "centroid-0"; numbers stand in place of a #:
+ * "centroid_weighted#-2" gives "centroid_weighted-0-2". */
 void measure_header(const Measure *measure, int dims, const char *header, int i, char *out,
                     size_t size);
 
@@ -106,8 +107,9 @@ typedef struct MeasureList {
  */
 bool measure_parse(const char *text, int dims, MeasureList *list, Err *err);
 
-/* The name of every column, and whether it is a whole number; `unit`: pixels have size 1. */
-void measure_names(const MeasureList *list, bool unit, char (*names)[64], bool *integer);
+/* The name of every column, and whether it is a whole number, with pixels of this size along x, y, z. */
+void measure_names(const MeasureList *list, const double spacing[3], char (*names)[64],
+                   bool *integer);
 
 /* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of
  * orders 0 and 1 follow from count and sums unless weighted. */

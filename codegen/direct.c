@@ -357,7 +357,7 @@ static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
     return type == ELEM_F32 ? e : ir_cast(k->g, e, ELEM_F32);
 }
 
-void cg_reader(CgKernel *k, IrId id, int ended, Str *out)
+void cg_reader(CgKernel *k, IrId id, Str *out)
 {
     Str functions;
     str_init(&functions, k->arena);
@@ -371,13 +371,7 @@ void cg_reader(CgKernel *k, IrId id, int ended, Str *out)
         }
     }
     cg_functions(k, out);
-    if (ended > 0) {
-        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
-    }
     reader_macro(k, "READ_PARAMS", true, out);
     reader_macro(k, "READ_ARGS", false, out);
-    if (ended > 0) {
-        str_addf(out, "#define READ_ENDED (values[%d] == 1)\n", ended);
-    }
     str_add(out, functions.at);
 }

@@ -163,6 +163,5 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *sliced);
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out);
 void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out);
 void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out);
-/* `ended` > 0: the slot that says that nothing need be read any more. */
-void cg_reader(CgKernel *k, IrId node, int ended, Str *out);
+void cg_reader(CgKernel *k, IrId node, Str *out);
 #endif

@@ -403,20 +403,6 @@ static void kernel_step(Build *b, const IrStep *step)
     add_step(b, &k, out);
 }
 
-/* Of the innermost loop that is open. */
-static int ended_slot(const Build *b)
-{
-    int depth = 0;
-    for (int s = b->steps.n - 1; s >= 0; s--) {
-        const ProgStep *step = &b->steps.at[s];
-        if (step->kind == STEP_LOOP && depth == 0) {
-            return step->ended;
-        }
-        depth += (step->kind == STEP_END) - (step->kind == STEP_LOOP);
-    }
-    return 0;
-}
-
 /* A pixel, maybe in another type. */
 static bool is_plain(const IrGraph *g, IrExpr e)
 {
@@ -435,7 +421,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_init(&body, b->arena);
     str_add(&body, "\n");
     quote_lines(b, step, &body);
-    cg_reader(&k, id, ended_slot(b), &body);
+    cg_reader(&k, id, &body);
     cg_reads(&k, step, id, arena_array(b->arena, CgHalo, b->g->nodes.n));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
@@ -498,7 +484,6 @@ static void loop_step(Build *b, int id)
     out.n_exprs = 1;
     out.at_most = count[0];
     out.value = loop->until != 0 ? b->program->n_values++ : -1;
-    out.ended = loop->until != 0 ? b->program->n_values++ : 0;
     vec_push(b->arena, &b->steps, out);
 }
 

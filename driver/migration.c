@@ -2,7 +2,7 @@
  * migration: docs/migration.md, every operation of clEsperanto and what to write here.
  *
  * Names come from a file.  What to write comes from peers.def where it has the name, otherwise from
- * ops.def: an operator with that name of its own, or one that says clEsperanto calls it so.
+ * ops.def: an operator that says clEsperanto calls it so, or one with that name of its own.
  */
 #include "driver.h"
 
@@ -23,15 +23,12 @@ static const char *written_here(const Ops *ops, const char *name, Arena *arena)
     if (peer != NULL && strstr(peer->package, "clEsperanto") != NULL) {
         return ops_peer_spelled(peer, arena);
     }
-    if (ops_find(ops, name) != NULL) {
-        return arena_printf(arena, "%s(...)", name);
-    }
     for (int i = 0; i < ops->n; i++) {
         if (strcmp(ops->at[i].clesperanto, name) == 0) {
             return arena_printf(arena, "%s(...)", ops->at[i].name);
         }
     }
-    return NULL;
+    return ops_find(ops, name) != NULL ? arena_printf(arena, "%s(...)", name) : NULL;
 }
 
 static void print_head(int all, int here, int missing)
@@ -42,8 +39,8 @@ static void print_head(int all, int here, int missing)
            "table `image`, `volume`, `mask`, `labels` and `n` (numbers) stand for the arguments; where there "
            "are several of a kind they are numbered. `name(...)` is the operator of "
            "[operators.md](operators.md), which says where its meaning differs. The compiler gives the same "
-           "hints: writing a name of the left column in a pipeline is an error whose help line says what to "
-           "write.\n\n| clEsperanto | here |\n|---|---|\n", all, here, missing);
+           "hints: writing a name of the left column in a pipeline, if it is none of an operator here, is an error "
+           "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n", all, here, missing);
 }
 
 int print_migration(const Ops *ops, const char *names, Arena *arena)

@@ -4,6 +4,7 @@
 #include "../base/measures.h"
 #include "../ir/eval.h"
 #include "../runtime/batch/results.h"
+#include "../runtime/primitives/prim.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -95,8 +96,11 @@ static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, in
     return true;
 }
 
-static bool give_table(const Reference *ref, IrId id, const IrEvalNode *from, PrimTable *to, Err *err)
+/* The rows are in the order that the pipeline asks for. */
+static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNode *from, PrimTable *to,
+                       Err *err)
 {
+    const Program *program = ref->program;
     MeasureList list;
     TRY(measure_parse(ir_node(ref->graph, id)->text, 2, &list, err));
     to->rows = from->rows;
@@ -109,8 +113,8 @@ static bool give_table(const Reference *ref, IrId id, const IrEvalNode *from, Pr
         return no_memory(err);
     }
     memcpy(to->at, from->table, cells * sizeof *to->at);
-    measure_names(&list, true, to->names, to->integer);
-    return true;
+    measure_names(&list, from->spacing, to->names, to->integer);
+    return results_sort(to, program->tables[program->outputs[output].table].sort, err);
 }
 
 bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err *err)
@@ -124,7 +128,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
         if (out->kind == OUT_VALUE) {
             to->values[out->value] = ir_eval_uniform(ev, o->value);
         } else if (out->kind == OUT_TABLE) {
-            ok = give_table(ref, o->node, ir_eval_node(ev, o->node), &to->tables[out->table], err);
+            ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &to->tables[out->table], err);
         } else {
             ok = give_image(ir_eval_node(ev, o->node), output_elem(ref, frame, o->node), to, i, err);
             to->grids[i].place = give_place(ev, &o->place);
@@ -163,7 +167,7 @@ static bool check_image(const RtFrame *frame, int i, const char *name, const IrE
 }
 
 static bool check_table(const RtFrame *frame, const PrimTable *got, const char *name,
-                        const IrEvalNode *want, Err *err)
+                        const PrimTable *want, Err *err)
 {
     if (got->rows != want->rows || got->columns != want->columns) {
         return err_set(err, CODE_FILES,
@@ -171,11 +175,11 @@ static bool check_table(const RtFrame *frame, const PrimTable *got, const char *
                        name, got->rows, want->rows);
     }
     for (int64_t i = 0; i < got->rows * got->columns; i++) {
-        if (!same(got->at[i], want->table[i])) {
+        if (!same(got->at[i], want->at[i])) {
             return err_set(err, CODE_FILES,
                            "%s: table '%s' differs from the reference in row %" PRId64
                            " of column '%s': %.17g instead of %.17g", frame->image, name,
-                           i % got->rows, got->names[i / got->rows], got->at[i], want->table[i]);
+                           i % got->rows, got->names[i / got->rows], got->at[i], want->at[i]);
         }
     }
     return true;
@@ -195,8 +199,10 @@ bool reference_check(void *context, const RtFrame *frame, Err *err)
                  err_set(err, CODE_FILES, "%s: value '%s' is %.17g, the reference %.17g",
                          frame->image, out->name, got, want);
         } else if (out->kind == OUT_TABLE) {
-            ok = check_table(frame, &frame->tables[out->table], out->name,
-                             ir_eval_node(ev, o->node), err);
+            PrimTable want = {.rows = 0};
+            ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &want, err) &&
+                 check_table(frame, &frame->tables[out->table], out->name, &want, err);
+            prim_table_free(&want);
         } else {
             ok = check_image(frame, i, out->name, ir_eval_node(ev, o->node), err);
         }

@@ -173,6 +173,8 @@ IrId el_store_as(Elab *el, Val v, const char *name, Span span);
 /* The image as a primitive reads it: on its own grid, with at least one plain read; a stencil is a
  * node of its own, which a pass may take back. */
 Val el_readable(Elab *el, Val v, const char *part, Span span);
+/* Labels from 1 in order without gaps: as they are, or numbered anew. */
+Val el_without_gaps(Elab *el, Val labels, Span span);
 bool el_plain_read(const Elab *el, IrExpr e, IrId *node);
 void el_name_node(Elab *el, IrId node, const char *name, Span span);
 const char *el_hint(Elab *el, const char *part);

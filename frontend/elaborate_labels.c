@@ -202,7 +202,7 @@ static const char *columns_of(Elab *el, const Wanted *m, bool space)
         for (int k = 0; k < m->n_images; k++) {
             str_addf(&s, ",%d:%s", k, header);
             if (m->n_images > 1) {
-                str_addf(&s, "=%s-%d", header, k);
+                str_addf(&s, "=%s#-%d", header, k);
             }
         }
     }
@@ -478,14 +478,18 @@ Val el_colours(Elab *el, Call *call)
     return primitive(el, node, NULL, call->span);
 }
 
-/* Labels without gaps. */
+Val el_without_gaps(Elab *el, Val labels, Span span)
+{
+    if (is_dense(el, labels)) {
+        return labels;
+    }
+    labels = el_readable(el, labels, "labels", span);
+    return renumbered(el, labels, bound_of(el, labels.expr), any_numbers(el, labels.expr), span);
+}
+
 Val el_relabel(Elab *el, Call *call)
 {
-    if (is_dense(el, call->arg[0])) {
-        return call->arg[0];
-    }
-    Val labels = el_readable(el, call->arg[0], "labels", call->span);
-    return renumbered(el, labels, bound_of(el, labels.expr), any_numbers(el, labels.expr), call->span);
+    return el_without_gaps(el, call->arg[0], call->span);
 }
 
 /* ---- distances and growth -------------------------------------------------------------- */

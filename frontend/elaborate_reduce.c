@@ -6,6 +6,7 @@
 #include "elab.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum { VALUE_SUM, VALUE_COUNT, VALUE_SQUARES, VALUE_MIN, VALUE_MAX };
@@ -20,28 +21,38 @@ typedef struct Pixels {
     IrExpr integer;      /* host: 1 when the pixels are whole numbers */
 } Pixels;
 
-/* Whether pixels are whole numbers: by type, or by the file's type behind plain copies. */
-static IrExpr is_integer(Elab *el, IrExpr e)
+/* Where pixels come from, behind plain copies: the input that has them, or 0, and their type. */
+static IrId source_of(Elab *el, IrExpr e, Elem *type)
 {
-    IrGraph *g = el->g;
     for (;;) {
-        const IrExprNode *n = ir_expr(g, e);
-        if (n->type != ELEM_F32 && n->type != ELEM_F64) {
-            return ir_const(g, 1);
-        }
+        const IrExprNode *n = ir_expr(el->g, e);
         bool read = n->op == IR_X_READ || n->op == IR_X_READAT;
-        const IrNode *from = read ? ir_node(g, n->node) : NULL;
-        if (!read) {
-            return ir_const(g, 0);
+        const IrNode *from = read ? ir_node(el->g, n->node) : NULL;
+        *type = read && from->elem != ELEM_NONE ? from->elem : n->type;
+        if (read && from->op == IR_INPUT) {
+            return n->node;
         }
-        if (from->op == IR_INPUT) {
-            return from->elem == ELEM_FILE ? ir_isint(g, n->node) : ir_const(g, 0);
-        }
-        if (from->op != IR_MAP) {
-            return ir_const(g, 0);
+        if (!read || from->op != IR_MAP || elem_is_integer(*type)) {
+            return 0;
         }
         e = from->in[0];
     }
+}
+
+static IrExpr largest_is_finite(Elab *el, IrId input)
+{
+    return ir_op2(el->g, IR_X_LT, ir_largest(el->g, input), ir_const(el->g, INFINITY));
+}
+
+/* Whether pixels are whole numbers: by their type, or by that of the file. */
+static IrExpr is_integer(Elab *el, IrExpr e)
+{
+    IrGraph *g = el->g;
+    Elem type;
+    IrId input = source_of(el, e, &type);
+    return type != ELEM_FILE ? ir_const(g, elem_is_integer(type))
+                             : ir_op3(g, IR_X_SELECT, largest_is_finite(el, input), ir_const(g, 1),
+                                      ir_const(g, 0));
 }
 
 static Pixels pixels_of(Elab *el, Val v, Span span)
@@ -138,6 +149,7 @@ Val el_count(Elab *el, Call *call)
         return el_uniform(value_of(el, v, WANT_SUM, VALUE_COUNT, call->span));
     }
     if (v.image == IR_K_LABELS) {
+        v = el_without_gaps(el, v, call->span);
         return el_uniform(ir_value(el->g, el_store(el, v, "labels", call->span), 0));
     }
     return el_uniform(value_of(el, v, WANT_SUM, VALUE_SUM, call->span));
@@ -235,6 +247,21 @@ Val el_is_whole(Elab *el, Call *call)
 {
     IrExpr whole = is_integer(el, call->arg[0].expr);
     return el_host(ir_op2(el->g, IR_X_NE, whole, ir_const(el->g, 0)));
+}
+
+/* scikit-image's range of an image: that of its type, up to 1 for floats; but what is computed here keeps
+ * the range of what it was computed from, which is bytes as a rule. */
+Val el_white(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Elem type;
+    IrId input = source_of(el, call->arg[0].expr, &type);
+    if (type == ELEM_FILE) {
+        IrExpr floats = ir_const(g, 1);
+        return el_host(ir_op3(g, IR_X_SELECT, largest_is_finite(el, input), ir_largest(g, input), floats));
+    }
+    bool words = type == ELEM_U16 || (input != 0 && elem_is_integer(type));
+    return el_host(ir_const(g, words ? elem_max(type) : input != 0 ? 1 : 255));
 }
 
 /* ---- histograms ------------------------------------------------------------------------- */

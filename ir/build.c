@@ -208,7 +208,7 @@ void ir_derive(const IrGraph *g, IrExprNode *n)
     case IR_X_PARAM:
     case IR_X_EXTENT:
     case IR_X_PIXELSIZE:
-    case IR_X_ISINT:
+    case IR_X_LARGEST:
         set(n, ELEM_F64, IR_HOST);
         break;
     case IR_X_INDEX:
@@ -285,9 +285,9 @@ IrExpr ir_pixelsize(IrGraph *g, int axis)
     return make(g, (IrExprNode){.op = IR_X_PIXELSIZE, .num = axis});
 }
 
-IrExpr ir_isint(IrGraph *g, IrId node)
+IrExpr ir_largest(IrGraph *g, IrId node)
 {
-    return make(g, (IrExprNode){.op = IR_X_ISINT, .node = node});
+    return make(g, (IrExprNode){.op = IR_X_LARGEST, .node = node});
 }
 
 IrExpr ir_index(IrGraph *g, int index)

@@ -26,6 +26,7 @@ typedef struct IrEvalNode {
     double *table;           /* tables: [column * rows + row] */
     int64_t rows;
     int columns;
+    double spacing[3];       /* tables: the size of a pixel along x, y, z */
 } IrEvalNode;
 
 typedef struct IrEval IrEval;

@@ -187,7 +187,8 @@ static const double *measured(Prim *p, size_t stride, int *columns)
         images[n_images++] = floats(p, k);
     }
     const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
-    double *out = hold(p, stride * 256 * sizeof *out);
+    int wide = ref_measure_columns(p->node->text, p->shape);
+    double *out = hold(p, stride * (size_t)wide * sizeof *out);
     if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {
         return NULL;
     }
@@ -216,6 +217,9 @@ static void run_measure(Prim *p)
     free(p->out->table);
     p->out->table = table;
     p->out->columns = columns;
+    for (int axis = 0; axis < 3; axis++) {
+        p->out->spacing[axis] = arg(p, axis);
+    }
 }
 
 /* The last column, spread over the labels 0..count; the first one is the label. */

@@ -56,7 +56,7 @@ typedef enum IrExprOp {
     IR_X_PARAM, /* num = index of a parameter of the graph */
     IR_X_EXTENT, /* num = axis, node = whose grid: its extent in pixels */
     IR_X_PIXELSIZE, /* num = axis: the first input's pixel size in micrometres */
-    IR_X_ISINT, /* node: 1 when the node's pixels are integers (an input's file type decides) */
+    IR_X_LARGEST, /* node, an input: largest value of the type of its file; inf of floats */
     IR_X_INDEX, /* num = unique number of a fold's index variable */
     IR_X_COORD, /* num = axis: the current pixel's coordinate, i32 */
     IR_X_VALUE, /* node, num = which of its values: a whole-image value, f64 */
@@ -103,7 +103,7 @@ typedef struct IrExprNode {
     IrExprOp op;
     Elem type;   /* BOOL, I32, U32, F32 or F64 */
     IrRank rank;
-    IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, ISINT */
+    IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
     double num;
     IrExpr a, b, c;
     /* READ and READAT: */
@@ -254,7 +254,7 @@ IrExpr ir_const_typed(IrGraph *g, double value, Elem type);
 IrExpr ir_param(IrGraph *g, int param);
 IrExpr ir_extent(IrGraph *g, IrId node, int axis);
 IrExpr ir_pixelsize(IrGraph *g, int axis);
-IrExpr ir_isint(IrGraph *g, IrId node);
+IrExpr ir_largest(IrGraph *g, IrId node);
 IrExpr ir_index(IrGraph *g, int index);
 IrExpr ir_coord(IrGraph *g, int axis);
 IrExpr ir_value(IrGraph *g, IrId node, int which);

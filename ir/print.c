@@ -185,8 +185,8 @@ static void print_plain(const Printer *p, const IrExprNode *n)
     case IR_X_PIXELSIZE:
         str_addf(p->out, "pixelsize(%s)", AXIS[(int)n->num]);
         break;
-    case IR_X_ISINT:
-        str_addf(p->out, "isint(%%%u)", n->node);
+    case IR_X_LARGEST:
+        str_addf(p->out, "largest(%%%u)", n->node);
         break;
     case IR_X_INDEX:
         str_addf(p->out, "#%d", (int)n->num);

@@ -245,7 +245,7 @@ static IrExpr operator(Reader *r, const char *word)
     return intern(r, n);
 }
 
-/* extent(%1, x), isint(%1), pixelsize(x), coord(x): takes no expressions. */
+/* extent(%1, x), largest(%1), pixelsize(x), coord(x): takes no expressions. */
 static bool special(Reader *r, IrExprNode *n)
 {
     if (read_accept(r, "extent(")) {
@@ -253,8 +253,8 @@ static bool special(Reader *r, IrExprNode *n)
         n->node = read_node_id(r);
         read_expect(r, ",");
         n->num = read_axis(r, IR_AXES);
-    } else if (read_accept(r, "isint(")) {
-        n->op = IR_X_ISINT;
+    } else if (read_accept(r, "largest(")) {
+        n->op = IR_X_LARGEST;
         n->node = read_node_id(r);
     } else if (read_accept(r, "pixelsize(")) {
         n->op = IR_X_PIXELSIZE;

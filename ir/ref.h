@@ -76,8 +76,9 @@ void ref_window_rank(const double *v, RefShape s, const RefWindowRank *how, doub
 /*
  * measure.  `columns` as in nodes.def MEASURE: comma-separated column names; names with an image
  * in front as "k:name" use image k (0-based).  Fills rows for present labels; *rows is their
- * number; out[column * (count + 1) + row].  Returns the number of columns.
+ * number; out[column * (count + 1) + row].  Both return the number of columns, 0 on failure.
  */
+int ref_measure_columns(const char *columns, RefShape s);
 int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s,
                 uint32_t count, const char *columns, const double spacing[3], double *out,
                 int64_t *rows);

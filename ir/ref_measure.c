@@ -495,14 +495,25 @@ static void sort_pixels(const uint32_t *labels, RefShape s, uint32_t count, size
     }
 }
 
+static bool parse_columns(const char *columns, RefShape s, MeasureList *list)
+{
+    Err err = {0};
+    return measure_parse(columns, s.d > 1 ? 3 : 2, list, &err);
+}
+
+int ref_measure_columns(const char *columns, RefShape s)
+{
+    MeasureList list;
+    return parse_columns(columns, s, &list) ? list.columns : 0;
+}
+
 int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s,
                 uint32_t count, const char *columns, const double spacing[3], double *out,
                 int64_t *rows)
 {
-    Err err = {0};
     MeasureList list;
     *rows = 0;
-    if (!measure_parse(columns, s.d > 1 ? 3 : 2, &list, &err) || list.images > n_images) {
+    if (!parse_columns(columns, s, &list) || list.images > n_images) {
         return 0;
     }
     Measuring m = {.list = &list,

@@ -28,7 +28,7 @@
  * %2[x = e, y = e, c = e, border = reflect, outside = e] with offsets, %2@[...] at a position,
  * %5.1 a whole-image value, %7{e} a look-up; f32(e) a conversion, sat_u8(e) a saturating one;
  * sum(#0 in e .. e where e nth e, e) a fold; @f(e, e) a function of the graph; extent(%1, x),
- * pixelsize(x), isint(%1) and coord(x); everything else is an operator of exprs.def with its
+ * pixelsize(x), largest(%1) and coord(x); everything else is an operator of exprs.def with its
  * operands.  In a fold `apart` stands before a product that is rounded before it is added, and before
  * a fold that is a sequence of its own.  e!pixel has a higher rank than its operands ask for.  What a node uses several times
  * is named by a line t1 = e in front of the node's expressions.

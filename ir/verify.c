@@ -191,7 +191,7 @@ static void check_expr(const IrGraph *g, IrExpr e, void *ctx)
         check_read(c, n);
         break;
     case IR_X_EXTENT:
-    case IR_X_ISINT:
+    case IR_X_LARGEST:
         require(c, ir_node(g, n->node)->op == IR_INPUT, "asks for the extent of what is no input");
         break;
     case IR_X_FOLD:

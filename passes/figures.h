@@ -14,7 +14,7 @@ typedef struct DeviceFigures {
     double copy_gb;  /* 10^9 bytes a second that a copy moves, read and written */
     double giga_ops; /* 10^9 float operations a second */
     double local_gb; /* 10^9 bytes a second from local memory */
-    double launch_us; /* from the begin of a kernel that does nothing to that of the next one */
+    double launch_us; /* of a kernel that does nothing, of many in a row */
 } DeviceFigures;
 
 /* The row of the table whose name is a part of `name` (upper or lower case); NULL: the first one.  NULL

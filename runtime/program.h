@@ -35,7 +35,7 @@ typedef enum HostOp {
     HOST_PARAM,     /* a = parameter */
     HOST_EXTENT,    /* a = input, b = axis (0 x, 1 y, 2 z, 3 c) */
     HOST_PIXELSIZE, /* a = axis; micrometres, of the first input; absent: the run fails */
-    HOST_ISINT,     /* a = input: 1 when its file has integer pixels */
+    HOST_LARGEST,   /* a = input: largest value of its file's type; inf of floats */
     HOST_ELEMSIZE,  /* a = input: bytes of its pixels */
     HOST_INDEX,     /* a = index variable of an enclosing fold or table */
     HOST_FOLD,      /* a = body, b = lo, c = hi, num = index variable, d = HostFold, e = where */
@@ -239,8 +239,6 @@ typedef struct ProgStep {
     bool plain;            /* PRIMITIVE: its inputs are pixels as they are stored, not computed ones */
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
     int at_most;           /* LOOP */
-    int ended;             /* LOOP: value slot that is 1 in rounds that are of no use any more, for the
-                              readers in it (READ_ENDED of prim.h); 0: none */
     const ProgCarry *carries; /* END */
     int n_carries;
     double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */

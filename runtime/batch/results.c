@@ -35,36 +35,6 @@ static int compare_rows(const void *a, const void *b)
     return p->key < q->key ? -1 : 1;
 }
 
-/* Puts the rows of a table in order of a column, from 1; negative: largest first. */
-static bool sort_table(PrimTable *table, int by, Err *err)
-{
-    int64_t rows = table->rows;
-    int column = abs(by) - 1;
-    if (by == 0 || column >= table->columns || rows < 2) {
-        return true;
-    }
-    SortRow *order = malloc((size_t)rows * sizeof *order);
-    double *sorted = malloc((size_t)rows * sizeof *sorted);
-    bool ok = order != NULL && sorted != NULL;
-    for (int64_t i = 0; ok && i < rows; i++) {
-        double v = table->at[column * rows + i];
-        order[i] = (SortRow){by < 0 ? -v : v, i};
-    }
-    if (ok) {
-        qsort(order, (size_t)rows, sizeof *order, compare_rows);
-    }
-    for (int k = 0; ok && k < table->columns; k++) {
-        double *at = table->at + k * rows;
-        for (int64_t i = 0; i < rows; i++) {
-            sorted[i] = at[order[i].row];
-        }
-        memcpy(at, sorted, (size_t)rows * sizeof *sorted);
-    }
-    free(order);
-    free(sorted);
-    return ok || no_memory(err);
-}
-
 static bool copy_table(const PrimTable *from, PrimTable *to, Err *err)
 {
     size_t columns = (size_t)from->columns;
@@ -161,6 +131,35 @@ bool results_download(Exec *exec, Results *r, Err *err)
     return true;
 }
 
+bool results_sort(PrimTable *table, int by, Err *err)
+{
+    int64_t rows = table->rows;
+    int column = abs(by) - 1;
+    if (by == 0 || column >= table->columns || rows < 2) {
+        return true;
+    }
+    SortRow *order = malloc((size_t)rows * sizeof *order);
+    double *sorted = malloc((size_t)rows * sizeof *sorted);
+    bool ok = order != NULL && sorted != NULL;
+    for (int64_t i = 0; ok && i < rows; i++) {
+        double v = table->at[column * rows + i];
+        order[i] = (SortRow){by < 0 ? -v : v, i};
+    }
+    if (ok) {
+        qsort(order, (size_t)rows, sizeof *order, compare_rows);
+    }
+    for (int k = 0; ok && k < table->columns; k++) {
+        double *at = table->at + k * rows;
+        for (int64_t i = 0; i < rows; i++) {
+            sorted[i] = at[order[i].row];
+        }
+        memcpy(at, sorted, (size_t)rows * sizeof *sorted);
+    }
+    free(order);
+    free(sorted);
+    return ok || no_memory(err);
+}
+
 bool results_finish(Exec *exec, Results *r, Err *err)
 {
     const Program *p = r->program;
@@ -169,7 +168,7 @@ bool results_finish(Exec *exec, Results *r, Err *err)
     memcpy(r->values, values, (size_t)p->n_values * sizeof *values);
     for (int i = 0; i < p->n_tables; i++) {
         TRY(copy_table(exec_table(exec, i), &r->tables[i], err));
-        TRY(sort_table(&r->tables[i], p->tables[i].sort, err));
+        TRY(results_sort(&r->tables[i], p->tables[i].sort, err));
     }
     return true;
 }

@@ -33,6 +33,8 @@ bool results_finish(Exec *exec, Results *results, Err *err);
 size_t results_image_bytes(const Exec *exec, const Program *program);
 /* The pixels of all images, between the two steps; not after a run in parts. */
 bool results_download(Exec *exec, Results *results, Err *err);
+/* Puts the rows of a table in order of a column, from 1; negative: largest first; 0: leaves them. */
+bool results_sort(PrimTable *table, int by, Err *err);
 /* True for an output whose results are pixels. */
 bool results_is_image(const ProgOutput *output);
 void results_free(Results *results); /* NULL is allowed */

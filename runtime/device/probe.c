@@ -6,8 +6,9 @@
  */
 #include "probe.h"
 
+#include "../host/stopwatch.h"
+
 #include <stdio.h>
-#include <string.h>
 
 enum {
     ROUNDS = 7,
@@ -82,26 +83,31 @@ static bool copies(Device *dev, DevMem *from, DevMem *to, size_t bytes, double *
     return true;
 }
 
-/* The least time that `times` launches in a row take. */
-static bool kernels(Device *dev, DevMem *out, const char *name, size_t groups, int times, double *best,
-                    Err *err)
+static bool find_kernel(Device *dev, const char *name, DevKernel **kernel, Err *err)
 {
     char text[sizeof TEXT + 120];
     DevProgram *program;
-    DevKernel *kernel;
-    double took;
     snprintf(text, sizeof text, "#define STEPS %d\n#define GROUP %d\n#define READS %d\n%s", STEPS, GROUP,
              READS, TEXT);
-    TRY(dev_program(dev, "probe", text, "", &program, err));
-    TRY(dev_kernel(program, name, &kernel, err));
+    return dev_program(dev, "probe", text, "", &program, err) && dev_kernel(program, name, kernel, err);
+}
+
+static bool launch(Device *dev, DevKernel *kernel, DevMem *out, int n_args, size_t groups, Err *err)
+{
     const DevArg args[] = {dev_mem(out), dev_float(0.9999f), dev_float(0.5f)};
     const size_t all[3] = {groups, 1, 1}, group[3] = {GROUP, 1, 1};
-    int n_args = strcmp(name, "probe") == 0 ? 3 : 1;
+    return dev_launch(dev, kernel, args, n_args, all, group, "probe", err);
+}
+
+static bool runs(Device *dev, DevMem *out, const char *name, int n_args, size_t groups, double *best,
+                 Err *err)
+{
+    DevKernel *kernel;
+    double took;
+    TRY(find_kernel(dev, name, &kernel, err));
     for (int i = 0; i < ROUNDS; i++) {
         TRY(seconds(dev, &took, err));
-        for (int k = 0; k < times; k++) {
-            TRY(dev_launch(dev, kernel, args, n_args, all, group, name, err));
-        }
+        TRY(launch(dev, kernel, out, n_args, groups, err));
         TRY(seconds(dev, &took, err));
         *best = took > 0 && took < *best ? took : *best;
     }
@@ -113,19 +119,43 @@ bool probe_device(Device *dev, Probe *out, Err *err)
     const DeviceInfo *info = dev_info(dev);
     size_t bytes = (size_t)(info->cpu ? 64 : 512) << 20;
     size_t groups = (size_t)(info->units > 0 ? info->units : 1) * GROUPS_A_UNIT;
-    double copy = 1e9, work = 1e9, local = 1e9, launches = 1e9;
+    double copy = 1e9, work = 1e9, local = 1e9;
     DevMem *from = NULL, *to = NULL;
     bool ok = dev_alloc(dev, bytes, &from, err) && dev_alloc(dev, bytes, &to, err) &&
-              copies(dev, from, to, bytes, &copy, err) &&
-              kernels(dev, to, "probe", groups, 1, &work, err) &&
-              kernels(dev, to, "probe_local", groups, 1, &local, err) &&
-              kernels(dev, to, "probe_nothing", 1, LAUNCHES, &launches, err);
+              copies(dev, from, to, bytes, &copy, err) && runs(dev, to, "probe", 3, groups, &work, err) &&
+              runs(dev, to, "probe_local", 1, groups, &local, err);
     dev_free(dev, from);
     dev_free(dev, to);
     double steps = 1e-9 * (double)groups * GROUP * STEPS;
     *out = (Probe){.copy_gb = 2e-9 * (double)bytes / copy,
                    .giga_ops = 2 * steps * WIDE / work,
-                   .local_gb = 16 * steps * READS / local,
-                   .launch_us = 1e6 * launches / LAUNCHES};
+                   .local_gb = 16 * steps * READS / local};
+    return ok;
+}
+
+static bool many_launches(Device *dev, DevMem *out, uint64_t *best, Err *err)
+{
+    DevKernel *kernel;
+    TRY(find_kernel(dev, "probe_nothing", &kernel, err));
+    for (int i = 0; i < ROUNDS; i++) {
+        TRY(dev_finish(dev, err));
+        uint64_t begin = stopwatch_now();
+        for (int k = 0; k < LAUNCHES; k++) {
+            TRY(launch(dev, kernel, out, 1, 1, err));
+        }
+        TRY(dev_finish(dev, err));
+        uint64_t took = stopwatch_now() - begin;
+        *best = took < *best ? took : *best;
+    }
+    return true;
+}
+
+bool probe_launch(Device *dev, double *us, Err *err)
+{
+    DevMem *out = NULL;
+    uint64_t best = UINT64_MAX;
+    bool ok = dev_alloc(dev, sizeof(float), &out, err) && many_launches(dev, out, &best, err);
+    dev_free(dev, out);
+    *us = 1e-3 * (double)best / LAUNCHES;
     return ok;
 }

@@ -7,7 +7,7 @@
 #include "exec_state.h"
 
 #include "../host/convert.h"
-#include "exec_loop.h"
+#include "exec_carry.h"
 #include "parts_run.h"
 
 #include <math.h>
@@ -78,7 +78,6 @@ static void drop_arena(Exec *exec)
 
 static void unbind(Exec *exec)
 {
-    exec_loop_forget(exec);
     drop_slices(exec);
     exec_built_free(exec->built);
     exec_plan_free(exec->plan);
@@ -163,7 +162,7 @@ bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *
 static bool slice_all(Exec *exec, Err *err)
 {
     const ExecPlan *plan = exec->plan;
-    uint64_t bytes = (uint64_t)exec_plan_values(exec->program) * sizeof(double);
+    uint64_t bytes = (uint64_t)(exec->program->n_values + 1) * sizeof(double);
     TRY(exec_slice(exec, plan->values_at, bytes, &exec->values_mem, err));
     for (int i = 0; !plan->parts && i < exec->program->n_buffers; i++) {
         TRY(exec_slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i],
@@ -364,10 +363,33 @@ static bool run_primitive(Exec *exec, int s, Err *err)
     return prim_find(step->primitive)->run(&call);
 }
 
-bool exec_steps(Exec *exec, int from, int to, Err *err)
+static bool run_steps(Exec *exec, int from, int to, Err *err);
+
+static bool run_loop(Exec *exec, int s, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    int end = exec->plan->steps[s].end;
+    bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
+    double before = NAN, now = NAN;
+    for (int round = 0; round < exec->plan->steps[s].rounds; round++) {
+        TRY(run_steps(exec, s + 1, end, err));
+        TRY(exec_carry(exec->program, exec->dev, s, end, exec->mem, exec->values_mem, err));
+        if (watch) { /* after all else of the round: the host waits for it */
+            TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->value * sizeof now, &now,
+                         sizeof now, err));
+        }
+        if (watch && now == before) {
+            break;
+        }
+        before = now;
+    }
+    return true;
+}
+
+static bool run_steps(Exec *exec, int from, int to, Err *err)
 {
     static bool (*const runs[])(Exec *, int, Err *) = {
-        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
+        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = run_loop};
     for (int s = from; s < to; s++) {
         StepKind kind = exec->program->steps[s].kind;
         TRY(!exec_stopped(exec, err));
@@ -451,7 +473,7 @@ bool exec_run(Exec *exec, Err *err)
         exec->place[i] = exec_place_all(exec->plan, i);
     }
     TRY(exec_write_counts(exec, err));
-    TRY(exec_steps(exec, 0, program->n_steps, err));
+    TRY(run_steps(exec, 0, program->n_steps, err));
     TRY(dev_finish(exec->dev, err));
     exec->ran = true;
     return true;

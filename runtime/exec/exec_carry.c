@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD_GROUP = 32 };
-
 /* The buffers that take part: carries first. */
 typedef struct Exchange {
     int n, n_carries;
@@ -134,42 +132,8 @@ static bool carry_images(const Program *program, Device *dev, int loop, int end,
     return ok;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
-
-/* One work-item reads all values before it writes any; bits are copied, not numbers. */
-static void carry_text(const ProgStep *step, FILE *out)
-{
-    for (int i = 0; i < step->n_carries; i++) {
-        if (step->carries[i].is_value) {
-            fprintf(out, "        const ulong next%d = values[%d];\n", i, step->carries[i].next);
-        }
-    }
-    for (int i = 0; i < step->n_carries; i++) {
-        if (step->carries[i].is_value) {
-            fprintf(out, "        values[%d] = next%d;\n", step->carries[i].carry, i);
-        }
-    }
-}
-
-/* By one group, which copies together. */
-static const char AHEAD[] =
-    "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
-    "    const bool ended = values[ENDED] != 0;\n"
-    "    const ulong now = values[WATCHED];\n"
-    "    for (int i = (int)get_local_id(0); !ended && i < VALUES; i += GROUP) {\n"
-    "        values[COPY + i] = values[i];\n"
-    "    }\n"
-    "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
-    "    if (get_local_id(0) == 0) {\n"
-    "        const bool still = as_double(now) == as_double(values[2 * COPY]);\n"
-    "        const ulong flag = as_ulong(ended || still ? 1.0 : 0.0);\n"
-    "        values[ENDED] = flag;\n"
-    "        values[2 * COPY] = now;\n"
-    "        values[2 * COPY + 1 + which] = flag;\n"
-    "    }\n";
-
-/* `last` NULL: the carries alone.  Owned by the caller (free); NULL when memory is out. */
-static char *values_text(const ProgStep *step, const ExecCarryEnd *last)
+/* One work-item that reads all values before it writes any; bits are copied, not numbers. */
+static char *values_text(const ProgStep *step)
 {
     char *text = NULL;
     size_t size;
@@ -177,16 +141,18 @@ static char *values_text(const ProgStep *step, const ExecCarryEnd *last)
     if (!out) {
         return NULL;
     }
-    if (last) {
-        fprintf(out,
-                "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-                "enum { WATCHED = %d, ENDED = %d, VALUES = %d, COPY = %d, GROUP = %d };\n",
-                last->watched, last->ended, last->n_values, last->copy, AHEAD_GROUP);
+    fputs("kernel void carry(global ulong *values)\n{\n", out);
+    for (int i = 0; i < step->n_carries; i++) {
+        if (step->carries[i].is_value) {
+            fprintf(out, "    const ulong next%d = values[%d];\n", i, step->carries[i].next);
+        }
     }
-    fputs("kernel void carry(global ulong *values, int which)\n{\n", out);
-    fputs("    if (get_local_id(0) == 0) {\n", out);
-    carry_text(step, out);
-    fprintf(out, "    }\n%s}\n", last ? AHEAD : "");
+    for (int i = 0; i < step->n_carries; i++) {
+        if (step->carries[i].is_value) {
+            fprintf(out, "    values[%d] = next%d;\n", step->carries[i].carry, i);
+        }
+    }
+    fputs("}\n", out);
     if (fclose(out) != 0) {
         free(text);
         return NULL;
@@ -194,31 +160,27 @@ static char *values_text(const ProgStep *step, const ExecCarryEnd *last)
     return text;
 }
 
-bool exec_carry_ahead(const ProgStep *end, const ExecCarryEnd *last, int which, Device *dev,
-                      DevMem *values, Err *err)
+bool exec_carry_values(const ProgStep *step, Device *dev, DevMem *values, Err *err)
 {
-    static const size_t one[3] = {1, 1, 1}, group[3] = {AHEAD_GROUP, 1, 1};
-    char *text = values_text(end, last);
+    static const size_t one[3] = {1, 1, 1};
+    int n = 0;
+    for (int i = 0; i < step->n_carries; i++) {
+        n += step->carries[i].is_value;
+    }
+    if (n == 0) {
+        return true;
+    }
+    char *text = values_text(step);
     DevProgram *program;
     DevKernel *kernel;
     if (!text) {
         return err_set(err, CODE_MEMORY, "out of host memory for a kernel's text");
     }
-    const DevArg args[] = {dev_mem(values), dev_int(which)};
     bool ok = dev_program(dev, "carry", text, NULL, &program, err) &&
               dev_kernel(program, "carry", &kernel, err) &&
-              dev_launch(dev, kernel, args, 2, one, last ? group : one, "carry", err);
+              dev_launch(dev, kernel, (DevArg[]){dev_mem(values)}, 1, one, one, "carry", err);
     free(text);
     return ok;
-}
-
-bool exec_carry_values(const ProgStep *step, Device *dev, DevMem *values, Err *err)
-{
-    int n = 0;
-    for (int i = 0; i < step->n_carries; i++) {
-        n += step->carries[i].is_value;
-    }
-    return n == 0 || exec_carry_ahead(step, NULL, 0, dev, values, err);
 }
 
 bool exec_carry(const Program *program, Device *dev, int loop, int end, DevMem **mem,

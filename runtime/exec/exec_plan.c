@@ -8,7 +8,6 @@
 #include "exec_plan.h"
 
 #include "../../base/strips.h"
-#include "exec_loop.h"
 #include "parts.h"
 #include "plan.h"
 
@@ -66,11 +65,6 @@ void exec_shape(ExecTarget *target, int shape)
 {
     target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
     target->lx = COLUMNS / target->px;
-}
-
-size_t exec_plan_values(const Program *program)
-{
-    return 2 * ((size_t)program->n_values + 1) + EXEC_LOOP_VALUES;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -506,7 +500,7 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
         const ProgBuffer *b = &program->buffers[i];
         list[i] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, b->onto, 0};
     }
-    uint64_t bytes = (uint64_t)exec_plan_values(program) * sizeof(double);
+    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
     list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
     for (int s = 0; s < program->n_steps; s++) {
         int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
@@ -582,7 +576,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 /* What a plan in parts leaves for the values, which come behind everything else. */
 static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 {
-    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
+    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
     return values + target->alignment + (target->max_alloc ? values : 0);
 }
 
@@ -661,7 +655,7 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
         }
         return false;
     }
-    uint64_t values = (uint64_t)exec_plan_values(plan->program) * sizeof(double);
+    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
     uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
                   target->alignment;
     if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {

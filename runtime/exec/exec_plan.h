@@ -89,9 +89,6 @@ uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err);
 
-/* Doubles that the values take: twice, for loops that run ahead (exec_loop.c), and a few more. */
-size_t exec_plan_values(const Program *program);
-
 /* The step that finds this value. */
 int exec_plan_reduction(const Program *program, int value);
 

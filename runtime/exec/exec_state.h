@@ -48,12 +48,8 @@ struct Exec {
     uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void);
     Staging *staging; /* NULL until rows go through it */
-    double ended[2];  /* what rounds of a loop said, once the mark is reached (exec_loop.c) */
-    DevMark *told[2];
 };
 
-/* Steps from .. to - 1, in one piece. */
-bool exec_steps(Exec *exec, int from, int to, Err *err);
 /* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */
 bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err);
 /* Where all of a buffer's image is. */

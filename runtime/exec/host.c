@@ -194,8 +194,8 @@ static double eval_node(Eval *e, const HostNode *node)
         return (double)inputs[node->a].extent[node->b];
     case HOST_PIXELSIZE:
         return eval_pixel_size(e, node->a);
-    case HOST_ISINT:
-        return elem_is_integer(inputs[node->a].elem);
+    case HOST_LARGEST:
+        return elem_max(inputs[node->a].elem);
     case HOST_ELEMSIZE:
         return (double)elem_size(inputs[node->a].elem);
     case HOST_INDEX:

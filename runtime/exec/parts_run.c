@@ -14,7 +14,6 @@
 #include "parts_run.h"
 
 #include "exec_carry.h"
-#include "exec_loop.h"
 #include "parts_boxes.h"
 
 #include <math.h>
@@ -630,7 +629,6 @@ static bool run_loop(Run *run, int loop)
     const ProgStep *step = &run->program->steps[s];
     bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
     double before = NAN, now = NAN;
-    TRY(exec_loop_begin(run->exec, s, run->err));
     for (int round = 0; round < run->plan->steps[s].rounds; round++) {
         TRY(run_range(run, loop + 1, end));
         if (watch) {

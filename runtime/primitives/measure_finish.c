@@ -154,9 +154,7 @@ static bool begin_table(const Measuring *m, PrimTable *table)
     if (table->names == NULL || table->integer == NULL) {
         return measuring_no_memory(m);
     }
-    const double *s = m->frame.spacing;
-    bool unit = s[0] == 1 && s[1] == 1 && (list->dims == 2 || s[2] == 1);
-    measure_names(list, unit, table->names, table->integer);
+    measure_names(list, m->frame.spacing, table->names, table->integer);
     return true;
 }
 

@@ -18,9 +18,6 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
- * Where a reader has  #define READ_ENDED condition , it is in a loop whose rounds are not waited for: while
- * the condition holds, nothing that is read matters any more.
- *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
  * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
@@ -136,7 +133,6 @@ typedef struct Primitive {
                                                     part.pass and state, which may be NULL: scratch may
                                                     grow from pass to pass.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
-    bool ahead; /* in one piece: it never waits, writes nothing but values, and heeds READ_ENDED */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */

@@ -111,7 +111,6 @@ static int passes(const PrimCall *call)
 const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
-                               .ahead = true,
                                .passes = passes,
                                .programs = 1,
                                .program = program_of,

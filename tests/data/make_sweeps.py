@@ -135,7 +135,11 @@ for i in IMAGES:
              v - gaussian(v, 1), 1e-3)
         case('divide_by_gaussian_background', i, 'output a = divide_by_gaussian_background(image + 100, 1)',
              (v + 100) / gaussian(v + 100, 1))
-        case('unsharp', i, 'output a = unsharp(image, 0.8, 2)', v + 2 * (v - gaussian(v, 0.8)), 1e-3)
+        blurred = gaussian(v, 0.8, 'symmetric')
+        sharp = v + 2 * (v - blurred)
+        if v.shape != (2, 2, 3):  # taken for a colour picture
+            same(sharp, filters.unsharp_mask(v, 0.8, 2, preserve_range=True), 1e-6)
+        case('unsharp', i, 'output a = unsharp(image, 0.8, 2)', sharp, 1e-3)
         g = gaussian(v, 1)
         case('laplacian_of_gaussian', i, 'output a = laplacian_of_gaussian(image, 1)',
              sum(along(g, (1, -2, 1), k, 'edge', 0) for k in range(v.ndim)), 1e-2)
@@ -474,6 +478,16 @@ def painted(labels, values):
     return np.where(labels > 0, np.r_[0, values][labels], 0)
 
 
+def within(labels, mask):
+    """The nearest label for each pixel of a mask; parts of it that hold none stay 0."""
+    if labels.max() == 0:
+        return labels
+    nearest = ndi.distance_transform_edt(labels == 0, return_distances=False, return_indices=True)
+    parts = measure.label(mask)
+    seeded = np.isin(parts, parts[labels > 0]) & mask
+    return renumber(np.where(seeded, labels[tuple(nearest)], 0))
+
+
 COUNTS = {2: {1: 4, 2: 8}, 3: {1: 6, 2: 18, 3: 26}}
 for i in IMAGES:
     v, t = i.float, files.level(95, i.kind)
@@ -501,9 +515,7 @@ for i in IMAGES:
         nearest = ndi.distance_transform_edt(labels == 0, return_distances=False, return_indices=True)
         case('voronoi', i, L + 'output a = voronoi(labels)', labels[tuple(nearest)], 0)
     for mode in ('thick', 'inner', 'outer'):
-        want = segmentation.find_boundaries(labels, mode=mode) if mode != 'outer' else \
-            segmentation.find_boundaries(labels) & (labels == 0)
-        case('boundaries', i, L + f'output a = boundaries(labels, {mode})', want, 0)
+        case('boundaries', i, L + f'output a = boundaries(labels, {mode})', segmentation.find_boundaries(labels.astype(np.int32), mode=mode), 0)
     sieve = (np.indices(v.shape).sum(0) % 3 == 0) & mask
     case('mask_labels', i, L + 'output a = mask_labels(labels, (x_of(labels) + y_of(labels) + z_of(labels)) % 3 == 0)',
          renumber(np.where(sieve, labels, 0)), 0)
@@ -565,11 +577,13 @@ for i in IMAGES:
         around[(1,) * n] = False
         spots = gaussian(v, 0.7)
         spots = (spots > windows(spots, around, 'constant', -INF).max(0)) & region
-        seeds = measure.label(spots)
-        if seeds.max() > 0:
-            nearest = ndi.distance_transform_edt(seeds == 0, return_distances=False, return_indices=True)
-            case('voronoi_otsu', i, 'output a = voronoi_otsu(image, 0.7, 1)',
-                 renumber(np.where(region, seeds[tuple(nearest)], 0)), 0)
+        case('voronoi_otsu', i, 'output a = voronoi_otsu(image, 0.7, 1)', within(measure.label(spots), region), 0)
+        core = ndi.binary_erosion(region, box(n), border_value=1)
+        case('eroded_otsu', i, 'output a = eroded_otsu(image, 1, 1)', within(measure.label(core), region), 0)
+    if i in FINITE:
+        peaks = measure.label(v > files.level(110, i.kind))
+        case('masked_voronoi', i, f'peaks = label(image > {files.level(110, i.kind)})\n'
+             f'output a = masked_voronoi(peaks, image > {files.level(70, i.kind)})', within(peaks, v > files.level(70, i.kind)), 0)
     if i in FINITE:
         step = files.level(70, i.kind) - files.level(0, i.kind)
         parts = measure.label(np.floor(v / step).astype(int), background=0, connectivity=1)
@@ -586,7 +600,8 @@ for i in IMAGES:
     blocks = (np.indices(v.shape) // 2).sum(0) % 4
     B = 'labels = label_equal((x_of(image) // 2 + y_of(image) // 2 + z_of(image) // 2) % 4, {})\n'.format(2 * n)
     touching = measure.label(blocks, background=0, connectivity=1)
-    case('boundaries', i, B + 'output a = boundaries(labels)', segmentation.find_boundaries(touching), 0)
+    for mode in ('thick', 'inner', 'outer'):
+        case('boundaries', i, B + f'output a = boundaries(labels, {mode})', segmentation.find_boundaries(touching.astype(np.int32), mode=mode), 0)
     case('clear_border', i, B + 'output a = clear_border(labels)', renumber(segmentation.clear_border(touching)), 0)
 
 # ---- measures -------------------------------------------------------------------------------
@@ -685,6 +700,75 @@ for i in IMAGES:
         case('rotate', i, 'output a = rotate(image, 30)',
              transform.rotate(wide, 30, order=1, preserve_range=True)[12:-12, 12:-12], 1e-3)
 
+# ---- what is told of images, kernels and footprints -------------------------------------------
+
+for i in IMAGES:
+    v, n = i.float, i.ndim
+    at, zero = np.indices(v.shape), np.zeros(v.shape)
+    extent = dict(zip('zyx'[-n:], v.shape))
+    size = {'x': 0.5, 'y': 0.5, 'z': 1.25}
+    for name, axis in (('width', 'x'), ('height', 'y'), ('depth', 'z')):
+        case(name, i, f'output a = x_of(image) * 0 + {name}(image)', zero + extent.get(axis, 1), 0)
+    for k, axis in enumerate('zyx'[-n:]):
+        case(f'{axis}_of', i, f'output a = {axis}_of(image)', at[k], 0)
+        case('pixel_size', i, f'output a = {axis}_of(image) * pixel_size({axis})', at[k] * size[axis])
+    case('dimensions', i, 'output a = x_of(image) + dimensions(image)', at[-1] + n, 0)
+    case('has_axis', i, 'output a = x_of(image) + (1 if has_axis(image, z) else 2)', at[-1] + 4 - n, 0)
+    case('channels', i, 'output a = x_of(image) + channels(image)', at[-1] + 1, 0)
+    case('canvas', i, 'c = canvas(image, width = 3)\noutput a = f32(x_of(c)) + c', np.indices(v.shape[:-1] + (3,))[-1], 0)
+    case('ramp', i, 'output a = ramp(x = 7, y = 2) * 2', np.arange(7) * 2 + np.zeros((2, 1)), 0)
+    case('pick', i, 'output a = pick(x_of(image) - 1, [5, 7, 2])', np.array([5, 7, 2])[np.clip(at[-1] - 1, 0, 2)], 0)
+    t = files.level(70, i.kind)
+    case('number', i, f'output a = number(image > {t}) * 3', (v > t) * 3, 0)
+    case('f32', i, f'output a = f32(label(image > {t}))', measure.label(v > t), 0)
+    case('is_mask', i, f'output a = x_of(image) + (1 if is_mask(image > {t}) and not is_mask(image) else 0)', at[-1] + 1, 0)
+    case('is_list', i, 'output a = x_of(image) + (1 if is_list([1, 2]) else 0)', at[-1] + 1, 0)
+    case('list_length', i, 'output a = x_of(image) + list_length([4, 4, 4])', at[-1] + 3, 0)
+    case('known_zero', i, 'output a = x_of(image) + (1 if known_zero(0) and not known_zero(2) else 0)', at[-1] + 1, 0)
+    case('parts', i, f'p = parts(image where image > {t})\noutput a = p.image if p.mask else 0', np.where(v > t, v, 0), 0)
+    whole = i.kind != 'f32'
+    case('is_whole', i, 'output a = x_of(image) + (1 if is_whole(image) else 0)', at[-1] + whole, 0)
+    case('white', i, 'output a = image / white(image) + x_of(image) * white(image * 2)',
+         v / {'u8': 255, 'u16': 65535, 'f32': 1}[i.kind] + at[-1] * 255, 1e-6)
+    case('footprint_has', i, 'output a = x_of(image) + (1 if footprint_has(disk(1), 1) and not footprint_has(disk(1), 1, 1) '
+         'else 0)', at[-1] + 1, 0)
+    case('is_literal', i, 'output a = x_of(image) + (1 if is_literal([[1, 0, 1]]) and not is_literal(disk(1)) else 0)',
+         at[-1] + 1, 0)
+    case('is_large', i, 'output a = x_of(image) + (1 if is_large(image, box(30)) and not is_large(image, box([1, 1])) else 0)'
+         if n == 2 else 'output a = x_of(image) + (1 if is_large(image, box(30)) else 0)', at[-1] + 1, 0)
+    case('window_rank', i, 'output a = window_rank(image, 50, box(1))', np.sort(windows(v, box(n)), 0)[3**n // 2], 0)
+    case('kernel_extent', i, 'output a = x_of(image) + kernel_extent([[1, 0, -1, 0]]).x', at[-1] + 4, 0)
+    case('kernel_radius', i, 'output a = x_of(image) + kernel_radius([[1, 0, -1]]).x', at[-1] + 1, 0)
+    if i not in FINITE:
+        continue
+    case('turned', i, 'output a = max_filter(image, turned([[1, 1, 0]]))',
+         np.maximum(v, windows(v, box(n))[3**n // 2 + 1]), 0)
+    line = np.array([1, -2, 4]).reshape((1,) * (n - 1) + (3,))
+    case('literal_kernel', i, 'output a = literal_kernel(image, [[1, -2, 4]], reflect, true)',
+         ndi.convolve(v, line, mode='reflect'))
+    case('squared_border', i, 'w = image * image\noutput a = w[dx = 1, border = squared_border(constant(3))]',
+         np.pad(v, [(0, 0)] * (n - 1) + [(0, 1)], constant_values=3)[..., 1:] ** 2)
+    case('f64', i, 'w = f64(image)\noutput a = f32(w * w - (w - 1) * (w + 1))', zero + 1, 1e-6)
+    case('constant', i, 'output a = image[dx = -1, border = constant(3)]',
+         np.pad(v, [(0, 0)] * (n - 1) + [(1, 0)], constant_values=3)[..., :-1], 0)
+    estimate = v + 100
+    for _ in range(2):
+        estimate = estimate * gaussian((v + 100) / np.maximum(gaussian(estimate, 0.8), 1e-6), 0.8)
+    case('richardson_lucy', i, 'output a = richardson_lucy(image + 100, 0.8, 2)', estimate, 1e-4)
+    case('li_counted', i, V + 'li_counted(image)', [filters.threshold_li(i.array) if whole else np.nan])
+    for factor in (2, 1.5):
+        case('scale', i, f'output a = scale(image, {factor})', transform.resize(
+            v, np.rint(np.array(v.shape) * factor), order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+    if min(v.shape[-2:]) > 1:
+        case('crop', i, 'output a = crop(image, 1, 1)', v[..., 1:, 1:], 0)
+        case('crop', i, 'output a = crop(image, width = 2, height = 2)', v[..., :2, :2], 0)
+    if n == 2:
+        case('c_of', i, f'rgb = label2rgb(label(image > {t}))\noutput a = c_of(rgb) + 10 * channels(rgb)',
+             np.arange(3)[:, None, None] + 30 + zero, 0)
+        paint = np.rint(color.label2rgb(measure.label(v > t), bg_label=0) * 255)
+        case('colours', i, f'output a = colours(label(image > {t}))', np.moveaxis(paint, -1, 0), 0)
+        case('rgb2gray', i, f'output a = rgb2gray(colours(label(image > {t})))', color.rgb2gray(paint / 255) * 255, 1e-4)
+
 # ---- colour ---------------------------------------------------------------------------------
 
 for i in FLAT:
@@ -694,14 +778,14 @@ for i in FLAT:
         L = f'labels = label(image > {files.level(95, i.kind)})\n'
         case('label2rgb', i, L + 'output a = label2rgb(labels)',
              np.moveaxis(np.rint(color.label2rgb(labels, bg_label=0) * 255), -1, 0), 0)
-        if i.kind == 'u8':
-            want = color.label2rgb(labels, i.array, bg_label=0, alpha=0.3)
-            paint = np.rint(color.label2rgb(labels, bg_label=0) * 255)
-            mixed = np.float32(0.3) * paint.astype(np.float32) + np.float32(0.7) * v[..., None].astype(np.float32)
-            assert np.abs(mixed - want * 255).max() < 0.2  # the palette in bytes
-            case('label2rgb', i, L + 'output a = label2rgb(labels, image)', np.moveaxis(np.rint(mixed), -1, 0), 0)
-
-
+        f = np.float32
+        paint = np.rint(color.label2rgb(labels, bg_label=0) * 255).astype(f)
+        white = {'u8': 255, 'u16': 65535, 'f32': 1}[i.kind]
+        mixed = f(0.4) * paint + f(0.6) * i.array[..., None].astype(f) * f(255 / white)
+        want = color.label2rgb(labels, i.array, bg_label=0, alpha=0.4)
+        assert np.allclose(mixed, want * 255, 1e-3, 0.2)  # the palette in bytes
+        case('label2rgb', i, L + 'output a = label2rgb(labels, image, 0.4)',
+             np.moveaxis(np.clip(np.rint(mixed), 0, 255), -1, 0), 0)
         if i.kind == 'u8' and i.pattern == 'plain':
             image = np.rint(color.label2rgb(labels, bg_label=0) * 255).astype(np.uint8)
             case('rgb2hed', i, L + 'output a = rgb2hed(label2rgb(labels))',

@@ -139,8 +139,8 @@ static void context_is_seen(void **state)
     assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_PARAM, .a = 1})), -3, 0);
     assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_EXTENT, .a = 0, .b = 1})), 480, 0);
     assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_EXTENT, .a = 1, .b = 0})), 7, 0);
-    assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_ISINT, .a = 0})), 1, 0);
-    assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_ISINT, .a = 1})), 0, 0);
+    assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_LARGEST, .a = 0})), 65535, 0);
+    assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_LARGEST, .a = 1})), INFINITY, 0);
     assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_ELEMSIZE, .a = 0})), 2, 0);
     assert_float_equal(eval(b, add(b, (HostNode){.op = HOST_PIXELSIZE, .a = 0})), 0.25, 0);
     assert_int_equal(b->err.code, CODE_OK);

@@ -270,6 +270,14 @@ static void columns_are_parsed(void **state)
     assert_string_equal(list.at[2].header, "green");
     assert_true(measure_parse("3d,centroid,moments", 2, &list, &err));
     assert_int_equal(list.columns, 67);
+    /* The image's number comes last, as in scikit-image. */
+    char names[4][64];
+    bool integer[4];
+    assert_true(measure_parse("label,1:mean=mean#-1,1:centroid_weighted=centroid_weighted#-1", 2, &list, &err));
+    measure_names(&list, (const double[3]){1, 1, 1}, names, integer);
+    assert_string_equal(names[1], "mean-1");
+    assert_string_equal(names[2], "centroid_weighted-0-1");
+    assert_string_equal(names[3], "centroid_weighted-1-1");
     assert_false(measure_parse("label,wonder", 2, &list, &err));
     assert_string_equal(err.text, "'wonder' is nothing that can be measured");
     err_clear(&err);

@@ -168,9 +168,9 @@ static void binaries_stand_in_for_compiling(void **state)
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
 
-/* Rounds are enqueued before it is known whether the one before was the last: what these make of the values
- * must not show, whether the loop ends by itself or by counting, and whatever still changes. */
-static void rounds_that_come_too_many_do_not_show(void **state)
+/* A loop ends with the round after which the watched value has kept still, or by counting, whatever else still
+ * changes. */
+static void loops_end_where_they_should(void **state)
 {
     (void)state;
     static const char *const LOOPS[] = {
@@ -309,6 +309,47 @@ static void measures_know_the_spacing(void **state)
     free((void *)(uintptr_t)image.pixels);
 }
 
+/* More columns than a byte counts, as all moments of a volume have: the last ones are those of a table of
+ * their own. */
+static void tables_may_be_wide(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must(
+        "test.pipe", "input image[z, y, x]\nlabels = label(image > 120)\n"
+                     "output a = measure(labels, image, moments, moments_central, moments_normalized, "
+                     "moments_weighted, moments_weighted_central, area, mean)\n"
+                     "output b = measure(labels, image, area, mean)\n");
+    IrEvalInput image = both_image(9, 8, 7, 1, ELEM_U8, 3, 1);
+    IrEval *ev;
+    Err err = {0};
+    assert_true(ir_eval(g, &image, NULL, &ev, &err));
+    const IrEvalNode *wide = ir_eval_node(ev, g->outputs.at[0].node);
+    const IrEvalNode *own = ir_eval_node(ev, g->outputs.at[1].node);
+    assert_int_equal(wide->columns, 1 + 5 * 64 + 2);
+    assert_true(wide->rows > 0 && wide->rows == own->rows);
+    const double *last = wide->table + (wide->columns - 2) * wide->rows;
+    for (int64_t i = 0; i < 2 * own->rows; i++) {
+        assert_true(last[i] == own->table[own->rows + i]);
+    }
+    ir_eval_free(ev);
+    free((void *)(uintptr_t)image.pixels);
+}
+
+/* Not the largest number that a file has. */
+static void objects_are_counted(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must("test.pipe", "input cells[y, x] : labels\noutput n = count(cells)\n");
+    static const double PIXELS[] = {0, 7, 7, 300, 0, 3};
+    IrEvalInput cells = {.extent = {3, 2, 1, 1}, .elem = ELEM_U16, .pixels = PIXELS};
+    IrEval *ev;
+    Err err = {0};
+    assert_true(ir_eval(g, &cells, NULL, &ev, &err));
+    assert_true(ir_eval_uniform(ev, g->outputs.at[0].value) == 3);
+    ir_eval_free(ev);
+    check("input cells[y, x] : labels\noutput n = count(cells)\n");
+}
+
 /* A table that is only there for one of its columns, again in every round. */
 static void columns_of_tables_are_pixels(void **state)
 {
@@ -410,11 +451,13 @@ int main(void)
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
         TEST(binaries_stand_in_for_compiling),
-        TEST(rounds_that_come_too_many_do_not_show),
+        TEST(loops_end_where_they_should),
         TEST(limits_of_clipping_are_not_rounded),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),
         TEST(measures_know_the_spacing),
+        TEST(tables_may_be_wide),
+        TEST(objects_are_counted),
         TEST(columns_of_tables_are_pixels),
         TEST(labels_of_any_numbers_are_coloured),
         TEST(functions_take_many_arguments),

@@ -318,7 +318,7 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
     barrier(CLK_LOCAL_MEM_FENCE);
 
     float own_ahead[VISIT_COUNT], own_v[VISIT_COUNT];
-    VisitWalk own_walk = visit_walk(READ_ARGS, READ_ENDED ? 0 : own_tiles, own_w, own_h, own_ahead);
+    VisitWalk own_walk = visit_walk(READ_ARGS, own_tiles, own_w, own_h, own_ahead);
     bool own_more = true;
     while (own_more) {
         for (int own_turn = 0; own_turn < RANK_TURN && own_more; own_turn++) {

@@ -268,8 +268,7 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
     const int own_y0 = (int)(own_row - (uint)own_plane * own_down) * REDUCE_BLOCK_ROWS;
 
-    reduce_block_columns(READ_ARGS, own_w, READ_ENDED ? 0 : own_h, own_x0, own_y0, own_plane,
-                         own_lanes);
+    reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
     reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
     for (int own_q = own_item; own_q < REDUCE_QUANTITIES; own_q += VISIT_GROUP) {
         if (reduce_is_wanted(own_q)) {

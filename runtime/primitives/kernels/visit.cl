@@ -41,10 +41,6 @@
 #define VISIT_STEP_X (VISIT_MODE == VISIT_ALONG ? VISIT_GROUP : 0)
 #define VISIT_STEP_Y (VISIT_MODE == VISIT_DOWN ? 1 : 0)
 
-#ifndef READ_ENDED
-#define READ_ENDED false
-#endif
-
 #define VISIT_INLINE static inline __attribute__((always_inline))
 #define VISIT_KERNEL kernel __attribute__((reqd_work_group_size(VISIT_GROUP, 1, 1)))
 
