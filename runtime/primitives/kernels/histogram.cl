@@ -76,13 +76,14 @@ VISIT_INLINE uint histogram_bin_of(const RangeBins *r, const HistogramGuess *g, 
 {
 #if HISTOGRAM_INTEGER
     const float offset = v - r->lo;
-    return (v >= r->lo) & (v <= r->hi) & (offset < (float)r->bins) ? (uint)offset : HISTOGRAM_NO_BIN;
+    return ((v >= r->lo) & (v <= r->hi) & (offset < (float)r->bins)) ? (uint)offset
+                                                                      : HISTOGRAM_NO_BIN;
 #else
     const float place = fmin(fmax(fma(v, g->norm, g->offset), g->low), g->high);
     const float rounded = place + 0x1.8p23f, rest = place - (rounded - 0x1.8p23f);
     const bool sure = fabs(rest) <= g->sure;
     *doubts |= sure ? 0 : 1u << k;
-    return sure & (v >= r->lo) & (v <= r->hi) ? as_uint(rounded) : HISTOGRAM_NO_BIN;
+    return (sure & (v >= r->lo) & (v <= r->hi)) ? as_uint(rounded) : HISTOGRAM_NO_BIN;
 #endif
 }
 

@@ -291,7 +291,7 @@ VISIT_INLINE void rank_tally(const float *v, float low, float high, local float 
         tally->to_high += v[k] <= high;
         full &= v[k] == v[k];
         held[tally->held] = v[k];
-        tally->held += (v[k] < high) & !to_low ? VISIT_GROUP : 0;
+        tally->held += ((v[k] < high) & !to_low) ? VISIT_GROUP : 0;
     }
     tally->count += VISIT_COUNT;
     if (!full) {

@@ -19,7 +19,7 @@
 #else
 #define REDUCE_SELECTS 0
 #endif
-#define REDUCE_FINISHED 32 /* partial results that a work-item reads at once */
+#define REDUCE_FINISHED (VISIT_CPU_SHAPE ? 1 : 32) /* partial results that a work-item reads at once */
 
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
 
@@ -60,6 +60,14 @@ VISIT_INLINE double reduce_eight(int quantity, const local double *lanes, int st
     return of[0];
 }
 
+/* Adds the upper half of some lanes to the lower half. */
+VISIT_INLINE void reduce_halve(int quantity, int step, local double *lanes)
+{
+    for (int t = (int)get_local_id(0); t < step; t += VISIT_GROUP) {
+        lanes[t] = reduce_combined(quantity, lanes[t], lanes[t + step]);
+    }
+}
+
 /* Adds the upper half of each row of lanes to the lower half until one is left, the row's first; the rows are
  * of the quantities from the first on.  On GPUs a row has 32 work-items, which take three halvings at once;
  * the whole group comes here. */
@@ -67,12 +75,14 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
 {
     barrier(CLK_LOCAL_MEM_FENCE);
 #if VISIT_CPU_SHAPE
-    for (int r = 0; r < rows; r++) {
-        for (int step = REDUCE_LANES / 2; step > 0 && reduce_is_wanted(first + r); step /= 2) {
-            for (int t = 0; t < step; t++) {
-                lanes[r][t] = reduce_combined(first + r, lanes[r][t], lanes[r][t + step]);
+    for (int step = REDUCE_LANES / 2; step > 0; step /= 2) {
+#pragma unroll
+        for (int r = 0; r < rows; r++) {
+            if (reduce_is_wanted(first + r)) {
+                reduce_halve(first + r, step, lanes[r]);
             }
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 #else
     const int r = (int)get_local_id(0) / 32, t = (int)get_local_id(0) % 32, q = first + r;
@@ -95,27 +105,21 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
 
 #if !REDUCE_FED
 
-/* Adds a number to running values of a column. */
-#define REDUCE_ADD_NUMBER(v, sum, squares)                                                         \
+/* Adds a pixel to running values of a column; NaN is not a pixel. */
+#define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
     do {                                                                                           \
+        const bool there_ = !isnan(v);                                                             \
         if (REDUCE_WANTED & 3) {                                                                   \
-            const double x_ = (double)(v);                                                         \
+            const double x_ = (double)(there_ ? (v) : 0.0f);                                       \
             if (REDUCE_WANTED & 1) {                                                               \
                 sum += x_;                                                                         \
+                count += there_;                                                                   \
             }                                                                                      \
             if (REDUCE_WANTED & 2) {                                                               \
                 const double square_ = x_ * x_;                                                    \
                 squares += square_;                                                                \
             }                                                                                      \
         }                                                                                          \
-    } while (0)
-
-/* Adds a pixel; NaN is not a pixel. */
-#define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
-    do {                                                                                           \
-        const bool there_ = !isnan(v);                                                             \
-        REDUCE_ADD_NUMBER(there_ ? (v) : 0.0f, sum, squares);                                      \
-        count += there_;                                                                           \
         if (REDUCE_WANTED & 4) {                                                                   \
             low = fmin(low, v);                                                                    \
             high = fmax(high, v);                                                                  \
@@ -200,7 +204,9 @@ VISIT_INLINE void reduce_add(const float *v, ReduceColumn *column)
     } else {
 #pragma unroll
         for (int k = 0; k < REDUCE_AHEAD; k++) {
-            REDUCE_ADD_NUMBER(v[k], column->sum, column->squares);
+            const double x = (double)v[k], square = x * x;
+            column->sum += x;
+            column->squares += square;
             column->low = fmin(column->low, v[k]);
             column->high = fmax(column->high, v[k]);
         }
@@ -217,7 +223,9 @@ VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int ow
     const int own_bottom = min(own_y0 + REDUCE_BLOCK_ROWS, own_h);
     ReduceColumn own_column = {0, 0, INFINITY, -INFINITY, 0};
     float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
-    reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    if (own_y0 < own_bottom) {
+        reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
+    }
     for (int own_y = own_y0; own_y < own_bottom; own_y += 2 * REDUCE_AHEAD) {
         const int own_next = own_y + REDUCE_AHEAD, own_after = own_next + REDUCE_AHEAD;
         if (own_next < own_bottom) {

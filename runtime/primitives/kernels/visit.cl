@@ -70,7 +70,7 @@ typedef struct VisitWalk {
 
 VISIT_INLINE VisitBatch visit_batch(const VisitWalk *walk)
 {
-    const int w = walk->w, h = walk->h, batch = walk->batch;
+    const int w = walk->w, batch = walk->batch;
     const int x0 = (int)(walk->x * VISIT_TILE_W), y0 = (int)(walk->row * VISIT_TILE_H);
     VisitBatch b = {0, 0, (int)walk->plane, 0, 0};
 #if VISIT_CPU_SHAPE
@@ -81,17 +81,17 @@ VISIT_INLINE VisitBatch visit_batch(const VisitWalk *walk)
     b.y = y0 + batch;
 #endif
 #if VISIT_MODE == VISIT_DOWN
-    b.to = b.x < w && b.y < h ? VISIT_COUNT : 0;
+    b.to = b.x < w && b.y < walk->h ? VISIT_COUNT : 0;
     b.x = min(b.x, w - 1);
-    b.y = visit_moved(b.y, y0, VISIT_COUNT, 1, h, &b.from);
+    b.y = visit_moved(b.y, y0, VISIT_COUNT, 1, walk->h, &b.from);
 #elif VISIT_MODE == VISIT_ALONG
     const int start = b.x - (int)get_local_id(0);
     b.x = visit_moved(b.x, start, VISIT_COUNT * VISIT_GROUP, VISIT_GROUP, w, &b.from);
     b.to = start < w ? VISIT_COUNT : 0;
 #else
-    b.to = b.x < w && b.y < h;
+    b.to = b.x < w && b.y < walk->h;
     b.x = min(b.x, w - 1);
-    b.y = min(b.y, h - 1);
+    b.y = min(b.y, walk->h - 1);
 #endif
     return b;
 }
