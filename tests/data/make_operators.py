@@ -74,7 +74,7 @@ case('mode_filter', flat, 'output a = mode_filter(floor(image / 40), 1, border =
      np.array([[np.bincount(np.pad(F // 40, 1, mode='symmetric').astype(int)[j:j + 3, i:i + 3].ravel()).argmax()
                 for i in range(17)] for j in range(13)]), 0)
 case('unsharp', flat, 'output a = unsharp(image, 1, 2)',
-     F + 2 * (F - ndi.gaussian_filter(F, 1, mode='nearest')), 1e-4)
+     F + 2 * (F - ndi.gaussian_filter(F, 1, mode='reflect')), 1e-4)
 case('convolve', flat, 'output a = convolve(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])',
      signal.convolve2d(F, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode='same'))
 case('convolve_full', flat, 'output a = convolve(image, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], mode = full)',
