@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -40,6 +41,8 @@ static struct PendingSlot {
     atomic_ullong key; /* hash of the name */
     char name[PATH_BYTES];
 } pending[PENDING_MAX];
+
+static atomic_bool over; /* no file is begun any more */
 
 /* FNV-1a: temporary names are random already, 64 bits keep them apart. */
 static unsigned long long key_of(const char *name)
@@ -301,6 +304,10 @@ bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
                            "cannot write '%s': more than %d outputs are being written at once",
                            path, PENDING_MAX);
         }
+        if (atomic_load(&over)) {
+            pending_remove(temp);
+            return err_set(err, CODE_INTERRUPTED, "interrupted before '%s' was begun", path);
+        }
         *fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (*fd >= 0) {
             return true;
@@ -349,13 +356,23 @@ void file_discard(const char *temp, int fd)
     pending_remove(temp);
 }
 
-void file_discard_all(void)
+static void unlink_pending(void)
 {
     for (int i = 0; i < PENDING_MAX; i++) {
         if (atomic_load(&pending[i].state) == SLOT_PENDING) {
             unlink(pending[i].name);
         }
     }
+}
+
+/* Another thread may be about to open what is pending already: it has a moment, and is swept behind. */
+void file_discard_all(void)
+{
+    enum { MOMENT_MS = 10 };
+    atomic_store(&over, true);
+    unlink_pending();
+    (void)poll(NULL, 0, MOMENT_MS);
+    unlink_pending();
 }
 
 bool file_put(int fd, const void *data, size_t size)

@@ -29,7 +29,7 @@ bool file_make_folder(const char *path, Err *err);
  * (fsync, close, rename, sync of the folder) or file_discard (close, unlink) ends it; a commit
  * that fails discards, so that the descriptor is closed either way; a descriptor that the writer
  * has already closed is given as -1.  Names that are pending are unlinked by file_discard_all,
- * which is safe to call from a signal handler.
+ * which is safe to call from a signal handler and is the end: no file is begun after it.
  */
 bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err);
 bool file_commit(const char *temp, const char *path, int fd, Err *err);

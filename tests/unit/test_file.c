@@ -188,23 +188,34 @@ static void test_long_names(void **state)
     assert_int_equal(entries(), 0);
 }
 
+/* In a process of its own: afterwards no file can be begun. */
 static void test_discard_all(void **state)
 {
-    char temp[3][4096];
-    int fd[3];
+    char path[4][512], temp[4][4096];
+    int fd[4], status;
     Err err = {0};
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        char name[8] = {(char)('a' + i), 0};
-        assert_true(file_temp(scratch_path(name), temp[i], sizeof temp[i], &fd[i], &err));
+    for (int i = 0; i < 4; i++) { /* another process has another folder */
+        const char name[] = {(char)('a' + i), 0};
+        snprintf(path[i], sizeof path[i], "%s", scratch_path(name));
     }
-    assert_true(file_commit(temp[1], scratch_path("b"), fd[1], &err));
-    assert_int_equal(entries(), 3);
-    file_discard_all();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        bool ok = true;
+        for (int i = 0; i < 3; i++) {
+            ok = ok && file_temp(path[i], temp[i], sizeof temp[i], &fd[i], &err);
+        }
+        ok = ok && file_commit(temp[1], path[1], fd[1], &err) && access(temp[0], F_OK) == 0;
+        file_discard_all();
+        ok = ok && !file_temp(path[3], temp[3], sizeof temp[3], &fd[3], &err) &&
+             err.code == CODE_INTERRUPTED;
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     assert_int_equal(entries(), 1); /* what was committed stays */
     assert_content(scratch_path("b"), "");
-    file_discard(temp[0], fd[0]);
-    file_discard(temp[2], fd[2]);
     unlink(scratch_path("b"));
 }
 
