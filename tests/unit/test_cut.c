@@ -54,8 +54,8 @@ static void each_example(Try try)
         }
         arena_free(&arena);
     }
-    arena_free(&table);
     assert_true(tried > ops->n || only != NULL);
+    arena_free(&table);
 }
 
 static const Program *program_of(IrGraph *g)
