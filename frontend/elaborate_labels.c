@@ -21,8 +21,8 @@ static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
     };
     double value;
     int ndim = el_ndim(el, call->arg[0]);
-    if (call->arg[param].kind != VAL_NUMBER) {
-        return fallback > ndim ? ndim : fallback;
+    if (call->arg[param].kind != VAL_NUMBER) { /* an image without axes is labelled as along one */
+        return ndim < 1 ? 1 : fallback > ndim ? ndim : fallback;
     }
     bool constant = el_constant(el, call->arg[param], &value);
     for (size_t i = 0; constant && i < sizeof KNOWN / sizeof *KNOWN; i++) {
