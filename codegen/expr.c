@@ -291,6 +291,32 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
                         float_text(arena, (double)(1.0f / (float)by->num), false));
 }
 
+/* A factor, or what is subtracted from, that is known when kernels are compiled: any but those given. */
+static bool may_become(CgContext *cx, IrExpr e, bool (*other)(double v))
+{
+    const IrExprNode *n = ir_expr(cx->k->g, e);
+    return n->rank <= IR_INDEX && (n->op != IR_X_CONST || !other(n->num));
+}
+
+static bool is_not_negative(double v)
+{
+    return v >= 0;
+}
+
+static bool is_not_zero(double v)
+{
+    return v != 0;
+}
+
+/* Whole numbers that compilers may find to be another one's negation, which px_plain is about. */
+static bool may_negate(CgContext *cx, const IrExprNode *n)
+{
+    return n->type == ELEM_I32 &&
+           ((n->op == IR_X_MUL &&
+             (may_become(cx, n->a, is_not_negative) || may_become(cx, n->b, is_not_negative))) ||
+            (n->op == IR_X_SUB && may_become(cx, n->a, is_not_zero)));
+}
+
 static const char *operator_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
@@ -313,7 +339,8 @@ static const char *operator_text(CgContext *cx, const IrExprNode *n)
             operand[i] = name_value(cx, ir_expr(cx->k->g, child[i])->type, operand[i]);
         }
     }
-    return substitute(arena, text, operand);
+    text = substitute(arena, text, operand);
+    return may_negate(cx, n) ? arena_printf(arena, "px_plain(%s)", text) : text;
 }
 
 static const char *saturate_text(CgContext *cx, const IrExprNode *n)
@@ -402,6 +429,10 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     if (fold->fused && n.op == IR_X_MUL) {
         const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
         return arena_printf(arena, "fma(%s, %s, %s)", a, b, acc);
+    }
+    if (integer && fold->fold == IR_FOLD_SUM && n.op == IR_X_MUL) {
+        const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
+        return arena_printf(arena, "px_add(%s, px_mul(%s, %s))", acc, a, b);
     }
     const char *v = atom(arena, cg_expr(cx, body));
     switch (fold->fold) {

@@ -741,6 +741,20 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 #define px_neg(a) _Generic((a), PxU32 : px_neg_u32, default : px_neg_i32)(a)
 #endif
 
+/*
+ * px_plain: the number itself, no longer known to be the negation of another one.  For Hopper, ptxas (CUDA 13.0)
+ * makes one instruction, VIMNMX3, of min(min(a, -b), c), forgets that it has no sign for its second operand,
+ * and drops it.  Of what is added here only we know that it is always 0; the addition replaces the negation.
+ */
+static inline int px_plain(int a)
+{
+#ifdef PX_OPENCL
+    return (int)((PxU32)a + (PxU32)get_global_offset(2));
+#else
+    return a;
+#endif
+}
+
 static inline PX_OVERLOAD int PX_ADD_I32(int a, int b)
 {
     return (int)((PxU32)a + (PxU32)b);
@@ -773,7 +787,7 @@ static inline PX_OVERLOAD PxU32 PX_MUL_U32(PxU32 a, PxU32 b)
 
 static inline PX_OVERLOAD int PX_NEG_I32(int a)
 {
-    return (int)(0u - (PxU32)a);
+    return px_plain((int)(0u - (PxU32)a));
 }
 
 static inline PX_OVERLOAD PxU32 PX_NEG_U32(PxU32 a)
