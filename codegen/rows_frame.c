@@ -106,17 +106,17 @@ static void define_turns(Rows *r, Str *out)
         str_add(out, "#define TURNS 1\n");
         return;
     }
-    Str columns;
-    str_init(&columns, r->k->arena);
+    Str bytes;
+    str_init(&bytes, r->k->arena);
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
         if (!t->own) {
-            str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
+            str_addf(&bytes, "%sTILE_BYTES(%s, %s)", bytes.n > 0 ? " + " : "", t->kept, t->width);
         }
     }
     const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
     str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", cg_define_int(r->k, r->steps, macro),
-             columns.n > 0 ? columns.at : "0");
+             bytes.n > 0 ? bytes.at : "0");
 }
 
 void rows_begin_text(Rows *r, Str *out)

@@ -60,6 +60,7 @@ static double fitted(double v, Elem elem)
 {
     return elem == ELEM_BOOL   ? fmod(v, 2) >= 1
            : elem_is_integer(elem) ? fmin(fmax(v, elem_min(elem)), elem_max(elem))
+           : elem == ELEM_F32      ? (double)(float)v
                                    : v;
 }
 
