@@ -8,8 +8,11 @@
  * In parts the labels of each part are marked first, then each part is painted, one channel at a time.  There
  * the bitmap is of as many as there are (of_value); arbitrary ones are in a tree (id_tree.h).
  *
+ * Where there are two bitmaps, a GPU keeps the runs of labels from the first reading for the second one.  They lie
+ * where the larger bitmaps would: when some id is large, the labels themselves are read again.
+ *
  * Scratch: 12 bits for each possible key of a bitmap, or what a tree takes.  Bytes moved per pixel on a GPU:
- * 4 labels, 0.1 bitmap; 4 labels, 3 out.
+ * 4 labels, 0.1 bitmap, 0.5 runs; 0.5 runs, 3 out; without runs 4 labels, 0.1 bitmap; 4 labels, 3 out.
  */
 #include "id_tree.h"
 #include "prim_lanes.h"
@@ -22,11 +25,12 @@ typedef enum Numbers { DENSE, OF_PIPELINE, ARBITRARY } Numbers;
 
 enum {
     ITEMS = 256,
-    COLUMNS = 4,        /* COMPACT_COLUMNS of kernels/compact.cl */
-    MARKED_ROWS = 16,   /* COMPACT_ROWS */
-    BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
-    WRITTEN_ROWS = 4,   /* COLOURS_ROWS of kernels/colours.cl */
+    BLOCK_WORDS = 1024, /* COMPACT_BLOCK of kernels/compact.cl */
+    COLUMN_ROWS = 32,   /* COLOURS_COLUMN of kernels/colours.cl */
+    MARKED = 2,         /* COLOURS_MARKED */
     QUAD = 4,           /* COLOURS_QUAD */
+    WRITTEN_ROWS = 8,   /* COLOURS_ROWS */
+    RUNS_WORDS = 4,     /* of a column's runs */
     GPU_SCAN = 256,
     FEW_GROUPS = 512,   /* of kernels that mostly do nothing */
     MOST_FEW = 1 << 25, /* ids of the first bitmap where larger ones have another way: to clear and count more
@@ -45,7 +49,8 @@ typedef struct Colours {
     int planes;                        /* of labels */
     size_t few, many, second; /* words of the first bitmap in round 0, in round 2, and of the second */
     int rest;                          /* digits that the second bitmap leaves */
-    DevMem *large, *at_first, *at_second; /* slices of scratch */
+    size_t runs;                          /* words of all runs; 0: there is no room */
+    DevMem *large, *at_first, *at_second, *at_runs; /* slices of scratch */
 } Colours;
 
 static size_t divided_up(size_t a, size_t b)
@@ -94,6 +99,10 @@ static Colours layout(const PrimCall *call)
         c.rest = LABEL_BITS - digits;
         c.second = words_of((size_t)1 << digits);
         c.many = words_of((size_t)1 << (places + c.rest));
+        size_t columns = (size_t)c.planes * divided_up((size_t)call->h, COLUMN_ROWS) *
+                         (size_t)call->out[0].pitch;
+        bool fit = room_of(c.few) + RUNS_WORDS * columns <= room_of(c.many) + room_of(c.second);
+        c.runs = fit ? RUNS_WORDS * columns : 0;
     }
     return c;
 }
@@ -123,9 +132,10 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     (void)which;
     char defines[150];
     snprintf(defines, sizeof defines,
-             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COLOURS_DENSE %d\n%s",
+             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COLOURS_DENSE %d\n"
+             "#define COLOURS_RUNS %d\n%s",
              scan_group(call), visit_is_cpu(call) ? 1 : ITEMS, (Numbers)call->arg[0] == DENSE,
-             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
+             layout(call).runs > 0, has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -141,12 +151,12 @@ static bool read_labels(const Colours *c, const char *kernel, size_t groups, int
                        dev_int(call->out[0].pitch), dev_int(lanes),   dev_int(c->rest),
                        dev_int(round),         dev_mem(c->large),     dev_mem(c->at_first),
                        dev_uint(c->few),       dev_uint(c->many),     dev_mem(c->at_second),
-                       dev_uint(c->second)};
+                       dev_uint(c->second),    dev_mem(c->at_runs)};
     for (int i = 0; i < n_more; i++) {
-        args[13 + i] = more[i];
+        args[14 + i] = more[i];
     }
     if (c->tree != NULL) {
-        id_tree_args(c->tree, args + 13 + n_more);
+        id_tree_args(c->tree, args + 14 + n_more);
         n_more += ID_TREE_ARGS;
     }
     return visit_launch(call, &(VisitLaunch){.program = c->program,
@@ -155,16 +165,16 @@ static bool read_labels(const Colours *c, const char *kernel, size_t groups, int
                                              .groups = groups,
                                              .group = ITEMS,
                                              .args = args,
-                                             .n_args = 13 + n_more});
+                                             .n_args = 14 + n_more});
 }
 
 static bool mark(const Colours *c, int round)
 {
     const PrimCall *call = c->call;
-    int columns = (call->w + COLUMNS - 1) / COLUMNS;
+    int columns = (call->w + MARKED - 1) / MARKED;
     int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
-    size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
-    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, MARKED_ROWS);
+    size_t across = divided_up((size_t)call->w, (size_t)MARKED << lanes);
+    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, COLUMN_ROWS);
     size_t groups = across * divided_up(strips, (size_t)(ITEMS >> lanes));
     const DevArg more[] = {dev_uint(groups)};
     return read_labels(c, "colours_mark", round == 0 || groups < FEW_GROUPS ? groups : FEW_GROUPS, lanes,
@@ -233,10 +243,11 @@ static bool mark_part(const Colours *c)
 static bool write(const Colours *c)
 {
     const PrimCall *call = c->call;
-    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, WRITTEN_ROWS);
-    size_t items = strips * ((size_t)call->out[0].pitch / QUAD);
+    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, COLUMN_ROWS);
+    size_t quads = ITEMS / (COLUMN_ROWS / WRITTEN_ROWS); /* of a group */
+    size_t groups = strips * divided_up((size_t)call->out[0].pitch / QUAD, quads);
     const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_mem(call->out[0].mem)};
-    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 2);
+    return read_labels(c, "colours_write", groups, 0, 0, more, 2);
 }
 
 static bool run_pass(const Colours *c)
@@ -265,11 +276,20 @@ static bool run_tree(Colours *c)
     IdTree tree;
     TRY(id_tree_open(c->call, &tree));
     c->tree = &tree;
-    c->at_first = c->at_second = c->large = tree.at[tree.level];
+    c->at_first = c->at_second = c->at_runs = c->large = tree.at[tree.level];
     c->few = c->many = tree.words[tree.level];
     bool ok = run_level(c);
     id_tree_close(c->call, &tree);
     return ok;
+}
+
+/* Words of scratch; what has none is never looked at, and stands for any. */
+static bool slice(const Colours *c, size_t from, size_t words, DevMem **part)
+{
+    const PrimCall *call = c->call;
+    *part = c->large;
+    return words == 0 || dev_slice(call->dev, call->scratch, from * sizeof(uint32_t),
+                                   words * sizeof(uint32_t), part, call->err);
 }
 
 static bool run(PrimCall *call)
@@ -280,19 +300,15 @@ static bool run(PrimCall *call)
     if (has_tree(call)) {
         return run_tree(&c);
     }
-    size_t word = sizeof(uint32_t), first = room_of(c.many), second = room_of(c.second);
-    bool ok = dev_slice(call->dev, call->scratch, 0, HEADER * word, &c.large, call->err);
-    c.at_first = c.at_second = c.large;
-    if (ok && first > 0) {
-        ok = dev_slice(call->dev, call->scratch, HEADER * word, first * word, &c.at_first, call->err);
+    size_t first = room_of(c.many), second = room_of(c.second), few = room_of(c.few);
+    c.at_first = c.at_second = c.at_runs = c.large = NULL;
+    bool ok = slice(&c, 0, HEADER, &c.large) && slice(&c, HEADER, first, &c.at_first) &&
+              slice(&c, HEADER + first, second, &c.at_second) &&
+              slice(&c, HEADER + few, c.runs, &c.at_runs) && run_pass(&c);
+    DevMem *const slices[] = {c.at_runs, c.at_second, c.at_first};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        dev_free(call->dev, slices[i] != c.large ? slices[i] : NULL);
     }
-    if (ok && second > 0) {
-        ok = dev_slice(call->dev, call->scratch, (HEADER + first) * word, second * word, &c.at_second,
-                       call->err);
-    }
-    ok = ok && run_pass(&c);
-    dev_free(call->dev, c.at_second != c.large ? c.at_second : NULL);
-    dev_free(call->dev, c.at_first != c.large ? c.at_first : NULL);
     dev_free(call->dev, c.large);
     return ok;
 }
