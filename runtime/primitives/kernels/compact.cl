@@ -200,8 +200,9 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
 
 #endif
 
-/* Counts a block of words; `sums` has an element for each work-item of the group, all of which come here. */
-COMPACT_INLINE void compact_count_block(local uint *sums, CompactBits bits, uint group)
+/* Counts a block of words and returns their sum; `sums` has an element for each work-item of the group, all of which
+ * come here. */
+COMPACT_INLINE uint compact_count_block(local uint *sums, CompactBits bits, uint group)
 {
     const uint each = COMPACT_BLOCK / COMPACT_GROUP;
     const uint item = (uint)get_local_id(0);
@@ -215,16 +216,18 @@ COMPACT_INLINE void compact_count_block(local uint *sums, CompactBits bits, uint
         bits.before[i] = (ushort)before;
         before += (uint)popcount(bits.bitmap[i]);
     }
-    if (item == 0) {
-        bits.sums[group] = all;
-    }
+    return all;
 }
 
 kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
 compact_count(global uint *scratch, uint words)
 {
     local uint sums[COMPACT_GROUP];
-    compact_count_block(sums, compact_bits(scratch, words), (uint)get_group_id(0));
+    const CompactBits bits = compact_bits(scratch, words);
+    const uint sum = compact_count_block(sums, bits, (uint)get_group_id(0));
+    if (get_local_id(0) == 0) {
+        bits.sums[get_group_id(0)] = sum;
+    }
 }
 
 #ifdef COMPACT_KEEPS
