@@ -26,8 +26,8 @@ static bool shares(const Rows *r)
     return any;
 }
 
-/* Starts the loads of the rows of the turn that begins with row `from`. */
-static void write_fetches(Rows *r, int indent, const char *from, Str *out)
+/* Starts the loads of the rows of the turn that begins with row `from` and takes them from side `to`. */
+static void write_fetches(Rows *r, int indent, const char *from, const char *to, Str *out)
 {
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
@@ -37,8 +37,8 @@ static void write_fetches(Rows *r, int indent, const char *from, Str *out)
             str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
                      t->row);
         } else {
-            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
-                     march, from, t->row);
+            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s, %s, %s);\n", t->array, t->element,
+                     t->kept, to, t->map, march, from, t->row);
         }
     }
 }
@@ -78,12 +78,12 @@ static void write_turns(Rows *r, Str *out)
     write_tiles(r, out);
     str_addf(out, "    const uint kept_rows = %s;\n",
              shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
-    write_fetches(r, 4, "begin", out);
+    write_fetches(r, 4, "begin", "0", out);
     rows_open_carried(r, out);
     str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
              shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
     write_keeps(r, out);
-    write_fetches(r, 8, "from + TURNS", out);
+    write_fetches(r, 8, "from + TURNS", "side ^ 1", out);
     rows_keep_carried(r, out);
     str_addf(out,
              "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"

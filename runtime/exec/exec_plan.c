@@ -52,6 +52,7 @@ ExecTarget exec_target(Device *dev)
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
         target.cpu = info->cpu;
+        target.copies_ahead = info->copies_ahead;
         target.units = info->units > 0 ? info->units : 1;
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
@@ -743,8 +744,9 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     }
     fputs("#pragma OPENCL FP_CONTRACT OFF\n", out);
     if (!reader) {
-        fprintf(out, "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px,
-                target->lx, plan->parts == NULL);
+        fprintf(out,
+                "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
+                target->px, target->lx, plan->parts == NULL, target->copies_ahead);
     }
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
     if (plan->program->library) {
