@@ -66,12 +66,17 @@
  *
  * Rows that are not converted need no registers on their way where a device copies to local memory by itself
  * (COPIES_AHEAD): all have read a turn's side when they meet in the next one, which is when its next rows start.
+ * That is worth it where folds leave few registers (STEPS of them for a pixel), and no more
+ * than fit into the instruction cache with the 8 rows a turn that become possible.
  */
 #define DEEPER(a, b) ((a) > (b) ? (a) : (b))
 #if PX == 4
 #define TILE_COLUMNS(width) (PX * LX - PX + (width))
-#define ROWS_A_TURN(steps, columns)                                                                \
-    ((steps) <= 64 && (columns) <= 1024 ? 4 : (steps) <= 256 && (columns) <= 2048 ? 2 : 1)
+#define ROWS_A_TURN(steps, columns, copied)                                                        \
+    ((copied) && (columns) <= 512          ? 8                                                     \
+     : (steps) <= 64 && (columns) <= 1024  ? 4                                                     \
+     : (steps) <= 256 && (columns) <= 2048 ? 2                                                     \
+                                           : 1)
 /* The same for windows that are sorted, by their elements. */
 #define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
@@ -154,7 +159,8 @@ static inline void px_copied(void)
 #define NUMBER_OF_float 5
 #define NUMBER_OF_double 6
 #define IS_COPIED(T, TYPE)                                                                         \
-    (COPIES_AHEAD && sizeof(TYPE) == 4 && PX_JOIN(NUMBER_OF_, T) == PX_JOIN(NUMBER_OF_, TYPE))
+    (COPIES_AHEAD && STEPS > 20 && STEPS <= 32 && sizeof(TYPE) == 4 &&                             \
+     PX_JOIN(NUMBER_OF_, T) == PX_JOIN(NUMBER_OF_, TYPE))
 
 #define TILE_ROWS(name, T, TYPE, left, width)                                                      \
     enum {                                                                                         \
@@ -272,7 +278,7 @@ static inline void px_copied(void)
     }
 #else
 #define TILE_COLUMNS(width) 0
-#define ROWS_A_TURN(steps, columns) 4
+#define ROWS_A_TURN(steps, columns, copied) 4
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
 #define IN_ROW(x) (x)

@@ -264,8 +264,10 @@ COMPACT_INLINE uint4 colours_of_runs(ColoursBits bits, uint4 kept)
     const uint ids[COLOURS_FEW] = {kept.y, kept.z, kept.w};
     uint colours[COLOURS_FEW];
 #pragma unroll
-    for (uint k = 0; k < COLOURS_FEW; k++) {
-        colours[k] = few && k < n && ids[k] != COMPACT_NONE ? colours_of(bits, ids[k], ids[k]) : 0;
+    for (uint k = 0; k < COLOURS_FEW; k++) { /* without a branch, so that all are under way at once */
+        const bool there = few && k < n && ids[k] != COMPACT_NONE;
+        const uint id = there ? ids[k] : 0;
+        colours[k] = colours_of(bits, id, id) & (there ? ~0u : 0u);
     }
     return (uint4)(few ? kept.x : ~0u, colours[0], colours[1], colours[2]);
 }
