@@ -632,6 +632,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     declare_open(r, open, &n, rows, width);
     IrExpr steps = cg_fold_count(k->g, e);
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
+    r->early = max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
     bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
     r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
 

@@ -52,6 +52,7 @@ ExecTarget exec_target(Device *dev)
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
         target.cpu = info->cpu;
+        target.copies_ahead = info->copies_ahead;
         target.units = info->units > 0 ? info->units : 1;
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
@@ -236,15 +237,14 @@ static int64_t larger(int64_t a, int64_t b)
 /* How many rows a work-item marches over: about as many as waste little, but such that the groups
  * come out as whole rounds of what the device works on at a time, as far as that leaves strips
  * that are not mostly halo. */
-static int strip_of(const ExecTarget *target, int64_t columns, int rows,
-                    int halo)
+static int strip_of(const ExecTarget *target, int64_t columns, int rows, int64_t halo)
 {
     int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
     int64_t round = (int64_t)target->units * groups;
     int64_t wanted = strip_rows(target->cpu ? CPU_STRIP : STRIP_ROWS, halo);
     int64_t rounds = ceil_div(columns * ceil_div(rows, wanted), round);
     int64_t strips = larger(rounds * round / columns, 1);
-    int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, (int64_t)HALO_LEAST * halo));
+    int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, HALO_LEAST * halo));
     return (int)(strip < rows ? strip : rows);
 }
 
@@ -261,7 +261,7 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
     for (int i = 0; launch && i < step->n_args; i++) {
         const ProgArg *arg = &step->args[i];
         int whole;
-        if (arg->kind == ARG_HOST_INT) {
+        if (arg->kind == ARG_HOST_INT || (arg->kind == ARG_STRIP && arg->b != 0)) {
             TRY(host_eval_int(plan->program, &plan->host, arg->a, step->name, &whole, err));
             to->values[i] = whole;
         } else if (arg->kind == ARG_HOST_FLOAT || arg->kind == ARG_HOST_DOUBLE) {
@@ -281,6 +281,19 @@ static int given_strip(const ProgStep *step)
     for (int i = 0; i < step->n_args; i++) {
         const ProgArg *arg = &step->args[i];
         rows = arg->kind == ARG_PARTIALS && arg->b > 0 ? arg->b : rows;
+    }
+    return rows;
+}
+
+/* How many rows before its first one a strip reads: the halo, or what the folds over the march take, which in volumes
+ * need not be along the axis of the halo. */
+static int64_t rows_before(const ExecPlan *plan, int s)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    const ExecStep *to = &plan->steps[s];
+    int64_t rows = to->below + to->above;
+    for (int i = 0; i < step->n_args; i++) {
+        rows = step->args[i].kind == ARG_STRIP ? larger(rows, (int64_t)to->values[i]) : rows;
     }
     return rows;
 }
@@ -318,7 +331,7 @@ static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
     to->rows = step->march_z ? g->d : g->h;
     int given = given_strip(step);
     to->strip = given > 0 ? given
-                          : strip_of(target, columns, to->rows, to->below + to->above);
+                          : strip_of(target, columns, to->rows, rows_before(plan, s));
     to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
     to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
     to->groups[2] = (size_t)planes;
@@ -731,8 +744,9 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     }
     fputs("#pragma OPENCL FP_CONTRACT OFF\n", out);
     if (!reader) {
-        fprintf(out, "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px,
-                target->lx, plan->parts == NULL);
+        fprintf(out,
+                "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
+                target->px, target->lx, plan->parts == NULL, target->copies_ahead);
     }
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
     if (plan->program->library) {
