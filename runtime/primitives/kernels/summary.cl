@@ -50,13 +50,15 @@ VISIT_KERNEL void summary_blocks(READ_PARAMS, int own_w, int own_h, uint own_blo
     for (int own_y = own_b.y0; own_y < own_b.bottom; own_y++) {
         for (int own_x = own_b.x0; own_x < own_b.right; own_x += VISIT_COUNT) {
             float own_v[VISIT_COUNT];
-            const int own_n = min(VISIT_COUNT, own_b.right - own_x);
-            for (int own_k = 0; own_k < own_n; own_k++) {
-                own_v[own_k] = visit_pixel(READ_ARGS, own_x + own_k, own_y, own_b.plane);
-                reduce_add(own_v[own_k], own_x - own_b.x0 + own_k, &own_columns);
+            for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
+                const int own_at = own_x + own_k;
+                own_v[own_k] = own_at < own_b.right
+                                   ? visit_pixel(READ_ARGS, own_at, own_y, own_b.plane)
+                                   : NAN;
+                reduce_add(own_v[own_k], own_at - own_b.x0, &own_columns);
             }
             rank_make_room(own_held, &own_tally, own_capacity, own_scratch);
-            rank_tally(own_v, own_n, own_low, own_high, own_held, &own_tally);
+            rank_tally(own_v, VISIT_COUNT, own_low, own_high, own_held, &own_tally);
         }
     }
     reduce_end(&own_columns, own_lanes);
