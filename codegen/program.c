@@ -82,6 +82,8 @@ static int value_slots(const IrNode *node)
     switch (node->op) {
     case IR_REDUCE:
         return 5;
+    case IR_SUMMARY:
+        return 6;
     case IR_SCALAR: {
         int n = 0;
         while (n < 5 && node->in[n] != 0) {

@@ -711,6 +711,19 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 
 #endif
 
+/* ---- numbers of f32 beside a number ------------------------------------------------------ */
+
+/* The largest f32 that is not above x, the smallest that is not below: in f64 that is work (base/f64_math.h). */
+static inline float px_f32_below(float x)
+{
+    return x;
+}
+
+static inline float px_f32_above(float x)
+{
+    return x;
+}
+
 /* ---- integers -------------------------------------------------------------------------- */
 
 /*
