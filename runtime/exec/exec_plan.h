@@ -45,6 +45,7 @@ typedef struct ExecBuffer {
     Elem elem;      /* never ELEM_FILE */
     int64_t length; /* elements, with pitch */
     uint64_t bytes, offset;
+    int onto;       /* the buffer that it is written onto, in parts: where that can be; -1 none */
 } ExecBuffer;
 
 typedef struct ExecStep {
