@@ -68,12 +68,6 @@ static const Program *program_of(IrGraph *g)
 
 static int whole_images;
 
-/* Neighbours of labels that are counted are found in one piece. */
-static bool is_counted_in_one_piece(const Op *op)
-{
-    return strcmp(op->name, "touches") == 0 || strncmp(op->name, "touching_", strlen("touching_")) == 0;
-}
-
 static void look_at_plan(const Op *op, IrGraph *g, bool volume)
 {
     const Program *program = program_of(g);
@@ -97,7 +91,7 @@ static void look_at_plan(const Op *op, IrGraph *g, bool volume)
         const PartsSegment *seg = &plan->parts->segments[i];
         for (int k = 0; k < seg->n_windows; k++) {
             const PartsWindow *w = &seg->windows[k];
-            if (w->whole && !parts_is_vector(plan, w->buffer) && !is_counted_in_one_piece(op)) {
+            if (w->whole && !parts_is_vector(plan, w->buffer)) {
                 print_message("%-24s %s: '%s' is whole in segment %d\n", op->name,
                               volume ? "3-D" : "2-D", program->buffers[w->buffer].name, i);
                 whole_images++;
