@@ -667,6 +667,18 @@ static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t w
     return high;
 }
 
+void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target)
+{
+    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
+    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
+                  target->alignment;
+    if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
+        at = (at / target->max_alloc + 1) * target->max_alloc;
+    }
+    plan->values_at = at;
+    plan->peak = plan->load = at + values;
+}
+
 /* In one piece where that fits, else in parts. */
 static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
@@ -692,14 +704,7 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
         }
         return false;
     }
-    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
-    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
-                  target->alignment;
-    if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
-        at = (at / target->max_alloc + 1) * target->max_alloc;
-    }
-    plan->values_at = at;
-    plan->peak = plan->load = at + values;
+    exec_plan_place_values(plan, target);
     return true;
 }
 

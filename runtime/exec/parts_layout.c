@@ -304,16 +304,11 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
 }
 
 /* Plans fit: only what is known while they run can be too much. */
-static bool does_not_fit(const ExecPlan *plan, const PartsPlan *parts, const PartsSegment *seg,
-                         uint64_t limit, Err *err)
+static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
 {
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
-    uint64_t need = seg->bytes + parts->beside;
-    return err_set(err, CODE_MEMORY,
-                   "'%s' needs %.3f MiB on the device even when the image is cut into parts, but "
-                   "only %.3f MiB were to be had for it: there are more labels than could be expected; it "
-                   "takes at least --memory %" PRIu64,
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20, need);
+    return err_set(err, CODE_MEMORY, "'%s' needs %.3f MiB on the device, but only %.3f MiB were planned",
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
 }
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
@@ -331,7 +326,7 @@ int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegme
 }
 
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                 PartsSegment *seg, Err *err)
+                 PartsSegment *seg, const double *labels, const int64_t *vectors, Err *err)
 {
     int grain = seg->grain;
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
@@ -340,7 +335,7 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
     seg->twins = false;
     seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
     seg->roughly = true;
-    bool ok = try_rows(plan, target, parts, seg, NULL, NULL,
+    bool ok = try_rows(plan, target, parts, seg, labels, vectors,
                        seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
     seg->roughly = false;
     return ok;
@@ -484,7 +479,7 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
         TRY(layout_behind(&s, seg));
     }
     if (seg->bytes > limit) {
-        return does_not_fit(plan, parts, seg, limit, err);
+        return does_not_fit(plan, seg, limit, err);
     }
     return seg->kind == PARTS_WHOLE || try_twins(&s, seg, seg->fixed);
 }
