@@ -837,8 +837,8 @@ const char *cg_expr(CgContext *cx, IrExpr e)
         return const_text(cx, &n);
     }
     if (n.rank <= IR_INDEX) {
-        IrExpr from = n.op == IR_X_CAST ? n.a : e;
-        return host_text(cx, from, n.type);
+        bool plain = n.op == IR_X_CAST && (Elem)n.num == ELEM_NONE;
+        return host_text(cx, plain ? n.a : e, n.type);
     }
     if (n.rank == IR_UNIFORM && cx->out != cx->prologue) {
         return uniform_text(cx, e);

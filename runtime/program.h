@@ -103,8 +103,8 @@ typedef struct ProgGrid {
 
 /*
  * A buffer lives from step `first` to step `last`, both included (outputs: to the last step).
- * `onto` >= 0: it may take the place of that buffer, which dies where this one is born, and whose
- * elements are as wide (the kernel reads each pixel before it writes it).
+ * `onto` >= 0: where elements are as wide, it may take the place of that buffer, which dies as this one is
+ * made, or which a loop puts it in place of (each pixel is read before it is written).
  * A vector (grid -1) has `length` elements, a host expression.
  */
 typedef struct ProgBuffer {
