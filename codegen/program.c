@@ -30,6 +30,7 @@ typedef struct Build {
     Vec(ProgTable) tables;
     Vec(ProgNeed) needs;
     int *table_step; /* by node: the step that fills a table */
+    int *vector;     /* by node: labels: a vector by their numbers; -1 */
     int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
 
@@ -53,25 +54,40 @@ static void number_grids(Build *b)
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
-/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have. */
+/* The node in which labels got their numbers: compacting and growing makes no larger ones. */
+static IrId numbered_by(const IrGraph *g, IrId labels)
+{
+    for (;;) {
+        const IrNode *node = ir_node(g, labels);
+        int input = node->op == IR_WATERSHED ? 1 : 0;
+        bool owned = node->kind != IR_K_LABELS || node->op == IR_COMPACT || node->op == IR_POINTS;
+        bool grown = node->op == IR_NEAREST_LABEL || node->op == IR_WATERSHED;
+        const IrExprNode *from = ir_expr(g, node->in[input]);
+        IrId next = owned ? node->of : grown && from->op == IR_X_READ ? from->node : 0;
+        if (next == 0 || (grown && ir_node(g, next)->kind != IR_K_LABELS)) {
+            return labels;
+        }
+        labels = next;
+    }
+}
+
+/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
+ * for every second one where those that touch are one. */
 static int vector_length(Build *b, const IrNode *node)
 {
     if (node->op == IR_HISTOGRAM) {
         return cg_host(&b->cg.host, node->arg[0]);
     }
     IrGraph *g = b->g;
-    IrId labels = node->of;
-    while (ir_node(g, labels)->kind != IR_K_LABELS) {
-        labels = ir_node(g, labels)->of;
-    }
+    const IrNode *labels = ir_node(g, numbered_by(g, node->of));
+    bool apart = labels->op == IR_LABEL;
+    const IrGrid grid = g->grids.at[labels->grid];
     IrExpr n = ir_const(g, 1);
     for (int ax = 0; ax < IR_AXES; ax++) {
-        IrExpr e = g->grids.at[ir_node(g, labels)->grid].extent[ax];
+        IrExpr e = grid.extent[ax];
         n = e != 0 ? ir_op2(g, IR_X_MUL, n, e) : n;
     }
-    IrOp op = ir_node(g, labels)->op;
-    bool dense = op == IR_INPUT || op == IR_LABEL_EQUAL; /* every pixel may be an object */
-    if (!dense) {
+    if (apart) {
         n = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_DIV, n, ir_const(g, 2)));
     }
     return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 2)));
@@ -101,6 +117,10 @@ static void number_nodes(Build *b)
     b->cg.slot = arena_array(b->arena, int, n);
     b->cg.length = arena_array(b->arena, int, n);
     b->table_step = arena_array(b->arena, int, n);
+    b->vector = arena_array(b->arena, int, n);
+    for (int i = 0; i < n; i++) {
+        b->vector[i] = -1;
+    }
     for (IrId id = 0; id < (IrId)n; id++) {
         const IrNode *node = ir_node(b->g, id);
         b->cg.buffer[id] = b->cg.slot[id] = b->cg.length[id] = b->table_step[id] = -1;
@@ -124,6 +144,9 @@ static void number_nodes(Build *b)
                              .onto = -1};
         if (node->kind == IR_K_VECTOR) {
             buffer.length = b->cg.length[id] = vector_length(b, node);
+            if (node->op != IR_HISTOGRAM) {
+                b->vector[numbered_by(b->g, node->of)] = b->buffers.n;
+            }
         } else {
             buffer.grid = b->cg.grid[node->grid];
         }
@@ -664,6 +687,7 @@ static void add_inputs(Build *b)
                                 .mask = node->kind == IR_K_MASK,
                                 .buffer = b->cg.buffer[id],
                                 .count = b->cg.slot[id],
+                                .vector = b->vector[id] + 1,
                                 .channel = b->channel[id]};
     }
     b->program->inputs = list;
