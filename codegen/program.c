@@ -495,8 +495,53 @@ static void primitive_step(Build *b, const IrStep *step)
 
 /* ---- loops ------------------------------------------------------------------------------- */
 
+/* One work-item that puts expressions into slots of values. */
+static void values_step(Build *b, const char *name, const int *slots, const IrExpr *exprs, int n)
+{
+    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name};
+    Str body, lines;
+    str_init(&body, b->arena);
+    str_init(&lines, b->arena);
+    CgContext cx;
+    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
+    cx.indent = cx.prologue_indent = 2;
+    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
+    for (int i = 0; i < n; i++) {
+        cg_line(&cx, "values[%d] = %s;", slots[i], cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64)));
+    }
+    cg_signature(&k, &body);
+    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
+    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
+                    .value = -1, .of_value = -1};
+    out.kernel = add_kernel(b, &k, &body, "");
+    add_step(b, &k, out);
+}
+
+static bool carries_count(const Build *b, const IrCarry *c)
+{
+    return ir_node(b->g, c->carry)->kind == IR_K_LABELS && b->cg.slot[c->carry] >= 0;
+}
+
+/* Labels that a loop carries begin with the number of those that they begin as. */
+static void start_counts(Build *b, int id)
+{
+    const IrLoop *loop = &b->g->loops.at[id];
+    int *slots = arena_array(b->arena, int, loop->carries.n + 1), n = 0;
+    IrExpr *counts = arena_array(b->arena, IrExpr, loop->carries.n + 1);
+    for (int i = 0; i < loop->carries.n; i++) {
+        if (carries_count(b, &loop->carries.at[i])) {
+            slots[n] = b->cg.slot[loop->carries.at[i].carry];
+            counts[n++] = ir_value(b->g, loop->carries.at[i].first, 0);
+        }
+    }
+    if (n > 0) {
+        values_step(b, arena_printf(b->arena, "counts_%d", id), slots, counts, n);
+    }
+}
+
 static void loop_step(Build *b, int id)
 {
+    start_counts(b, id);
     const IrLoop *loop = &b->g->loops.at[id];
     IrExpr rounds = loop->count != 0 ? loop->count : loop->at_most;
     ProgStep out = {.kind = STEP_LOOP, .name = "repeat", .lines = "", .kernel = -1, .of_value = -1};
@@ -513,23 +558,7 @@ static void loop_step(Build *b, int id)
 /* The watched value is computed by one more work-item before the round ends. */
 static void watch_step(Build *b, const IrLoop *loop, int slot)
 {
-    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1};
-    k.name = arena_printf(b->arena, "until_%d", slot);
-    Str body, lines;
-    str_init(&body, b->arena);
-    str_init(&lines, b->arena);
-    CgContext cx;
-    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
-    cx.indent = cx.prologue_indent = 2;
-    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
-    const char *text = cg_expr(&cx, ir_cast(b->g, loop->until, ELEM_F64));
-    cg_line(&cx, "values[%d] = %s;", slot, text);
-    cg_signature(&k, &body);
-    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
-    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
-                    .value = -1, .of_value = -1};
-    out.kernel = add_kernel(b, &k, &body, "");
-    add_step(b, &k, out);
+    values_step(b, arena_printf(b->arena, "until_%d", slot), &slot, &loop->until, 1);
 }
 
 static void end_step(Build *b, int id)
@@ -544,16 +573,20 @@ static void end_step(Build *b, int id)
     if (loop->until != 0) {
         watch_step(b, loop, b->steps.at[begin].value);
     }
-    ProgCarry *carries = arena_array(b->arena, ProgCarry, loop->carries.n + 1);
+    ProgCarry *carries = arena_array(b->arena, ProgCarry, 2 * loop->carries.n + 1);
+    int n = 0;
     for (int i = 0; i < loop->carries.n; i++) {
         const IrCarry *c = &loop->carries.at[i];
         bool is_value = ir_node(b->g, c->carry)->kind == IR_K_VALUE;
         const int *number = is_value ? b->cg.slot : b->cg.buffer;
-        carries[i] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+        carries[n++] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+        if (carries_count(b, c)) {
+            carries[n++] = (ProgCarry){true, b->cg.slot[c->carry], b->cg.slot[c->next]};
+        }
     }
     ProgStep out = {.kind = STEP_END, .name = "repeat", .lines = "", .kernel = -1, .value = -1,
                     .of_value = -1, .carries = carries,
-                    .n_carries = loop->carries.n};
+                    .n_carries = n};
     vec_push(b->arena, &b->steps, out);
 }
 

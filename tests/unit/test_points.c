@@ -93,6 +93,15 @@ static void places_are_what_a_label_has_of_them(void **state)
     EACH(FLAT, "l = label(image > 100)\nx = x_of(l)\nrepeat 2 { l = points(l, x, y_of(l) + 1) }\noutput l\n")
 }
 
+/* Labels that a loop carries know how many they are. */
+static void carried_labels_have_their_count(void **state)
+{
+    (void)state;
+    EACH(LARGE, "l = label(image > 100)\nm = l\nrepeat 3 {\n  l = keep_labels(l, label_count(l)[l] > 2)\n"
+                "  repeat 1 { m = expand_labels(m) }\n  a = label_max(m, image)[m]\n}\n"
+                "output l\noutput m\noutput a\noutput n = count(l)\n")
+}
+
 /* Every pixel an object: there is room for a value of each. */
 static void vectors_have_room_for_every_pixel(void **state)
 {
@@ -189,7 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_reference_is_right),      TEST(centroids_are_painted),
-        TEST(places_are_what_a_label_has_of_them), TEST(vectors_have_room_for_every_pixel),
+        TEST(places_are_what_a_label_has_of_them), TEST(carried_labels_have_their_count), TEST(vectors_have_room_for_every_pixel),
         TEST(larger_labels_are_refused),  TEST(equal_peaks_are_kept_apart),
         TEST(pairs_are_those_that_touch),
     };
