@@ -31,6 +31,7 @@ typedef struct Build {
     Vec(ProgTable) tables;
     Vec(ProgNeed) needs;
     int *table_step; /* by node: the step that fills a table */
+    int *vector;     /* by node: labels: a vector by their numbers; -1 */
     int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
 
@@ -54,25 +55,40 @@ static void number_grids(Build *b)
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
-/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have. */
+/* The node in which labels got their numbers: compacting and growing makes no larger ones. */
+static IrId numbered_by(const IrGraph *g, IrId labels)
+{
+    for (;;) {
+        const IrNode *node = ir_node(g, labels);
+        int input = node->op == IR_WATERSHED ? 1 : 0;
+        bool owned = node->kind != IR_K_LABELS || node->op == IR_COMPACT || node->op == IR_POINTS;
+        bool grown = node->op == IR_NEAREST_LABEL || node->op == IR_WATERSHED;
+        const IrExprNode *from = ir_expr(g, node->in[input]);
+        IrId next = owned ? node->of : grown && from->op == IR_X_READ ? from->node : 0;
+        if (next == 0 || (grown && ir_node(g, next)->kind != IR_K_LABELS)) {
+            return labels;
+        }
+        labels = next;
+    }
+}
+
+/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
+ * for every second one where those that touch are one. */
 static int vector_length(Build *b, const IrNode *node)
 {
     if (node->op == IR_HISTOGRAM) {
         return cg_host(&b->cg.host, node->arg[0]);
     }
     IrGraph *g = b->g;
-    IrId labels = node->of;
-    while (ir_node(g, labels)->kind != IR_K_LABELS) {
-        labels = ir_node(g, labels)->of;
-    }
+    const IrNode *labels = ir_node(g, numbered_by(g, node->of));
+    bool apart = labels->op == IR_LABEL;
+    const IrGrid grid = g->grids.at[labels->grid];
     IrExpr n = ir_const(g, 1);
     for (int ax = 0; ax < IR_AXES; ax++) {
-        IrExpr e = g->grids.at[ir_node(g, labels)->grid].extent[ax];
+        IrExpr e = grid.extent[ax];
         n = e != 0 ? ir_op2(g, IR_X_MUL, n, e) : n;
     }
-    IrOp op = ir_node(g, labels)->op;
-    bool dense = op == IR_INPUT || op == IR_LABEL_EQUAL; /* every pixel may be an object */
-    if (!dense) {
+    if (apart) {
         n = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_DIV, n, ir_const(g, 2)));
     }
     return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 2)));
@@ -104,6 +120,10 @@ static void number_nodes(Build *b)
     b->cg.slot = arena_array(b->arena, int, n);
     b->cg.length = arena_array(b->arena, int, n);
     b->table_step = arena_array(b->arena, int, n);
+    b->vector = arena_array(b->arena, int, n);
+    for (int i = 0; i < n; i++) {
+        b->vector[i] = -1;
+    }
     for (IrId id = 0; id < (IrId)n; id++) {
         const IrNode *node = ir_node(b->g, id);
         b->cg.buffer[id] = b->cg.slot[id] = b->cg.length[id] = b->table_step[id] = -1;
@@ -127,6 +147,9 @@ static void number_nodes(Build *b)
                              .onto = -1};
         if (node->kind == IR_K_VECTOR) {
             buffer.length = b->cg.length[id] = vector_length(b, node);
+            if (node->op != IR_HISTOGRAM) {
+                b->vector[numbered_by(b->g, node->of)] = b->buffers.n;
+            }
         } else {
             buffer.grid = b->cg.grid[node->grid];
         }
@@ -475,8 +498,53 @@ static void primitive_step(Build *b, const IrStep *step)
 
 /* ---- loops ------------------------------------------------------------------------------- */
 
+/* One work-item that puts expressions into slots of values. */
+static void values_step(Build *b, const char *name, const int *slots, const IrExpr *exprs, int n)
+{
+    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name};
+    Str body, lines;
+    str_init(&body, b->arena);
+    str_init(&lines, b->arena);
+    CgContext cx;
+    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
+    cx.indent = cx.prologue_indent = 2;
+    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
+    for (int i = 0; i < n; i++) {
+        cg_line(&cx, "values[%d] = %s;", slots[i], cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64)));
+    }
+    cg_signature(&k, &body);
+    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
+    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
+                    .value = -1, .of_value = -1};
+    out.kernel = add_kernel(b, &k, &body, "");
+    add_step(b, &k, out);
+}
+
+static bool carries_count(const Build *b, const IrCarry *c)
+{
+    return ir_node(b->g, c->carry)->kind == IR_K_LABELS && b->cg.slot[c->carry] >= 0;
+}
+
+/* Labels that a loop carries begin with the number of those that they begin as. */
+static void start_counts(Build *b, int id)
+{
+    const IrLoop *loop = &b->g->loops.at[id];
+    int *slots = arena_array(b->arena, int, loop->carries.n + 1), n = 0;
+    IrExpr *counts = arena_array(b->arena, IrExpr, loop->carries.n + 1);
+    for (int i = 0; i < loop->carries.n; i++) {
+        if (carries_count(b, &loop->carries.at[i])) {
+            slots[n] = b->cg.slot[loop->carries.at[i].carry];
+            counts[n++] = ir_value(b->g, loop->carries.at[i].first, 0);
+        }
+    }
+    if (n > 0) {
+        values_step(b, arena_printf(b->arena, "counts_%d", id), slots, counts, n);
+    }
+}
+
 static void loop_step(Build *b, int id)
 {
+    start_counts(b, id);
     const IrLoop *loop = &b->g->loops.at[id];
     IrExpr rounds = loop->count != 0 ? loop->count : loop->at_most;
     ProgStep out = {.kind = STEP_LOOP, .name = "repeat", .lines = "", .kernel = -1, .of_value = -1};
@@ -493,23 +561,7 @@ static void loop_step(Build *b, int id)
 /* The watched value is computed by one more work-item before the round ends. */
 static void watch_step(Build *b, const IrLoop *loop, int slot)
 {
-    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1};
-    k.name = arena_printf(b->arena, "until_%d", slot);
-    Str body, lines;
-    str_init(&body, b->arena);
-    str_init(&lines, b->arena);
-    CgContext cx;
-    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
-    cx.indent = cx.prologue_indent = 2;
-    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
-    const char *text = cg_expr(&cx, ir_cast(b->g, loop->until, ELEM_F64));
-    cg_line(&cx, "values[%d] = %s;", slot, text);
-    cg_signature(&k, &body);
-    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
-    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
-                    .value = -1, .of_value = -1};
-    out.kernel = add_kernel(b, &k, &body, "");
-    add_step(b, &k, out);
+    values_step(b, arena_printf(b->arena, "until_%d", slot), &slot, &loop->until, 1);
 }
 
 static void end_step(Build *b, int id)
@@ -524,16 +576,20 @@ static void end_step(Build *b, int id)
     if (loop->until != 0) {
         watch_step(b, loop, b->steps.at[begin].value);
     }
-    ProgCarry *carries = arena_array(b->arena, ProgCarry, loop->carries.n + 1);
+    ProgCarry *carries = arena_array(b->arena, ProgCarry, 2 * loop->carries.n + 1);
+    int n = 0;
     for (int i = 0; i < loop->carries.n; i++) {
         const IrCarry *c = &loop->carries.at[i];
         bool is_value = ir_node(b->g, c->carry)->kind == IR_K_VALUE;
         const int *number = is_value ? b->cg.slot : b->cg.buffer;
-        carries[i] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+        carries[n++] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+        if (carries_count(b, c)) {
+            carries[n++] = (ProgCarry){true, b->cg.slot[c->carry], b->cg.slot[c->next]};
+        }
     }
     ProgStep out = {.kind = STEP_END, .name = "repeat", .lines = "", .kernel = -1, .value = -1,
                     .of_value = -1, .carries = carries,
-                    .n_carries = loop->carries.n};
+                    .n_carries = n};
     vec_push(b->arena, &b->steps, out);
 }
 
@@ -566,6 +622,7 @@ static void add_inputs(Build *b)
                                 .mask = node->kind == IR_K_MASK,
                                 .buffer = b->cg.buffer[id],
                                 .count = b->cg.slot[id],
+                                .vector = b->vector[id] + 1,
                                 .channel = b->channel[id]};
     }
     b->program->inputs = list;
