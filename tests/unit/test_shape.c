@@ -538,7 +538,7 @@ static void the_reference_of_touches_is_right(void **state)
 static void check_watershed(RefShape s, int kind, int connectivity, int mode)
 {
     size_t n = ref_pixels(s);
-    bool line = mode & 1, masked = mode & 2;
+    bool line = mode & 1, masked = mode & 2, raster = mode & 8;
     float *image = make_grey(kind, s);
     uint8_t *mask = masked ? make_mask(MOST, s) : NULL;
     uint16_t *markers = zeroed(n * sizeof *markers);
@@ -547,13 +547,14 @@ static void check_watershed(RefShape s, int kind, int connectivity, int mode)
         markers[p] = (uint16_t)(p == n / 2 || below(40) == 0 ? 1 + below(mode & 4 ? 3 : 5000) : 0);
         wide[p] = markers[p];
     }
-    uint32_t largest = ref_watershed(image, wide, mask, s, connectivity, line, expected);
+    RefFlood how = {connectivity, line, raster};
+    uint32_t largest = ref_watershed(image, wide, mask, s, how, expected);
     Job job = {.primitive = "watershed",
                .s = s,
                .elem = {ELEM_F32, mode & 4 ? ELEM_U16 : ELEM_U32, ELEM_BOOL},
                .pixels = {image, mode & 4 ? (const void *)markers : wide, mask},
                .stored = true,
-               .arg = {connectivity, line},
+               .arg = {connectivity, line, raster},
                .count = -1,
                .out = ELEM_U32};
     assert_true(check_job(&job, "greys", expected) == largest);
@@ -571,7 +572,7 @@ static void test_watershed(void **state)
     for (size_t i = 0; i < sizeof GREY_SHAPES / sizeof *GREY_SHAPES; i++) {
         RefShape s = GREY_SHAPES[i];
         for (int kind = 0; kind < GREYS && !skipped(s); kind++) {
-            for (int mode = 0; mode < 8; mode++) {
+            for (int mode = 0; mode < 16; mode++) {
                 check_watershed(s, kind, 1 + (mode + kind) % (s.d > 1 ? 3 : 2), mode);
             }
         }
@@ -672,8 +673,8 @@ static void golden_nearest(Golden *g)
 
 static void golden_watershed(Golden *g)
 {
-    (void)ref_watershed(g->in[0].floats, g->in[1].words, g->in[2].bytes, g->s, (int)g->arg[0],
-                        g->arg[1] != 0, g->found);
+    (void)ref_watershed(g->in[0].floats, g->in[1].words, g->in[2].bytes, g->s,
+                        (RefFlood){(int)g->arg[0], g->arg[1] != 0, false}, g->found);
     g->job = (Job){.elem = {ELEM_F32, ELEM_U32, ELEM_BOOL},
                    .pixels = {g->in[0].floats, g->in[1].words, g->in[2].bytes},
                    .arg = {g->arg[0], g->arg[1]},
