@@ -1,17 +1,18 @@
 /*
  * prim_watershed: floods an image from markers, pixel for pixel as skimage.segmentation.watershed.
  *
- * It runs on the host: image, markers and mask are downloaded, flooded one volume after the other
- * and the labels uploaded; the device waits.  Each pixel's turn depends on all before it: pixels
- * leave a queue by value, then by age, and even markers of equal value, which all have age 0, leave
- * it in the order that scikit-image's binary heap happens to give.  So the heap here does, step for
- * step, what that one does (push appends and rises, pop puts the last one first and sinks); only
- * its items are smaller: value and age in one 64-bit key, the place, and the label.
+ * GPUs flood all pixels at once where that gives the same (watershed_paths.c).  What is here is the
+ * queue, on the host: image, markers and mask are downloaded, flooded one volume after the other and
+ * the labels uploaded; the device waits.  Each pixel's turn depends on all before it: pixels leave a
+ * queue by value, then by age, and even markers of equal value, which all have age 0, leave it in the
+ * order that scikit-image's binary heap happens to give.  So the heap here does, step for step, what
+ * that one does (push appends and rises, pop puts the last one first and sinks); only its items are
+ * smaller: value and age in one 64-bit key, the place, and the label.  In raster order each marker
+ * has an age of its own, before those of all that is pushed.
  *
- * Neighbours are taken nearest first, equally near ones in raster order, as scikit-image does since
- * it sorts them stably.  NaN floods last.  The volume is padded by closed pixels, so that
- * neighbours need no tests.  No scratch on the device; on the host 8 bytes a pixel and 16 an item
- * of the queue.
+ * Neighbours are taken nearest first, equally near ones in raster order, as scikit-image does since it
+ * sorts them stably.  NaN floods last.  The volume is padded by closed pixels, so that neighbours need
+ * no tests.  On the host it takes 8 bytes a pixel and 16 an item of the queue.
  *
  * What takes time is waiting for memory, for turns jump about in the image and in the heap: a pixel
  * is one word, and what is needed soon is asked for early.
