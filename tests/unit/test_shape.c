@@ -588,10 +588,10 @@ typedef struct Row {
 
 static void check_row(const Row *row, bool raster)
 {
-    enum { MOST = 16 };
+    enum { LONGEST = 16 };
     RefShape s = {(int)strlen(row->image), 1, 1, 1};
-    float image[MOST];
-    uint8_t markers[MOST], mask[MOST];
+    float image[LONGEST];
+    uint8_t markers[LONGEST], mask[LONGEST];
     for (int x = 0; x < s.w; x++) {
         image[x] = (float)row->image[x];
         markers[x] = (uint8_t)(row->markers[x] - '0');
@@ -607,7 +607,7 @@ static void check_row(const Row *row, bool raster)
                .out = ELEM_U32};
     Err err = {0};
     DevArg args[4] = {{0}};
-    uint32_t labels[MOST] = {0};
+    uint32_t labels[LONGEST] = {0};
     bool flooded = false;
     PrimCall call = start_call(&job, NULL, 0, args, &err);
     call.scratch_size = watershed_paths_scratch(&call);
