@@ -273,8 +273,8 @@ static void run_watershed(Prim *p)
     uint32_t *markers = uints(p, 1), *to = hold(p, p->n * sizeof *to);
     uint8_t *mask = bytes(p, 2);
     if (image != NULL && markers != NULL && to != NULL) {
-        p->out->value[0] =
-            ref_watershed(image, markers, mask, p->shape, (int)arg(p, 0), arg(p, 1) != 0, to);
+        RefFlood how = {(int)arg(p, 0), arg(p, 1) != 0, arg(p, 2) != 0};
+        p->out->value[0] = ref_watershed(image, markers, mask, p->shape, how, to);
         result_uints(p, to, p->n);
     }
 }
