@@ -291,30 +291,23 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
                         float_text(arena, (double)(1.0f / (float)by->num), false));
 }
 
-/* A factor, or what is subtracted from, that is known when kernels are compiled: any but those given. */
-static bool may_become(CgContext *cx, IrExpr e, bool (*other)(double v))
+/* Could a compiler see a negation as the last thing that is done for an expression? */
+static bool may_end_negated(const IrGraph *g, IrExpr e)
 {
-    const IrExprNode *n = ir_expr(cx->k->g, e);
-    return n->rank <= IR_INDEX && (n->op != IR_X_CONST || !other(n->num));
+    const IrExprNode *n = ir_expr(g, e);
+    while (n->op == IR_X_READ && ir_node(g, n->node)->op == IR_MAP && ir_node(g, n->node)->of == 0) {
+        n = ir_expr(g, ir_node(g, n->node)->in[0]); /* perhaps a stage of the same kernel */
+    }
+    bool chosen = n->op == IR_X_MIN || n->op == IR_X_MAX ||
+                  (n->op == IR_X_FOLD && (n->fold == IR_FOLD_MIN || n->fold == IR_FOLD_MAX));
+    return n->rank > IR_HOST && n->op != IR_X_READ && n->op != IR_X_COORD && !chosen;
 }
 
-static bool is_not_negative(double v)
+/* An operand of a minimum or maximum of whole numbers (px_math.h, px_whole). */
+static const char *whole_operand(CgContext *cx, IrExpr e, const char *text)
 {
-    return v >= 0;
-}
-
-static bool is_not_zero(double v)
-{
-    return v != 0;
-}
-
-/* Whole numbers that compilers may find to be another one's negation, which px_plain is about. */
-static bool may_negate(CgContext *cx, const IrExprNode *n)
-{
-    return n->type == ELEM_I32 &&
-           ((n->op == IR_X_MUL &&
-             (may_become(cx, n->a, is_not_negative) || may_become(cx, n->b, is_not_negative))) ||
-            (n->op == IR_X_SUB && may_become(cx, n->a, is_not_zero)));
+    bool risky = ir_expr(cx->k->g, e)->type == ELEM_I32 && may_end_negated(cx->k->g, e);
+    return risky ? arena_printf(cx->k->arena, "px_whole(%s)", text) : text;
 }
 
 static const char *operator_text(CgContext *cx, const IrExprNode *n)
@@ -335,12 +328,14 @@ static const char *operator_text(CgContext *cx, const IrExprNode *n)
     const char *operand[3] = {"", "", ""};
     for (int i = 0; i < arity; i++) {
         operand[i] = atom(arena, cg_expr(cx, child[i]));
+        if (n->op == IR_X_MIN || n->op == IR_X_MAX) {
+            operand[i] = whole_operand(cx, child[i], operand[i]);
+        }
         if (is_operand_count_shared(text) && strlen(operand[i]) > 24) {
             operand[i] = name_value(cx, ir_expr(cx->k->g, child[i])->type, operand[i]);
         }
     }
-    text = substitute(arena, text, operand);
-    return may_negate(cx, n) ? arena_printf(arena, "px_plain(%s)", text) : text;
+    return substitute(arena, text, operand);
 }
 
 static const char *saturate_text(CgContext *cx, const IrExprNode *n)
@@ -430,10 +425,6 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
         const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
         return arena_printf(arena, "fma(%s, %s, %s)", a, b, acc);
     }
-    if (integer && fold->fold == IR_FOLD_SUM && n.op == IR_X_MUL) {
-        const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
-        return arena_printf(arena, "px_add(%s, px_mul(%s, %s))", acc, a, b);
-    }
     const char *v = atom(arena, cg_expr(cx, body));
     switch (fold->fold) {
     case IR_FOLD_SUM:
@@ -449,7 +440,8 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
             return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max",
                                 acc, v);
         }
-        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc, v);
+        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
+                            whole_operand(cx, body, v));
     }
 }
 
@@ -845,8 +837,8 @@ const char *cg_expr(CgContext *cx, IrExpr e)
         return const_text(cx, &n);
     }
     if (n.rank <= IR_INDEX) {
-        IrExpr from = n.op == IR_X_CAST ? n.a : e;
-        return host_text(cx, from, n.type);
+        bool plain = n.op == IR_X_CAST && (Elem)n.num == ELEM_NONE;
+        return host_text(cx, plain ? n.a : e, n.type);
     }
     if (n.rank == IR_UNIFORM && cx->out != cx->prologue) {
         return uniform_text(cx, e);

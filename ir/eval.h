@@ -21,7 +21,7 @@ typedef struct IrEvalInput {
 typedef struct IrEvalNode {
     int extent[IR_AXES];
     double *pixels;          /* images, masks, labels; vectors by label */
-    double value[5];         /* values; labels: value[0] = count */
+    double value[IR_MAX_VALUES];         /* values; labels: value[0] = count */
     int64_t length;          /* vectors: elements */
     double *table;           /* tables: [column * rows + row] */
     int64_t rows;
