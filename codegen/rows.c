@@ -698,7 +698,9 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->stage = id;
     r->at = row;
     r->fold_index = -1;
-    int memo = r->cx.memo.n;
+    /* Sums of the stage around this one are those of its row and its columns. */
+    const CgContext around = r->cx;
+    memset(&r->cx.memo, 0, sizeof r->cx.memo);
     IrExpr e = ir_node(k->g, id)->in[0];
     prepare(r, e);
     r->stage = id;
@@ -716,7 +718,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     body_line(r, arena_printf(arena, "%s[k] = %s;", array, value));
     r->cx.indent--;
     body_line(r, "}");
-    r->cx.memo.n = memo;
+    r->cx.memo = around.memo;
     fix_edges(r, id, array);
     return array;
 }

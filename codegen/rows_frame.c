@@ -106,19 +106,19 @@ static void define_turns(Rows *r, Str *out)
         str_add(out, "#define TURNS 1\n");
         return;
     }
-    Str columns, copied;
-    str_init(&columns, r->k->arena);
+    Str bytes, copied;
+    str_init(&bytes, r->k->arena);
     str_init(&copied, r->k->arena);
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
         if (!t->own) {
-            str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
+            str_addf(&bytes, "%sTILE_BYTES(%s, %s)", bytes.n > 0 ? " + " : "", t->kept, t->width);
             str_addf(&copied, "%sIS_COPIED(%s, %s)", copied.n > 0 ? " && " : "", t->element, t->kept);
         }
     }
     const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
     str_addf(out, "#define STEPS %s\n#define TURNS ROWS_A_TURN(STEPS, %s, %s)\n",
-             cg_define_int(r->k, r->steps, macro), columns.n > 0 ? columns.at : "0",
+             cg_define_int(r->k, r->steps, macro), bytes.n > 0 ? bytes.at : "0",
              copied.n > 0 ? copied.at : "false");
 }
 

@@ -72,11 +72,12 @@
 #define DEEPER(a, b) ((a) > (b) ? (a) : (b))
 #if PX == 4
 #define TILE_COLUMNS(width) (PX * LX - PX + (width))
-#define ROWS_A_TURN(steps, columns, copied)                                                        \
-    ((copied) && (columns) <= 512          ? 8                                                     \
-     : (steps) <= 64 && (columns) <= 1024  ? 4                                                     \
-     : (steps) <= 256 && (columns) <= 2048 ? 2                                                     \
-                                           : 1)
+#define TILE_BYTES(TYPE, width) ((int)sizeof(TYPE) * TILE_COLUMNS(width))
+#define ROWS_A_TURN(steps, bytes, copied)                                                          \
+    ((copied) && (bytes) <= 2048          ? 8                                                      \
+     : (steps) <= 64 && (bytes) <= 4096  ? 4                                                       \
+     : (steps) <= 256 && (bytes) <= 8192 ? 2                                                       \
+                                         : 1)
 /* The same for windows that are sorted, by their elements. */
 #define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
@@ -277,8 +278,8 @@ static inline void px_copied(void)
         }                                                                                          \
     }
 #else
-#define TILE_COLUMNS(width) 0
-#define ROWS_A_TURN(steps, columns, copied) 4
+#define TILE_BYTES(TYPE, width) 0
+#define ROWS_A_TURN(steps, bytes, copied) 4
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
 #define IN_ROW(x) (x)

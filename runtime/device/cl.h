@@ -44,6 +44,7 @@ typedef struct DevOptions {
     const char *flags;     /* for the driver's compiler, beside those that every kernel needs; NULL: none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
+    uint64_t local_limit;  /* bytes of local memory a group may take; 0: no limit but the device's */
 } DevOptions;
 
 bool dev_open(const DevOptions *options, Device **out, Err *err);

@@ -444,7 +444,7 @@ static void limits_of_clipping_are_not_rounded(void **state)
     }
 }
 
-/* What touches what needs the whole image; around it the run is in parts. */
+/* Pairs that touch in several parts count once. */
 static void touching_labels_are_found_in_parts(void **state)
 {
     (void)state;
