@@ -273,8 +273,8 @@ static void run_watershed(Prim *p)
     uint32_t *markers = uints(p, 1), *to = hold(p, p->n * sizeof *to);
     uint8_t *mask = bytes(p, 2);
     if (image != NULL && markers != NULL && to != NULL) {
-        p->out->value[0] =
-            ref_watershed(image, markers, mask, p->shape, (int)arg(p, 0), arg(p, 1) != 0, to);
+        RefFlood how = {(int)arg(p, 0), arg(p, 1) != 0, arg(p, 2) != 0};
+        p->out->value[0] = ref_watershed(image, markers, mask, p->shape, how, to);
         result_uints(p, to, p->n);
     }
 }
@@ -310,6 +310,28 @@ static void run_window_rank(Prim *p)
     double *v = input(p, 0), *to = v != NULL ? ir_eval_pixels(p->ev, p->id, p->n) : NULL;
     if (to != NULL) {
         ref_window_rank(v, p->shape, &how, to);
+    }
+}
+
+/* Places are expressions of the label, which stands in for x. */
+static void run_points(Prim *p)
+{
+    uint32_t count = (uint32_t)count_of(p), *to = hold(p, p->n * sizeof *to);
+    const float *at[4] = {NULL};
+    int extent[IR_AXES];
+    size_t pixels = p->n;
+    memcpy(extent, p->ev->extent, sizeof extent);
+    p->n = (size_t)count + 1;
+    memcpy(p->ev->extent, (int[IR_AXES]){(int)count + 1, 1, 1, 1}, sizeof extent);
+    for (int axis = 0; axis < 4; axis++) {
+        at[axis] = floats(p, axis);
+    }
+    p->n = pixels;
+    memcpy(p->ev->extent, extent, sizeof extent);
+    if (to != NULL && p->ev->err->code == CODE_OK) {
+        ref_points(at, count, p->shape, to);
+        p->out->value[0] = count;
+        result_uints(p, to, p->n);
     }
 }
 
@@ -354,6 +376,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_RECONSTRUCT] = run_reconstruct,
     [IR_LOCAL_MAXIMA] = run_local_maxima,
     [IR_WINDOW_RANK] = run_window_rank,
+    [IR_POINTS] = run_points,
     [IR_TOUCHES] = run_touches,
     [IR_HULL] = run_hull,
 };

@@ -25,6 +25,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(local_maxima)                                                                                \
     P(window_rank)                                                                                 \
     P(watershed)                                                                                   \
+    P(points)                                                                                      \
     P(touches)                                                                                     \
     P(hull)
 
