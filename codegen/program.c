@@ -1,10 +1,11 @@
 /*
  * program: assembles the program from the schedule: numbers buffers, grids and value slots, asks
- * for the text of every kernel, and works out how long each buffer lives.
+ * for the text of every kernel.
  */
 #include "codegen.h"
 #include "channels.h"
 #include "kernel.h"
+#include "lifetimes.h"
 #include "names.h"
 #include "places.h"
 
@@ -98,6 +99,8 @@ static int value_slots(const IrNode *node)
     switch (node->op) {
     case IR_REDUCE:
         return 5;
+    case IR_SUMMARY:
+        return 6;
     case IR_SCALAR: {
         int n = 0;
         while (n < 5 && node->in[n] != 0) {
@@ -590,107 +593,6 @@ static void end_step(Build *b, int id)
     vec_push(b->arena, &b->steps, out);
 }
 
-/* ---- lifetimes --------------------------------------------------------------------------- */
-
-static void live_at(Build *b, int buffer, int step)
-{
-    ProgBuffer *buf = &b->buffers.at[buffer];
-    buf->first = buf->first < 0 || step < buf->first ? step : buf->first;
-    buf->last = step > buf->last ? step : buf->last;
-}
-
-static int end_of_loop(const Build *b, int begin)
-{
-    int end = begin, depth = 0;
-    do {
-        depth += b->steps.at[end].kind == STEP_LOOP;
-        depth -= b->steps.at[end].kind == STEP_END;
-        end++;
-    } while (depth > 0);
-    return end - 1;
-}
-
-/* A carry takes over the place of its next value, round by round, so that after the loop it may lie
- * in either: both stay as long as the longer one. */
-static void extend_carries(Build *b, int begin, int end)
-{
-    const ProgStep *step = &b->steps.at[end];
-    for (int i = 0; i < step->n_carries; i++) {
-        const ProgCarry *c = &step->carries[i];
-        if (c->is_value) {
-            continue;
-        }
-        live_at(b, c->carry, begin);
-        live_at(b, c->carry, end);
-        live_at(b, c->next, begin);
-        live_at(b, c->next, b->buffers.at[c->carry].last);
-        live_at(b, c->carry, b->buffers.at[c->next].last);
-    }
-}
-
-/* What lives into a loop, or out of it, or is carried, lives through all of it. */
-static void extend_over_loop(Build *b, int begin, int end)
-{
-    for (int i = 0; i < b->buffers.n; i++) {
-        ProgBuffer *buf = &b->buffers.at[i];
-        bool into = buf->first < begin && buf->last > begin;
-        bool out_of = buf->first > begin && buf->first < end && buf->last > end;
-        if (into || out_of) {
-            live_at(b, i, begin);
-            live_at(b, i, end);
-        }
-    }
-}
-
-/* Each loop may lengthen what another one looks at: as often as loops are nested is enough. */
-static void extend_over_loops(Build *b)
-{
-    for (int round = 0; round < b->g->loops.n; round++) {
-        for (int begin = 0; begin < b->steps.n; begin++) {
-            if (b->steps.at[begin].kind == STEP_LOOP) {
-                int end = end_of_loop(b, begin);
-                extend_carries(b, begin, end);
-                extend_over_loop(b, begin, end);
-            }
-        }
-    }
-}
-
-static void lifetimes(Build *b)
-{
-    for (int s = 0; s < b->steps.n; s++) {
-        const ProgStep *step = &b->steps.at[s];
-        for (int i = 0; i < step->n_reads; i++) {
-            live_at(b, step->reads[i].buffer, s);
-        }
-        for (int i = 0; i < step->n_writes; i++) {
-            live_at(b, step->writes[i], s);
-        }
-        for (int i = 0; i < step->n_inputs; i++) {
-            if (step->inputs[i] >= 0) {
-                live_at(b, step->inputs[i], s);
-            }
-        }
-    }
-    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
-        if (ir_node(b->g, id)->op == IR_INPUT && b->cg.buffer[id] >= 0) {
-            live_at(b, b->cg.buffer[id], 0); /* uploaded before the first step */
-        }
-    }
-    for (int i = 0; i < b->g->outputs.n; i++) {
-        IrId id = b->g->outputs.at[i].node;
-        if (id != 0 && b->cg.buffer[id] >= 0) {
-            live_at(b, b->cg.buffer[id], b->steps.n - 1);
-        }
-    }
-    extend_over_loops(b);
-    for (int i = 0; i < b->buffers.n; i++) {
-        if (b->buffers.at[i].first < 0) {
-            b->buffers.at[i].first = b->buffers.at[i].last = 0;
-        }
-    }
-}
-
 /* ---- what the user gives and gets ----------------------------------------------------------- */
 
 /* Inputs of which one channel is read are inputs of one channel. */
@@ -823,8 +725,10 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     b.cg.seams = cg_find_seams(g, schedule);
     number_grids(&b);
     number_nodes(&b);
+    int *step_of = arena_array(b.arena, int, schedule->steps.n + 1);
     for (int i = 0; i < schedule->steps.n; i++) {
         const IrStep *step = &schedule->steps.at[i];
+        step_of[i] = b.steps.n;
         switch (step->kind) {
         case IR_STEP_PRIMITIVE:
             primitive_step(&b, step);
@@ -839,7 +743,8 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
             kernel_step(&b, step);
         }
     }
-    lifetimes(&b);
+    cg_lifetimes(&(CgLifetimes){.cg = &b.cg, .steps = b.steps.at, .n_steps = b.steps.n,
+                                .buffers = b.buffers.at, .n_buffers = b.buffers.n, .step_of = step_of});
     add_inputs(&b);
     add_params(&b);
     add_outputs(&b);

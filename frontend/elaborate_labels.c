@@ -573,7 +573,8 @@ Val el_watershed(Elab *el, Call *call)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = three[1].grid,
-                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, line != 0)}};
+                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, line != 0),
+                           ir_const(el->g, strcmp(call->arg[5].text, "raster") == 0)}};
     node.in[0] = stored(el, three[0], ELEM_F32, "image", call->span);
     node.in[1] = stored(el, three[1], ELEM_NONE, "markers", call->span);
     node.in[2] = masked ? stored(el, three[2], ELEM_NONE, "mask", call->span) : 0;

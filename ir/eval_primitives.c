@@ -95,6 +95,14 @@ static void run_rank(Prim *p)
     p->out->value[0] = ref_rank(floats(p, 0), bytes(p, 1), p->shape, arg(p, 0));
 }
 
+static void run_summary(Prim *p)
+{
+    float *v = floats(p, 0);
+    uint8_t *where = bytes(p, 1);
+    ref_reduce(v, where, p->shape, p->out->value);
+    p->out->value[5] = ref_rank(v, where, p->shape, arg(p, 1));
+}
+
 static void run_histogram(Prim *p)
 {
     int bins = (int)arg(p, 0);
@@ -265,8 +273,8 @@ static void run_watershed(Prim *p)
     uint32_t *markers = uints(p, 1), *to = hold(p, p->n * sizeof *to);
     uint8_t *mask = bytes(p, 2);
     if (image != NULL && markers != NULL && to != NULL) {
-        p->out->value[0] =
-            ref_watershed(image, markers, mask, p->shape, (int)arg(p, 0), arg(p, 1) != 0, to);
+        RefFlood how = {(int)arg(p, 0), arg(p, 1) != 0, arg(p, 2) != 0};
+        p->out->value[0] = ref_watershed(image, markers, mask, p->shape, how, to);
         result_uints(p, to, p->n);
     }
 }
@@ -352,6 +360,7 @@ static void run_hull(Prim *p)
 static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_REDUCE] = run_reduce,
     [IR_RANK] = run_rank,
+    [IR_SUMMARY] = run_summary,
     [IR_HISTOGRAM] = run_histogram,
     [IR_THRESHOLD] = run_threshold,
     [IR_LABEL] = run_label,

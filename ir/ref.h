@@ -60,8 +60,13 @@ bool ref_touches(const uint32_t *labels, RefShape s, uint8_t *bits);
 void ref_distance(const uint8_t *mask, RefShape s, const double spacing[3], float *out);
 void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3],
                        uint32_t *out);
+/* A flood; `raster`: equal markers begin in the order of their pixels, not in that of scikit-image's heap. */
+typedef struct RefFlood {
+    int connectivity;
+    bool line, raster;
+} RefFlood;
 uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s,
-                       int connectivity, bool line, uint32_t *out);
+                       RefFlood how, uint32_t *out);
 void ref_reconstruct(const float *seed, const float *mask, RefShape s, int connectivity,
                      bool erosion, float *out);
 void ref_local_maxima(const float *v, RefShape s, int connectivity, uint8_t *out);

@@ -161,7 +161,8 @@ void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const d
 
 /*
  * scikit-image's flood, step by step.  Markers all enter with age 0, so that the order in which
- * equal ones leave is that of this very heap: it must stay as it is.
+ * equal ones leave is that of this very heap: it must stay as it is.  In raster order they have
+ * ages of their own.
  */
 typedef struct Drop {
     float value;
@@ -273,11 +274,11 @@ static void flood(Flood *f, bool line)
 }
 
 uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s,
-                       int connectivity, bool line, uint32_t *out)
+                       RefFlood how, uint32_t *out)
 {
     size_t pixels = ref_pixels(s), volume = pixels / (size_t)s.c;
     Flood f = {.image = image, .s = s, .out = out, .mask = allocate(pixels, 1)};
-    f.n_offsets = offsets_around(connectivity, f.offsets);
+    f.n_offsets = offsets_around(how.connectivity, f.offsets);
     for (size_t p = 0; p < pixels; p++) {
         f.mask[p] = mask == NULL || mask[p] != 0;
         out[p] = f.mask[p] ? markers[p] : 0;
@@ -286,10 +287,10 @@ uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_
         f.age = 1;
         for (size_t p = first; p < first + volume; p++) {
             if (out[p] != 0) {
-                push(&f, (Drop){image[p], 0, p, p});
+                push(&f, (Drop){image[p], how.raster ? ++f.age : 0, p, p});
             }
         }
-        flood(&f, line);
+        flood(&f, how.line);
     }
     uint32_t largest = 0;
     for (size_t p = 0; p < pixels; p++) {

@@ -202,6 +202,22 @@ static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double 
     }
 }
 
+bool exec_grow(Exec *exec, Err *err)
+{
+    size_t bytes = (size_t)exec->program->n_values * sizeof(double);
+    double *values = malloc(bytes + 1);
+    bool ok = values != NULL || err_set(err, CODE_MEMORY, "out of host memory for values");
+    ok = ok && dev_read(exec->dev, exec->values_mem, 0, values, bytes, err);
+    if (ok) {
+        exec_plan_place_values(exec->plan, &exec->target);
+        drop_slices(exec);
+        ok = allocate(exec, err) && slice_all(exec, err) &&
+             dev_write(exec->dev, exec->values_mem, 0, values, bytes, err);
+    }
+    free(values);
+    return ok;
+}
+
 bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
     const Program *program = exec->program;

@@ -1,16 +1,18 @@
 /*
  * prim_watershed: floods an image from markers, pixel for pixel as skimage.segmentation.watershed.
  *
- * It runs on the host: image, markers and mask are downloaded, flooded one volume after the other and
+ * GPUs flood all pixels at once where that gives the same (watershed_paths.c).  What is here is the
+ * queue, on the host: image, markers and mask are downloaded, flooded one volume after the other and
  * the labels uploaded; the device waits.  Each pixel's turn depends on all before it: pixels leave a
  * queue by value, then by age, and even markers of equal value, which all have age 0, leave it in the
  * order that scikit-image's binary heap happens to give.  So the heap here does, step for step, what
  * that one does (push appends and rises, pop puts the last one first and sinks); only its items are
- * smaller: value and age in one 64-bit key, the place, and the label.
+ * smaller: value and age in one 64-bit key, the place, and the label.  In raster order each marker
+ * has an age of its own, before those of all that is pushed.
  *
  * Neighbours are taken nearest first, equally near ones in raster order, as scikit-image does since it
  * sorts them stably.  NaN floods last.  The volume is padded by closed pixels, so that neighbours need
- * no tests.  No scratch on the device; on the host 8 bytes a pixel and 16 an item of the queue.
+ * no tests.  On the host it takes 8 bytes a pixel and 16 an item of the queue.
  *
  * What takes time is waiting for memory, for turns jump about in the image and in the heap: a pixel
  * is one word, and what is needed soon is asked for early.
@@ -19,6 +21,7 @@
  * the second gives the labels back.
  */
 #include "prim_host.h"
+#include "watershed_paths.h"
 
 #include <assert.h>
 #include <math.h>
@@ -38,7 +41,7 @@ enum { CLOSED = 0 }; /* no value has this rank */
 
 typedef struct Flood {
     PrimCall *call;
-    bool line;
+    bool line, raster;
     size_t wide, tall, deep, cells; /* of the padded volume */
     int64_t offsets[26];
     int n_offsets;
@@ -46,6 +49,7 @@ typedef struct Flood {
     Drop *heap;
     size_t n, cap;
     uint32_t age, largest;
+    uint32_t marked; /* markers have ages up to this one */
 } Flood;
 
 /* ---- queue ----------------------------------------------------------------------------- */
@@ -132,6 +136,20 @@ static bool spread(Flood *f, Drop drop)
     return true;
 }
 
+static bool push_markers(Flood *f)
+{
+    f->age = f->marked = 0;
+    for (size_t at = 0; at < f->cells; at++) {
+        if (f->at[at].label != 0) {
+            f->marked += f->raster;
+            uint64_t key = (uint64_t)f->at[at].rank << 32 | f->marked;
+            TRY(push(f, (Drop){key, (uint32_t)at, f->at[at].label}));
+        }
+    }
+    f->age = f->marked;
+    return true;
+}
+
 /* The cells around the one whose turn is probably next. */
 static void look_ahead(const Flood *f)
 {
@@ -142,17 +160,12 @@ static void look_ahead(const Flood *f)
 
 static bool flood(Flood *f)
 {
-    f->age = 1;
-    for (size_t at = 0; at < f->cells; at++) {
-        if (f->at[at].label != 0) {
-            TRY(push(f, (Drop){(uint64_t)f->at[at].rank << 32, (uint32_t)at, f->at[at].label}));
-        }
-    }
+    TRY(push_markers(f));
     while (f->n > 0) {
         Drop drop = pop(f);
         look_ahead(f);
         if (f->line) {
-            bool marker = (uint32_t)drop.key == 0;
+            bool marker = (uint32_t)drop.key <= f->marked;
             if ((f->at[drop.at].label != 0 && !marker) || meets_line(f, drop.at)) {
                 continue;
             }
@@ -165,7 +178,8 @@ static bool flood(Flood *f)
 
 /* ---- volumes --------------------------------------------------------------------------- */
 
-/* Numbers in the order of values, from 0x7fffff (-inf) on; -0 and 0 are the same, NaN comes last. */
+/* Numbers in the order of values, from 0x7fffff (-inf) on; -0 and 0 are the same, NaN comes last.
+ */
 static uint32_t rank_of(float v)
 {
     uint32_t bits;
@@ -321,7 +335,7 @@ static bool run_whole(Flood *f, HostPlane *plane)
 /* Places and ages are counted in 32 bits. */
 static bool check_size(const Flood *f, const PrimPart *part)
 {
-    double pushes = (double)f->cells * (f->line ? f->n_offsets : 1);
+    double pushes = (double)f->cells * (f->line ? f->n_offsets + 1 : 1);
     if (pushes >= UINT32_MAX) {
         return err_set(f->call->err, CODE_MEMORY,
                        "%s: %d x %d x %d pixels are more than it can count; cut the image into "
@@ -331,16 +345,17 @@ static bool check_size(const Flood *f, const PrimPart *part)
     return true;
 }
 
-static bool run(PrimCall *call)
+static bool run_queue(PrimCall *call)
 {
-    assert(call->out[0].elem == ELEM_U32);
     const PrimPart part = prim_part(call);
-    Flood f = {.call = call, .line = call->arg[1] != 0};
+    Flood f = {.call = call,
+               .line = call->arg[WATERSHED_LINE] != 0,
+               .raster = call->arg[WATERSHED_RASTER] != 0};
     f.wide = (size_t)call->w + 2;
     f.tall = (size_t)part.h + 2;
     f.deep = part.d > 1 ? (size_t)part.d + 2 : 1;
     f.cells = f.wide * f.tall * f.deep;
-    list_offsets(&f, (int)call->arg[0], part.d > 1);
+    list_offsets(&f, (int)call->arg[WATERSHED_CONNECTIVITY], part.d > 1);
     TRY(check_size(&f, &part));
     HostPlane plane = {0};
     bool ok = host_plane_open(&plane, call) &&
@@ -350,11 +365,23 @@ static bool run(PrimCall *call)
     return ok;
 }
 
+static bool run(PrimCall *call)
+{
+    bool flooded = false;
+    assert(call->out[0].elem == ELEM_U32);
+    TRY(watershed_paths_run(call, &flooded));
+    return flooded || run_queue(call);
+}
+
 static int passes(const PrimCall *call)
 {
     (void)call;
     return 2;
 }
 
-const Primitive prim_watershed = {
-    .name = "watershed", .run = run, .passes = passes, .reading = 1, .forget = forget};
+const Primitive prim_watershed = {.name = "watershed",
+                                  .scratch_bytes = watershed_paths_scratch,
+                                  .run = run,
+                                  .passes = passes,
+                                  .reading = 1,
+                                  .forget = forget};

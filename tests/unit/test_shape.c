@@ -6,7 +6,7 @@
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
 #include "ir/ref.h"
-#include "runtime/primitives/prim.h"
+#include "runtime/primitives/watershed_paths.h"
 #include "tests/support/on_device.h"
 #include "tests/support/parts.h"
 
@@ -508,6 +508,52 @@ static void check_touches(RefShape s, int kind, Elem elem, int shape)
     free(stored);
 }
 
+static void check_touches_in_parts(RefShape s, int kind, int step)
+{
+    size_t n = ref_pixels(s);
+    uint32_t *labels = zeroed(n * sizeof *labels);
+    uint8_t *expected = zeroed(n), *found = zeroed(n);
+    double slots[PARTS_SLOTS];
+    Err err = {0};
+    for (size_t p = 0; p < n; p++) {
+        labels[p] = label_of_kind(kind, s, p);
+    }
+    assert_true(ref_touches(labels, s, expected));
+    PartsJob job = {.dev = device,
+                    .primitive = prim_find("touches"),
+                    .s = s,
+                    .step = step,
+                    .pixels = {labels},
+                    .elem = {ELEM_U32},
+                    .stored = true,
+                    .count = NAN,
+                    .out = ELEM_U8};
+    must(parts_run(&job, found, slots, &err), &err);
+    for (size_t p = 0; p < n; p++) {
+        if (found[p] != expected[p]) {
+            fail_msg("%d x %d x %d x %d, labels %d, parts of %d: pixel %zu is %d, not %d", s.w, s.h, s.d, s.c,
+                     kind, step, p, found[p], expected[p]);
+        }
+    }
+    free(labels);
+    free(expected);
+    free(found);
+}
+
+/* Pairs that several parts, or channels, have count where they come first. */
+static void touches_in_parts(void **state)
+{
+    (void)state;
+    static const RefShape shapes[] = {{7, 5, 1, 1}, {1, 9, 1, 1}, {33, 20, 1, 3}, {19, 11, 5, 1}, {13, 9, 4, 2}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int kind = 0; kind < 4 && !skipped(shapes[i]); kind++) {
+            for (int step = 0; step < 3; step++) {
+                check_touches_in_parts(shapes[i], kind, step);
+            }
+        }
+    }
+}
+
 static void test_touches(void **state)
 {
     (void)state;
@@ -538,7 +584,7 @@ static void the_reference_of_touches_is_right(void **state)
 static void check_watershed(RefShape s, int kind, int connectivity, int mode)
 {
     size_t n = ref_pixels(s);
-    bool line = mode & 1, masked = mode & 2;
+    bool line = mode & 1, masked = mode & 2, raster = mode & 8;
     float *image = make_grey(kind, s);
     uint8_t *mask = masked ? make_mask(MOST, s) : NULL;
     uint16_t *markers = zeroed(n * sizeof *markers);
@@ -547,13 +593,14 @@ static void check_watershed(RefShape s, int kind, int connectivity, int mode)
         markers[p] = (uint16_t)(p == n / 2 || below(40) == 0 ? 1 + below(mode & 4 ? 3 : 5000) : 0);
         wide[p] = markers[p];
     }
-    uint32_t largest = ref_watershed(image, wide, mask, s, connectivity, line, expected);
+    RefFlood how = {connectivity, line, raster};
+    uint32_t largest = ref_watershed(image, wide, mask, s, how, expected);
     Job job = {.primitive = "watershed",
                .s = s,
                .elem = {ELEM_F32, mode & 4 ? ELEM_U16 : ELEM_U32, ELEM_BOOL},
                .pixels = {image, mode & 4 ? (const void *)markers : wide, mask},
                .stored = true,
-               .arg = {connectivity, line},
+               .arg = {connectivity, line, raster},
                .count = -1,
                .out = ELEM_U32};
     assert_true(check_job(&job, "greys", expected) == largest);
@@ -571,10 +618,80 @@ static void test_watershed(void **state)
     for (size_t i = 0; i < sizeof GREY_SHAPES / sizeof *GREY_SHAPES; i++) {
         RefShape s = GREY_SHAPES[i];
         for (int kind = 0; kind < GREYS && !skipped(s); kind++) {
-            for (int mode = 0; mode < 8; mode++) {
+            for (int mode = 0; mode < 16; mode++) {
                 check_watershed(s, kind, 1 + (mode + kind) % (s.d > 1 ? 3 : 2), mode);
             }
         }
+    }
+}
+
+/* A row of pixels, as letters from a on, with markers; in a mask where `mask` has dots. */
+typedef struct Row {
+    const char *image, *markers, *mask;
+    bool line;
+    const char *heap, *raster; /* labels; NULL: the queue must be asked */
+} Row;
+
+static void check_row(const Row *row, bool raster)
+{
+    enum { LONGEST = 16 };
+    RefShape s = {(int)strlen(row->image), 1, 1, 1};
+    float image[LONGEST];
+    uint8_t markers[LONGEST], mask[LONGEST];
+    for (int x = 0; x < s.w; x++) {
+        image[x] = (float)row->image[x];
+        markers[x] = (uint8_t)(row->markers[x] - '0');
+        mask[x] = row->mask[x] == '.';
+    }
+    Job job = {.primitive = "watershed",
+               .s = s,
+               .elem = {ELEM_F32, ELEM_U8, ELEM_BOOL},
+               .pixels = {image, markers, mask},
+               .stored = true,
+               .arg = {1, row->line, raster},
+               .count = -1,
+               .out = ELEM_U32};
+    Err err = {0};
+    DevArg args[4] = {{0}};
+    uint32_t labels[LONGEST] = {0};
+    bool flooded = false;
+    PrimCall call = start_call(&job, NULL, 0, args, &err);
+    call.scratch_size = watershed_paths_scratch(&call);
+    call.scratch = call.scratch_size > 0 ? allocate(call.scratch_size) : NULL;
+    must(watershed_paths_run(&call, &flooded), &err);
+    const char *want = raster ? row->raster : row->heap;
+    assert_true(flooded == (want != NULL));
+    must(dev_read(device, call.out[0].mem, 0, labels, (size_t)s.w * sizeof *labels, &err), &err);
+    for (int x = 0; x < s.w && want != NULL; x++) {
+        assert_int_equal(labels[x], want[x] - '0');
+    }
+    dev_free(device, call.scratch);
+    dev_free(device, call.out[0].mem);
+    for (int i = 0; i < MOST_INPUTS; i++) {
+        dev_free(device, call.in[i].mem);
+    }
+}
+
+/* Equal markers count where their basins meet at one time: in the first three rows, not behind a
+ * wall, when they have one label, when one basin has a pixel less to go or came from lower. */
+static void paths_know_what_hangs_on_ties(void **state)
+{
+    (void)state;
+    static const Row rows[] = {
+        {"abcba", "20001", ".....", false, NULL, "22211"},
+        {"aaaaa", "20001", ".....", false, NULL, "22211"},
+        {"adbbbda", "3000005", ".......", false, NULL, "3333355"},
+        {"abcba", "20001", ".. ..", false, "22011", "22011"},
+        {"abcba", "20002", ".....", false, "22222", "22222"},
+        {"aaaaaa", "200001", "......", false, "222111", "222111"},
+        {"bcdca", "20001", ".....", false, "22111", "22111"},
+        {"bcccca", "200001", "......", false, "222111", "222111"},
+        {"abcb", "0000", "....", false, "0000", "0000"},
+        {"abcba", "20001", ".....", true, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_row(&rows[i], false);
+        check_row(&rows[i], true);
     }
 }
 
@@ -672,8 +789,8 @@ static void golden_nearest(Golden *g)
 
 static void golden_watershed(Golden *g)
 {
-    (void)ref_watershed(g->in[0].floats, g->in[1].words, g->in[2].bytes, g->s, (int)g->arg[0],
-                        g->arg[1] != 0, g->found);
+    (void)ref_watershed(g->in[0].floats, g->in[1].words, g->in[2].bytes, g->s,
+                        (RefFlood){(int)g->arg[0], g->arg[1] != 0, false}, g->found);
     g->job = (Job){.elem = {ELEM_F32, ELEM_U32, ELEM_BOOL},
                    .pixels = {g->in[0].floats, g->in[1].words, g->in[2].bytes},
                    .arg = {g->arg[0], g->arg[1]},
@@ -800,9 +917,12 @@ int main(void)
         cmocka_unit_test(test_reconstruct),
         cmocka_unit_test(test_local_maxima),
         cmocka_unit_test(test_touches),
+        cmocka_unit_test(touches_in_parts),
         cmocka_unit_test(the_reference_of_touches_is_right),
         cmocka_unit_test(test_watershed),
+        cmocka_unit_test(paths_know_what_hangs_on_ties),
         cmocka_unit_test(test_hull),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

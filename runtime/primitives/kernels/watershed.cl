@@ -1,0 +1,362 @@
+/*
+ * watershed: every pixel's way from a marker, without a queue.  watershed_paths.c says why this is the
+ * flood.
+ *
+ *   watershed_start   markers get their keys, all other pixels are dry
+ *   watershed_settle  keys sink in tiles until none does: how high, and how often as high, each way goes
+ *   watershed_link    of ways with the same key, each pixel takes the first; round after round
+ *   watershed_doubt   looks for pixels that markers of equal value contend for
+ *   watershed_label   follows the links to the markers
+ *
+ * A pixel's key has the rank of the highest value on its way in the upper half, and how many pixels of that
+ * value the way has in the lower.  Its link is the last pixel of the way that lies lower; where there is none the
+ * marker, whose link is itself.
+ *
+ * It stands behind lanes.cl.  The host defines WATERSHED_MARKER, the type of the markers, WATERSHED_MASKED,
+ * WATERSHED_3D, WATERSHED_CONNECTIVITY and the tile's WATERSHED_X, _Y and _Z.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+#define WATERSHED_CLOSED ((ulong)0) /* outside the mask; no key has this rank */
+#define WATERSHED_DRY ULONG_MAX     /* no way yet */
+#define WATERSHED_NONE UINT_MAX
+
+#define WATERSHED_X_OF(k) ((k) % 3 - 1)
+#define WATERSHED_Y_OF(k) ((k) / 3 % 3 - 1)
+#define WATERSHED_Z_OF(k) ((k) / 9 - 1)
+#define WATERSHED_COUNTS(k)                                                                        \
+    ((k) != 13 && WATERSHED_X_OF(k) * WATERSHED_X_OF(k) + WATERSHED_Y_OF(k) * WATERSHED_Y_OF(k) +  \
+                          WATERSHED_Z_OF(k) * WATERSHED_Z_OF(k) <=                                 \
+                      WATERSHED_CONNECTIVITY)
+#define WATERSHED_FIRST (WATERSHED_3D ? 0 : 9)
+#define WATERSHED_END (WATERSHED_3D ? 27 : 18)
+
+/* Numbers in the order of values, none of them 0; -0 and 0 are the same, NaN comes last. */
+LANES_INLINE uint watershed_rank(float v)
+{
+    const uint bits = as_uint(v == 0 ? 0.0f : v);
+    return isnan(v) ? UINT_MAX : bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+}
+
+LANES_INLINE uint watershed_top(ulong key)
+{
+    return (uint)(key >> 32);
+}
+
+/* The key of a way that goes on to a pixel of this rank. */
+LANES_INLINE ulong watershed_go_on(ulong key, uint rank)
+{
+    const uint top = watershed_top(key);
+    return rank > top ? (ulong)rank << 32 | 1 : rank == top ? key + 1 : key;
+}
+
+#define WATERSHED_SHAPE int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch
+
+/* The neighbours of a pixel that lie in its volume, as bits of 27. */
+LANES_INLINE uint watershed_inside(LanesSpot at, int w, int h, int d)
+{
+    const LanesSplit row = lanes_split(at.row, (uint)h), plane = lanes_split(row.over, (uint)d);
+    const int y = (int)row.rest, z = (int)plane.rest;
+    const uint ix = 0x2492492 | (at.x > 0 ? 0x1249249 : 0) | (at.x + 1 < w ? 0x4924924 : 0);
+    const uint iy = 0x0e07038 | (y > 0 ? 0x01c0e07 : 0) | (y + 1 < h ? 0x70381c0 : 0);
+    const uint iz = 0x003fe00 | (z > 0 ? 0x00001ff : 0) | (z + 1 < d ? 0x7fc0000 : 0);
+    return ix & iy & iz;
+}
+
+/* ---- start ----------------------------------------------------------------------------- */
+
+LANES_KERNEL void watershed_start(WATERSHED_SHAPE, int marker_pitch, int mask_pitch,
+                                  global const float *image, global const WATERSHED_MARKER *markers,
+                                  global const uchar *mask, global ulong *keys, global uint *links)
+{
+    const LanesSpot at = lanes_spot(w, lanes);
+    if (at.x < w && at.row < rows) {
+        const size_t row = at.row, x = (size_t)at.x, number = row * (size_t)pitch + x;
+        const bool open = !WATERSHED_MASKED || mask[row * (size_t)mask_pitch + x] != 0;
+        const bool marked = open && markers[row * (size_t)marker_pitch + x] != 0;
+        const uint rank = watershed_rank(image[row * (size_t)image_pitch + x]);
+        keys[number] = !open ? WATERSHED_CLOSED : marked ? (ulong)rank << 32 | 1 : WATERSHED_DRY;
+        links[number] = marked ? (uint)number : WATERSHED_NONE;
+    }
+}
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+#define WATERSHED_EACH 4 /* pixels of a work-item */
+#define WATERSHED_GROUP (WATERSHED_X * WATERSHED_Y * WATERSHED_Z / WATERSHED_EACH)
+#define WATERSHED_WIDE (WATERSHED_X + 2)
+#define WATERSHED_SLICE (WATERSHED_WIDE * (WATERSHED_Y + 2))
+#define WATERSHED_CELLS (WATERSHED_SLICE * (WATERSHED_3D ? WATERSHED_Z + 2 : 1))
+
+typedef struct WatershedTile {
+    int x, y, z, plane; /* of the first pixel; z in the channel, plane over all */
+    uint number;
+} WatershedTile;
+
+LANES_INLINE WatershedTile watershed_tile(uint across, uint down, uint deep, int d)
+{
+    WatershedTile t;
+    t.number = (uint)get_group_id(0);
+    const LanesSplit x = lanes_split(t.number, across), y = lanes_split(x.over, down);
+    const LanesSplit z = lanes_split(y.over, deep);
+    t.x = (int)x.rest * WATERSHED_X;
+    t.y = (int)y.rest * WATERSHED_Y;
+    t.z = (int)z.rest * WATERSHED_Z;
+    t.plane = (int)z.over * d + t.z;
+    return t;
+}
+
+/* The place of a pixel of the tile among the cells, which have a border of one. */
+LANES_INLINE int watershed_cell(int x, int y, int z)
+{
+    return (z + WATERSHED_3D) * WATERSHED_SLICE + (y + 1) * WATERSHED_WIDE + x + 1;
+}
+
+/* Directions, as bits of 27, in which a pixel of the tile has neighbours in other tiles (and its own). */
+LANES_INLINE uint watershed_directions(int x, int y, int z)
+{
+    const uint ax = 0x2492492 | (x == 0 ? 0x1249249 : 0) | (x == WATERSHED_X - 1 ? 0x4924924 : 0);
+    const uint ay = 0x0e07038 | (y == 0 ? 0x01c0e07 : 0) | (y == WATERSHED_Y - 1 ? 0x70381c0 : 0);
+    const uint az = 0x003fe00 | (z == 0 ? 0x00001ff : 0) | (z == WATERSHED_Z - 1 ? 0x7fc0000 : 0);
+    return ax & ay & az;
+}
+
+LANES_INLINE ulong watershed_sunk(local const ulong *cells, int at, uint rank)
+{
+    ulong least = cells[at];
+#pragma unroll
+    for (int k = WATERSHED_FIRST; k < WATERSHED_END; k++) {
+        if (WATERSHED_COUNTS(k)) {
+            const ulong key = cells[at + watershed_cell(WATERSHED_X_OF(k), WATERSHED_Y_OF(k), WATERSHED_Z_OF(k)) -
+                                    watershed_cell(0, 0, 0)];
+            least = key != WATERSHED_DRY ? min(least, watershed_go_on(key, rank)) : least;
+        }
+    }
+    return least;
+}
+
+/* A group lets the keys of a flagged tile sink until it is stable, and flags the tiles beside it, for the next
+ * launch, where it changed what they see.  Tiles beside it may change meanwhile: they flag it in turn. */
+kernel __attribute__((reqd_work_group_size(WATERSHED_GROUP, 1, 1))) void
+watershed_settle(int w, int h, int d, int pitch, int image_pitch, uint across, uint down, uint deep,
+                 global const float *image, volatile global ulong *keys, global uint *flags,
+                 ulong now_at, ulong next_at, ulong report_at)
+{
+    local ulong cells[WATERSHED_CELLS];
+    local uint sinking[2], directions;
+    const int item = (int)get_local_id(0);
+    const WatershedTile t = watershed_tile(across, down, deep, d);
+    const bool flagged = flags[now_at + t.number] != 0;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (item == 0) {
+        flags[now_at + t.number] = 0;
+        directions = sinking[0] = sinking[1] = 0;
+    }
+    for (int i = item; i < WATERSHED_CELLS && flagged; i += WATERSHED_GROUP) {
+        const int x = t.x + i % WATERSHED_WIDE - 1, y = t.y + i % WATERSHED_SLICE / WATERSHED_WIDE - 1;
+        const int dz = WATERSHED_3D ? i / WATERSHED_SLICE - 1 : 0;
+        const bool inside = x >= 0 && x < w && y >= 0 && y < h && t.z + dz >= 0 && t.z + dz < d;
+        const ulong key = inside ? keys[((size_t)(t.plane + dz) * (size_t)h + (size_t)y) * (size_t)pitch + (size_t)x]
+                                 : WATERSHED_CLOSED;
+        cells[i] = key == WATERSHED_CLOSED ? WATERSHED_DRY : key;
+    }
+    size_t numbers[WATERSHED_EACH];
+    ulong own[WATERSHED_EACH];
+    uint ranks[WATERSHED_EACH], places[WATERSHED_EACH], ways[WATERSHED_EACH], open = 0, sunk = 0;
+    for (int k = 0; k < WATERSHED_EACH; k++) {
+        const int i = k * WATERSHED_GROUP + item, x = i % WATERSHED_X, y = i / WATERSHED_X % WATERSHED_Y;
+        const int z = i / (WATERSHED_X * WATERSHED_Y);
+        const size_t row = (size_t)(t.plane + z) * (size_t)h + (size_t)(t.y + y), column = (size_t)(t.x + x);
+        places[k] = (uint)watershed_cell(x, y, z);
+        ways[k] = watershed_directions(x, y, z);
+        numbers[k] = row * (size_t)pitch + column;
+        ranks[k] = 0;
+        if (flagged && t.x + x < w && t.y + y < h && t.z + z < d && keys[numbers[k]] != WATERSHED_CLOSED) {
+            open |= 1u << k;
+            ranks[k] = watershed_rank(image[row * (size_t)image_pitch + column]);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint going = flagged;
+    for (uint round = 0; going != 0; round++) {
+        uint lower = 0;
+        for (int k = 0; k < WATERSHED_EACH; k++) {
+            own[k] = cells[places[k]];
+            if ((open >> k & 1) != 0) {
+                const ulong key = watershed_sunk(cells, (int)places[k], ranks[k]);
+                lower |= key < own[k] ? 1u << k : 0;
+                own[k] = key;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < WATERSHED_EACH; k++) {
+            if ((lower >> k & 1) != 0) {
+                cells[places[k]] = own[k];
+                sinking[round & 1] = 1;
+            }
+        }
+        sunk |= lower;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        going = sinking[round & 1];
+        if (item == 0) {
+            sinking[~round & 1] = 0;
+        }
+    }
+    for (int k = 0; k < WATERSHED_EACH; k++) {
+        if ((sunk >> k & 1) != 0) {
+            keys[numbers[k]] = own[k];
+            atomic_or(&directions, ways[k]);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (item < 27 && item != 13 && (directions >> item & 1) != 0) {
+        const int tx = t.x / WATERSHED_X + WATERSHED_X_OF(item), ty = t.y / WATERSHED_Y + WATERSHED_Y_OF(item);
+        const int tz = t.z / WATERSHED_Z + WATERSHED_Z_OF(item);
+        if (tx >= 0 && ty >= 0 && tz >= 0 && tx < (int)across && ty < (int)down && tz < (int)deep) {
+            const long step = WATERSHED_X_OF(item) +
+                              (long)across * (WATERSHED_Y_OF(item) + (long)down * WATERSHED_Z_OF(item));
+            flags[(long)next_at + (long)t.number + step] = 1;
+            flags[report_at] = 1;
+        }
+    }
+}
+
+/* ---- links ----------------------------------------------------------------------------- */
+
+typedef enum WatershedOrder { WATERSHED_BEFORE, WATERSHED_SAME, WATERSHED_BY_PLACE, WATERSHED_AFTER } WatershedOrder;
+
+/*
+ * The order of two links of pixels whose way's highest rank is `top`.  The ways are compared from their highest
+ * values down; one that has no lower part began there, and goes first.  BY_PLACE: both are the same down to two
+ * markers of equal value, *a and *b.
+ */
+LANES_INLINE WatershedOrder watershed_compare(volatile global const ulong *keys, volatile global const uint *links,
+                                              uint top, uint *a, uint *b)
+{
+    WatershedOrder order = WATERSHED_SAME;
+    while (order == WATERSHED_SAME && *a != *b) {
+        if (*a == WATERSHED_NONE || *b == WATERSHED_NONE) {
+            order = *b == WATERSHED_NONE ? WATERSHED_BEFORE : WATERSHED_AFTER;
+        } else {
+            const ulong key_a = keys[*a], key_b = keys[*b];
+            const bool began_a = watershed_top(key_a) == top, began_b = watershed_top(key_b) == top;
+            if (began_a || began_b) {
+                order = began_a && began_b ? WATERSHED_BY_PLACE : began_a ? WATERSHED_BEFORE : WATERSHED_AFTER;
+            } else if (key_a != key_b) {
+                order = key_a < key_b ? WATERSHED_BEFORE : WATERSHED_AFTER;
+            } else {
+                top = watershed_top(key_a);
+                *a = links[*a];
+                *b = links[*b];
+            }
+        }
+    }
+    return order;
+}
+
+/* The link by which a pixel with this key may follow a neighbour; NONE: it may not. */
+LANES_INLINE uint watershed_offer(volatile global const ulong *keys, volatile global const uint *links, size_t from,
+                                  ulong key, uint rank)
+{
+    const ulong beside = keys[from];
+    const bool fits = beside != WATERSHED_CLOSED && beside != WATERSHED_DRY && watershed_go_on(beside, rank) == key;
+    return !fits ? WATERSHED_NONE : watershed_top(beside) < watershed_top(key) ? (uint)from : links[from];
+}
+
+LANES_INLINE long watershed_step(int k, int h, int pitch)
+{
+    return WATERSHED_X_OF(k) + (long)pitch * (WATERSHED_Y_OF(k) + (long)h * WATERSHED_Z_OF(k));
+}
+
+/* A wet pixel that is no marker? */
+LANES_INLINE bool watershed_follows(volatile global const ulong *keys, volatile global const uint *links, size_t number)
+{
+    const ulong key = keys[number];
+    return key != WATERSHED_CLOSED && key != WATERSHED_DRY && links[number] != (uint)number;
+}
+
+LANES_KERNEL void watershed_link(WATERSHED_SHAPE, global const float *image, volatile global const ulong *keys,
+                                 volatile global uint *links, global uint *flags, ulong report_at)
+{
+    const LanesSpot at = lanes_spot(w, lanes);
+    const size_t number = (size_t)at.row * (size_t)pitch + (size_t)at.x;
+    if (at.x < w && at.row < rows && watershed_follows(keys, links, number)) {
+        const uint inside = watershed_inside(at, w, h, d);
+        const uint rank = watershed_rank(image[(size_t)at.row * (size_t)image_pitch + (size_t)at.x]);
+        const ulong key = keys[number];
+        uint best = WATERSHED_NONE;
+#pragma unroll 1
+        for (int k = WATERSHED_FIRST; k < WATERSHED_END; k++) {
+            if (WATERSHED_COUNTS(k) && (inside >> k & 1) != 0) {
+                const uint offer =
+                    watershed_offer(keys, links, (size_t)((long)number + watershed_step(k, h, pitch)), key, rank);
+                uint a = offer, b = best;
+                const WatershedOrder order = watershed_compare(keys, links, watershed_top(key), &a, &b);
+                const bool same = order == WATERSHED_SAME && offer < best;
+                best = order == WATERSHED_BEFORE || (order == WATERSHED_BY_PLACE && a < b) || same ? offer : best;
+            }
+        }
+        if (best != links[number]) {
+            links[number] = best;
+            flags[report_at] = 1;
+        }
+    }
+}
+
+LANES_INLINE uint watershed_label_of(global const WATERSHED_MARKER *markers, uint number, int pitch, int marker_pitch)
+{
+    const LanesSplit at = lanes_split(number, (uint)pitch);
+    return (uint)markers[(size_t)at.over * (size_t)marker_pitch + (size_t)at.rest];
+}
+
+/* Reports pixels that would have another label if other ones of equal markers came first. */
+LANES_KERNEL void watershed_doubt(WATERSHED_SHAPE, int marker_pitch, global const float *image,
+                                  global const WATERSHED_MARKER *markers, volatile global const ulong *keys,
+                                  volatile global const uint *links, global uint *flags, ulong report_at)
+{
+    const LanesSpot at = lanes_spot(w, lanes);
+    const size_t number = (size_t)at.row * (size_t)pitch + (size_t)at.x;
+    if (at.x < w && at.row < rows && watershed_follows(keys, links, number)) {
+        const uint inside = watershed_inside(at, w, h, d);
+        const uint rank = watershed_rank(image[(size_t)at.row * (size_t)image_pitch + (size_t)at.x]);
+        const ulong key = keys[number];
+#pragma unroll 1
+        for (int k = WATERSHED_FIRST; k < WATERSHED_END; k++) {
+            if (WATERSHED_COUNTS(k) && (inside >> k & 1) != 0) {
+                uint a = watershed_offer(keys, links, (size_t)((long)number + watershed_step(k, h, pitch)), key, rank);
+                uint b = links[number];
+                if (watershed_compare(keys, links, watershed_top(key), &a, &b) == WATERSHED_BY_PLACE &&
+                    watershed_label_of(markers, a, pitch, marker_pitch) !=
+                        watershed_label_of(markers, b, pitch, marker_pitch)) {
+                    flags[report_at] = 1;
+                }
+            }
+        }
+    }
+}
+
+/* Labels take the place of the keys; labels[most_at]: the largest of them. */
+LANES_KERNEL void watershed_label(WATERSHED_SHAPE, int marker_pitch, global const WATERSHED_MARKER *markers,
+                                  global const uint *links, global uint *labels, ulong most_at)
+{
+    local uint own_most;
+    const LanesSpot at = lanes_spot(w, lanes);
+    if (get_local_id(0) == 0) {
+        own_most = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (at.x < w && at.row < rows) {
+        const size_t number = (size_t)at.row * (size_t)pitch + (size_t)at.x;
+        uint link = links[number];
+        while (link != WATERSHED_NONE && links[link] != link) {
+            link = links[link];
+        }
+        const uint label = link == WATERSHED_NONE ? 0 : watershed_label_of(markers, link, pitch, marker_pitch);
+        labels[number] = label;
+        atomic_max(&own_most, label);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        atomic_max(&labels[most_at], own_most);
+    }
+}
