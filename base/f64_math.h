@@ -631,4 +631,29 @@ static inline double f64_cbrt(double x)
     return copysign(t * f64_power_of_two(third + e), x);
 }
 
+/* ---- numbers of f32 beside a number ------------------------------------------------------ */
+
+/* The largest f32 that is not above x, the smallest that is not below. */
+#ifdef __OPENCL_C_VERSION__
+
+static inline double f64_f32_below(double x)
+{
+    return (double)convert_float_rtn(x);
+}
+
+#else
+
+static inline double f64_f32_below(double x)
+{
+    float nearest = (float)x;
+    return (double)((double)nearest > x ? nextafterf(nearest, -INFINITY) : nearest);
+}
+
+#endif
+
+static inline double f64_f32_above(double x)
+{
+    return -f64_f32_below(-x);
+}
+
 #endif

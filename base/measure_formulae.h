@@ -96,14 +96,29 @@ VALUE(area_bbox)
     *out = box_pixels(f, o) * pixel_size(f);
 }
 
+/* The centroid along an axis; 0 along one that is not there. */
+static inline double center(const MeasureFrame *f, const MeasureObject *o, int axis)
+{
+    return axis < f->dims ? (double)o->sum[axis] / (double)o->count * f->spacing[axis] : 0;
+}
+
 VALUE(centroid)
 {
     (void)v;
     for (int i = 0; i < f->dims; i++) {
-        int axis = f->dims - 1 - i;
-        out[i] = (double)o->sum[axis] / (double)o->count * f->spacing[axis];
+        out[i] = center(f, o, f->dims - 1 - i);
     }
 }
+
+#define CENTER(NAME, AXIS)                                                                         \
+    VALUE(NAME)                                                                                    \
+    {                                                                                              \
+        (void)v;                                                                                   \
+        *out = center(f, o, AXIS);                                                                 \
+    }
+CENTER(centroid_x, 0)
+CENTER(centroid_y, 1)
+CENTER(centroid_z, 2)
 
 VALUE(centroid_local)
 {
@@ -203,14 +218,28 @@ static inline double weighted_center(const MeasureIntensity *v, int axis, double
     return (inside.hi + inside.lo) / v->sum[0];
 }
 
+static inline double mass_center(const MeasureFrame *f, const MeasureIntensity *v, int axis)
+{
+    return axis < f->dims ? v->by[axis][0] / v->sum[0] * f->spacing[axis] : 0;
+}
+
 VALUE(centroid_weighted)
 {
     (void)o;
     for (int i = 0; i < f->dims; i++) {
-        int axis = f->dims - 1 - i;
-        out[i] = v->by[axis][0] / v->sum[0] * f->spacing[axis];
+        out[i] = mass_center(f, v, f->dims - 1 - i);
     }
 }
+
+#define MASS_CENTER(NAME, AXIS)                                                                    \
+    VALUE(NAME)                                                                                    \
+    {                                                                                              \
+        (void)o;                                                                                   \
+        *out = mass_center(f, v, AXIS);                                                            \
+    }
+MASS_CENTER(mass_center_x, 0)
+MASS_CENTER(mass_center_y, 1)
+MASS_CENTER(mass_center_z, 2)
 
 VALUE(centroid_weighted_local)
 {

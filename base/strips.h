@@ -8,7 +8,7 @@
 
 /* The first and the last row of a strip cost nothing where there is no halo, waiting does; with one, strips
  * of so many halos waste little. */
-enum { STRIP_ROWS = 16, STRIP_HALOS = 12 };
+enum { STRIP_ROWS = 12, STRIP_HALOS = 12 };
 
 static inline int64_t strip_rows(int64_t least, int64_t halo)
 {

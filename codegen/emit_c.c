@@ -84,9 +84,9 @@ static void inputs(const Program *p, Str *out)
     for (int i = 0; i < p->n_inputs; i++) {
         const ProgInput *in = &p->inputs[i];
         str_addf(out, "    {.name = \"%s\", .axes = \"%s\", .elem = %d, .labels = %s, .mask = %s, "
-                 ".buffer = %d, .count = %d, .channel = %d},\n",
+                 ".buffer = %d, .count = %d, .vector = %d, .channel = %d},\n",
                  in->name, in->axes, (int)in->elem, truth(in->labels), truth(in->mask), in->buffer,
-                 in->count, in->channel);
+                 in->count, in->vector, in->channel);
     }
     str_add(out, "    {.name = NULL}};\n\nstatic const ProgParam params[] = {\n");
     for (int i = 0; i < p->n_params; i++) {

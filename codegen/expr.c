@@ -291,6 +291,25 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
                         float_text(arena, (double)(1.0f / (float)by->num), false));
 }
 
+/* Could a compiler see a negation as the last thing that is done for an expression? */
+static bool may_end_negated(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    while (n->op == IR_X_READ && ir_node(g, n->node)->op == IR_MAP && ir_node(g, n->node)->of == 0) {
+        n = ir_expr(g, ir_node(g, n->node)->in[0]); /* perhaps a stage of the same kernel */
+    }
+    bool chosen = n->op == IR_X_MIN || n->op == IR_X_MAX ||
+                  (n->op == IR_X_FOLD && (n->fold == IR_FOLD_MIN || n->fold == IR_FOLD_MAX));
+    return n->rank > IR_HOST && n->op != IR_X_READ && n->op != IR_X_COORD && !chosen;
+}
+
+/* An operand of a minimum or maximum of whole numbers (px_math.h, px_whole). */
+static const char *whole_operand(CgContext *cx, IrExpr e, const char *text)
+{
+    bool risky = ir_expr(cx->k->g, e)->type == ELEM_I32 && may_end_negated(cx->k->g, e);
+    return risky ? arena_printf(cx->k->arena, "px_whole(%s)", text) : text;
+}
+
 static const char *operator_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
@@ -309,6 +328,9 @@ static const char *operator_text(CgContext *cx, const IrExprNode *n)
     const char *operand[3] = {"", "", ""};
     for (int i = 0; i < arity; i++) {
         operand[i] = atom(arena, cg_expr(cx, child[i]));
+        if (n->op == IR_X_MIN || n->op == IR_X_MAX) {
+            operand[i] = whole_operand(cx, child[i], operand[i]);
+        }
         if (is_operand_count_shared(text) && strlen(operand[i]) > 24) {
             operand[i] = name_value(cx, ir_expr(cx->k->g, child[i])->type, operand[i]);
         }
@@ -418,7 +440,8 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
             return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max",
                                 acc, v);
         }
-        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc, v);
+        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
+                            whole_operand(cx, body, v));
     }
 }
 
@@ -814,8 +837,8 @@ const char *cg_expr(CgContext *cx, IrExpr e)
         return const_text(cx, &n);
     }
     if (n.rank <= IR_INDEX) {
-        IrExpr from = n.op == IR_X_CAST ? n.a : e;
-        return host_text(cx, from, n.type);
+        bool plain = n.op == IR_X_CAST && (Elem)n.num == ELEM_NONE;
+        return host_text(cx, plain ? n.a : e, n.type);
     }
     if (n.rank == IR_UNIFORM && cx->out != cx->prologue) {
         return uniform_text(cx, e);

@@ -108,6 +108,13 @@ static HostNode make(CgHost *host, const IrExprNode *n)
     }
 }
 
+/* What a storage type makes of a number, which is rounded to even first. */
+static IrExpr saturated(IrGraph *g, IrExpr e, Elem storage)
+{
+    IrExpr least = ir_const(g, elem_min(storage)), most = ir_const(g, elem_max(storage));
+    return ir_op2(g, IR_X_MIN, ir_op2(g, IR_X_MAX, ir_op1(g, IR_X_ROUND, e), least), most);
+}
+
 int cg_host(CgHost *host, IrExpr e)
 {
     if ((int)e >= host->memo_cap) {
@@ -121,6 +128,9 @@ int cg_host(CgHost *host, IrExpr e)
     }
     const IrExprNode n = *ir_expr(host->g, e);
     assert(n.rank <= IR_INDEX);
+    if (n.op == IR_X_CAST && (Elem)n.num != ELEM_NONE) {
+        return cg_host(host, saturated(host->g, n.a, (Elem)n.num));
+    }
     if (n.op == IR_X_CAST) { /* where it is used rounds it */
         return cg_host(host, n.a);
     }

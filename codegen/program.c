@@ -1,10 +1,11 @@
 /*
  * program: assembles the program from the schedule: numbers buffers, grids and value slots, asks
- * for the text of every kernel, and works out how long each buffer lives.
+ * for the text of every kernel.
  */
 #include "codegen.h"
 #include "channels.h"
 #include "kernel.h"
+#include "lifetimes.h"
 #include "names.h"
 #include "places.h"
 
@@ -30,6 +31,7 @@ typedef struct Build {
     Vec(ProgTable) tables;
     Vec(ProgNeed) needs;
     int *table_step; /* by node: the step that fills a table */
+    int *vector;     /* by node: labels: a vector by their numbers; -1 */
     int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
 
@@ -53,25 +55,40 @@ static void number_grids(Build *b)
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
-/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have. */
+/* The node in which labels got their numbers: compacting and growing makes no larger ones. */
+static IrId numbered_by(const IrGraph *g, IrId labels)
+{
+    for (;;) {
+        const IrNode *node = ir_node(g, labels);
+        int input = node->op == IR_WATERSHED ? 1 : 0;
+        bool owned = node->kind != IR_K_LABELS || node->op == IR_COMPACT || node->op == IR_POINTS;
+        bool grown = node->op == IR_NEAREST_LABEL || node->op == IR_WATERSHED;
+        const IrExprNode *from = ir_expr(g, node->in[input]);
+        IrId next = owned ? node->of : grown && from->op == IR_X_READ ? from->node : 0;
+        if (next == 0 || (grown && ir_node(g, next)->kind != IR_K_LABELS)) {
+            return labels;
+        }
+        labels = next;
+    }
+}
+
+/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
+ * for every second one where those that touch are one. */
 static int vector_length(Build *b, const IrNode *node)
 {
     if (node->op == IR_HISTOGRAM) {
         return cg_host(&b->cg.host, node->arg[0]);
     }
     IrGraph *g = b->g;
-    IrId labels = node->of;
-    while (ir_node(g, labels)->kind != IR_K_LABELS) {
-        labels = ir_node(g, labels)->of;
-    }
+    const IrNode *labels = ir_node(g, numbered_by(g, node->of));
+    bool apart = labels->op == IR_LABEL;
+    const IrGrid grid = g->grids.at[labels->grid];
     IrExpr n = ir_const(g, 1);
     for (int ax = 0; ax < IR_AXES; ax++) {
-        IrExpr e = g->grids.at[ir_node(g, labels)->grid].extent[ax];
+        IrExpr e = grid.extent[ax];
         n = e != 0 ? ir_op2(g, IR_X_MUL, n, e) : n;
     }
-    IrOp op = ir_node(g, labels)->op;
-    bool dense = op == IR_INPUT || op == IR_LABEL_EQUAL; /* every pixel may be an object */
-    if (!dense) {
+    if (apart) {
         n = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_DIV, n, ir_const(g, 2)));
     }
     return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 2)));
@@ -82,6 +99,8 @@ static int value_slots(const IrNode *node)
     switch (node->op) {
     case IR_REDUCE:
         return 5;
+    case IR_SUMMARY:
+        return 6;
     case IR_SCALAR: {
         int n = 0;
         while (n < 5 && node->in[n] != 0) {
@@ -101,6 +120,10 @@ static void number_nodes(Build *b)
     b->cg.slot = arena_array(b->arena, int, n);
     b->cg.length = arena_array(b->arena, int, n);
     b->table_step = arena_array(b->arena, int, n);
+    b->vector = arena_array(b->arena, int, n);
+    for (int i = 0; i < n; i++) {
+        b->vector[i] = -1;
+    }
     for (IrId id = 0; id < (IrId)n; id++) {
         const IrNode *node = ir_node(b->g, id);
         b->cg.buffer[id] = b->cg.slot[id] = b->cg.length[id] = b->table_step[id] = -1;
@@ -124,6 +147,9 @@ static void number_nodes(Build *b)
                              .onto = -1};
         if (node->kind == IR_K_VECTOR) {
             buffer.length = b->cg.length[id] = vector_length(b, node);
+            if (node->op != IR_HISTOGRAM) {
+                b->vector[numbered_by(b->g, node->of)] = b->buffers.n;
+            }
         } else {
             buffer.grid = b->cg.grid[node->grid];
         }
@@ -472,8 +498,53 @@ static void primitive_step(Build *b, const IrStep *step)
 
 /* ---- loops ------------------------------------------------------------------------------- */
 
+/* One work-item that puts expressions into slots of values. */
+static void values_step(Build *b, const char *name, const int *slots, const IrExpr *exprs, int n)
+{
+    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name};
+    Str body, lines;
+    str_init(&body, b->arena);
+    str_init(&lines, b->arena);
+    CgContext cx;
+    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
+    cx.indent = cx.prologue_indent = 2;
+    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
+    for (int i = 0; i < n; i++) {
+        cg_line(&cx, "values[%d] = %s;", slots[i], cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64)));
+    }
+    cg_signature(&k, &body);
+    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
+    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
+                    .value = -1, .of_value = -1};
+    out.kernel = add_kernel(b, &k, &body, "");
+    add_step(b, &k, out);
+}
+
+static bool carries_count(const Build *b, const IrCarry *c)
+{
+    return ir_node(b->g, c->carry)->kind == IR_K_LABELS && b->cg.slot[c->carry] >= 0;
+}
+
+/* Labels that a loop carries begin with the number of those that they begin as. */
+static void start_counts(Build *b, int id)
+{
+    const IrLoop *loop = &b->g->loops.at[id];
+    int *slots = arena_array(b->arena, int, loop->carries.n + 1), n = 0;
+    IrExpr *counts = arena_array(b->arena, IrExpr, loop->carries.n + 1);
+    for (int i = 0; i < loop->carries.n; i++) {
+        if (carries_count(b, &loop->carries.at[i])) {
+            slots[n] = b->cg.slot[loop->carries.at[i].carry];
+            counts[n++] = ir_value(b->g, loop->carries.at[i].first, 0);
+        }
+    }
+    if (n > 0) {
+        values_step(b, arena_printf(b->arena, "counts_%d", id), slots, counts, n);
+    }
+}
+
 static void loop_step(Build *b, int id)
 {
+    start_counts(b, id);
     const IrLoop *loop = &b->g->loops.at[id];
     IrExpr rounds = loop->count != 0 ? loop->count : loop->at_most;
     ProgStep out = {.kind = STEP_LOOP, .name = "repeat", .lines = "", .kernel = -1, .of_value = -1};
@@ -490,23 +561,7 @@ static void loop_step(Build *b, int id)
 /* The watched value is computed by one more work-item before the round ends. */
 static void watch_step(Build *b, const IrLoop *loop, int slot)
 {
-    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1};
-    k.name = arena_printf(b->arena, "until_%d", slot);
-    Str body, lines;
-    str_init(&body, b->arena);
-    str_init(&lines, b->arena);
-    CgContext cx;
-    cg_context(&cx, &k, &lines, &lines, cg_read_memory);
-    cx.indent = cx.prologue_indent = 2;
-    cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
-    const char *text = cg_expr(&cx, ir_cast(b->g, loop->until, ELEM_F64));
-    cg_line(&cx, "values[%d] = %s;", slot, text);
-    cg_signature(&k, &body);
-    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
-    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
-                    .value = -1, .of_value = -1};
-    out.kernel = add_kernel(b, &k, &body, "");
-    add_step(b, &k, out);
+    values_step(b, arena_printf(b->arena, "until_%d", slot), &slot, &loop->until, 1);
 }
 
 static void end_step(Build *b, int id)
@@ -521,118 +576,21 @@ static void end_step(Build *b, int id)
     if (loop->until != 0) {
         watch_step(b, loop, b->steps.at[begin].value);
     }
-    ProgCarry *carries = arena_array(b->arena, ProgCarry, loop->carries.n + 1);
+    ProgCarry *carries = arena_array(b->arena, ProgCarry, 2 * loop->carries.n + 1);
+    int n = 0;
     for (int i = 0; i < loop->carries.n; i++) {
         const IrCarry *c = &loop->carries.at[i];
         bool is_value = ir_node(b->g, c->carry)->kind == IR_K_VALUE;
         const int *number = is_value ? b->cg.slot : b->cg.buffer;
-        carries[i] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+        carries[n++] = (ProgCarry){is_value, number[c->carry], number[c->next]};
+        if (carries_count(b, c)) {
+            carries[n++] = (ProgCarry){true, b->cg.slot[c->carry], b->cg.slot[c->next]};
+        }
     }
     ProgStep out = {.kind = STEP_END, .name = "repeat", .lines = "", .kernel = -1, .value = -1,
                     .of_value = -1, .carries = carries,
-                    .n_carries = loop->carries.n};
+                    .n_carries = n};
     vec_push(b->arena, &b->steps, out);
-}
-
-/* ---- lifetimes --------------------------------------------------------------------------- */
-
-static void live_at(Build *b, int buffer, int step)
-{
-    ProgBuffer *buf = &b->buffers.at[buffer];
-    buf->first = buf->first < 0 || step < buf->first ? step : buf->first;
-    buf->last = step > buf->last ? step : buf->last;
-}
-
-static int end_of_loop(const Build *b, int begin)
-{
-    int end = begin, depth = 0;
-    do {
-        depth += b->steps.at[end].kind == STEP_LOOP;
-        depth -= b->steps.at[end].kind == STEP_END;
-        end++;
-    } while (depth > 0);
-    return end - 1;
-}
-
-/* A carry takes over the place of its next value, round by round, so that after the loop it may lie
- * in either: both stay as long as the longer one. */
-static void extend_carries(Build *b, int begin, int end)
-{
-    const ProgStep *step = &b->steps.at[end];
-    for (int i = 0; i < step->n_carries; i++) {
-        const ProgCarry *c = &step->carries[i];
-        if (c->is_value) {
-            continue;
-        }
-        live_at(b, c->carry, begin);
-        live_at(b, c->carry, end);
-        live_at(b, c->next, begin);
-        live_at(b, c->next, b->buffers.at[c->carry].last);
-        live_at(b, c->carry, b->buffers.at[c->next].last);
-    }
-}
-
-/* What lives into a loop, or out of it, or is carried, lives through all of it. */
-static void extend_over_loop(Build *b, int begin, int end)
-{
-    for (int i = 0; i < b->buffers.n; i++) {
-        ProgBuffer *buf = &b->buffers.at[i];
-        bool into = buf->first < begin && buf->last > begin;
-        bool out_of = buf->first > begin && buf->first < end && buf->last > end;
-        if (into || out_of) {
-            live_at(b, i, begin);
-            live_at(b, i, end);
-        }
-    }
-}
-
-/* Each loop may lengthen what another one looks at: as often as loops are nested is enough. */
-static void extend_over_loops(Build *b)
-{
-    for (int round = 0; round < b->g->loops.n; round++) {
-        for (int begin = 0; begin < b->steps.n; begin++) {
-            if (b->steps.at[begin].kind == STEP_LOOP) {
-                int end = end_of_loop(b, begin);
-                extend_carries(b, begin, end);
-                extend_over_loop(b, begin, end);
-            }
-        }
-    }
-}
-
-static void lifetimes(Build *b)
-{
-    for (int s = 0; s < b->steps.n; s++) {
-        const ProgStep *step = &b->steps.at[s];
-        for (int i = 0; i < step->n_reads; i++) {
-            live_at(b, step->reads[i].buffer, s);
-        }
-        for (int i = 0; i < step->n_writes; i++) {
-            live_at(b, step->writes[i], s);
-        }
-        for (int i = 0; i < step->n_inputs; i++) {
-            if (step->inputs[i] >= 0) {
-                live_at(b, step->inputs[i], s);
-            }
-        }
-    }
-    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
-        if (ir_node(b->g, id)->op == IR_INPUT && b->cg.buffer[id] >= 0) {
-            live_at(b, b->cg.buffer[id], 0); /* uploaded before the first step */
-        }
-    }
-    for (int i = 0; i < b->g->outputs.n; i++) {
-        IrId id = b->g->outputs.at[i].node;
-        if (id != 0 && b->cg.buffer[id] >= 0) {
-            live_at(b, b->cg.buffer[id], b->steps.n - 1);
-        }
-    }
-    extend_over_loops(b);
-    for (int i = 0; i < b->buffers.n; i++) {
-        if (b->buffers.at[i].first < 0) {
-            b->buffers.at[i].first = b->buffers.at[i].last = 0;
-        }
-    }
 }
 
 /* ---- what the user gives and gets ----------------------------------------------------------- */
@@ -664,6 +622,7 @@ static void add_inputs(Build *b)
                                 .mask = node->kind == IR_K_MASK,
                                 .buffer = b->cg.buffer[id],
                                 .count = b->cg.slot[id],
+                                .vector = b->vector[id] + 1,
                                 .channel = b->channel[id]};
     }
     b->program->inputs = list;
@@ -766,8 +725,10 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     b.cg.seams = cg_find_seams(g, schedule);
     number_grids(&b);
     number_nodes(&b);
+    int *step_of = arena_array(b.arena, int, schedule->steps.n + 1);
     for (int i = 0; i < schedule->steps.n; i++) {
         const IrStep *step = &schedule->steps.at[i];
+        step_of[i] = b.steps.n;
         switch (step->kind) {
         case IR_STEP_PRIMITIVE:
             primitive_step(&b, step);
@@ -782,7 +743,8 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
             kernel_step(&b, step);
         }
     }
-    lifetimes(&b);
+    cg_lifetimes(&(CgLifetimes){.cg = &b.cg, .steps = b.steps.at, .n_steps = b.steps.n,
+                                .buffers = b.buffers.at, .n_buffers = b.buffers.n, .step_of = step_of});
     add_inputs(&b);
     add_params(&b);
     add_outputs(&b);

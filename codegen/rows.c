@@ -632,6 +632,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     declare_open(r, open, &n, rows, width);
     IrExpr steps = cg_fold_count(k->g, e);
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
+    r->early = max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
     bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
     r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
 
@@ -697,7 +698,9 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->stage = id;
     r->at = row;
     r->fold_index = -1;
-    int memo = r->cx.memo.n;
+    /* Sums of the stage around this one are those of its row and its columns. */
+    const CgContext around = r->cx;
+    memset(&r->cx.memo, 0, sizeof r->cx.memo);
     IrExpr e = ir_node(k->g, id)->in[0];
     prepare(r, e);
     r->stage = id;
@@ -715,7 +718,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     body_line(r, arena_printf(arena, "%s[k] = %s;", array, value));
     r->cx.indent--;
     body_line(r, "}");
-    r->cx.memo.n = memo;
+    r->cx.memo = around.memo;
     fix_edges(r, id, array);
     return array;
 }

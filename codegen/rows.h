@@ -83,6 +83,7 @@ typedef struct Rows {
     Row fold_row;
     Vec(LastRow) last_rows; /* of all folds over the march axis */
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */
+    IrExpr early;          /* the longest fold's rows but one; 0 none */
     IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
     bool warms_up;         /* some stage has a fold over the march axis */
     bool fetches;          /* and one that is long enough to fetch rows a turn ahead */

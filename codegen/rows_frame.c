@@ -26,8 +26,8 @@ static bool shares(const Rows *r)
     return any;
 }
 
-/* Starts the loads of the rows of the turn that begins with row `from`. */
-static void write_fetches(Rows *r, int indent, const char *from, Str *out)
+/* Starts the loads of the rows of the turn that begins with row `from` and takes them from side `to`. */
+static void write_fetches(Rows *r, int indent, const char *from, const char *to, Str *out)
 {
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
@@ -37,8 +37,8 @@ static void write_fetches(Rows *r, int indent, const char *from, Str *out)
             str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
                      t->row);
         } else {
-            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
-                     march, from, t->row);
+            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s, %s, %s);\n", t->array, t->element,
+                     t->kept, to, t->map, march, from, t->row);
         }
     }
 }
@@ -78,12 +78,12 @@ static void write_turns(Rows *r, Str *out)
     write_tiles(r, out);
     str_addf(out, "    const uint kept_rows = %s;\n",
              shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
-    write_fetches(r, 4, "begin", out);
+    write_fetches(r, 4, "begin", "0", out);
     rows_open_carried(r, out);
     str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
              shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
     write_keeps(r, out);
-    write_fetches(r, 8, "from + TURNS", out);
+    write_fetches(r, 8, "from + TURNS", "side ^ 1", out);
     rows_keep_carried(r, out);
     str_addf(out,
              "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
@@ -106,17 +106,20 @@ static void define_turns(Rows *r, Str *out)
         str_add(out, "#define TURNS 1\n");
         return;
     }
-    Str columns;
-    str_init(&columns, r->k->arena);
+    Str bytes, copied;
+    str_init(&bytes, r->k->arena);
+    str_init(&copied, r->k->arena);
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
         if (!t->own) {
-            str_addf(&columns, "%sTILE_COLUMNS(%s)", columns.n > 0 ? " + " : "", t->width);
+            str_addf(&bytes, "%sTILE_BYTES(%s, %s)", bytes.n > 0 ? " + " : "", t->kept, t->width);
+            str_addf(&copied, "%sIS_COPIED(%s, %s)", copied.n > 0 ? " && " : "", t->element, t->kept);
         }
     }
     const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
-    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s)\n", cg_define_int(r->k, r->steps, macro),
-             columns.n > 0 ? columns.at : "0");
+    str_addf(out, "#define STEPS %s\n#define TURNS ROWS_A_TURN(STEPS, %s, %s)\n",
+             cg_define_int(r->k, r->steps, macro), bytes.n > 0 ? bytes.at : "0",
+             copied.n > 0 ? copied.at : "false");
 }
 
 void rows_begin_text(Rows *r, Str *out)
@@ -126,7 +129,8 @@ void rows_begin_text(Rows *r, Str *out)
     cg_param_extent(k, 0, 4);
     cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
-    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
+    ProgArg strip = {ARG_STRIP, r->early != 0 ? cg_host(&k->cg->host, r->early) : 0, r->early != 0};
+    cg_param(k, strip, "int ", "strip");
     if (!rows_march_z(r)) {
         cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
     }

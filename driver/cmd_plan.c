@@ -31,7 +31,8 @@ static void print_buffers(const ExecPlan *plan, double pixels)
             bool lives = s >= p->buffers[i].first && s <= p->buffers[i].last;
             putchar(lives ? '#' : '.');
         }
-        putchar('\n');
+        int onto = plan->buffers[i].onto;
+        printf(onto >= 0 ? " onto %s\n" : "\n", onto >= 0 ? p->buffers[onto].name : "");
     }
 }
 
@@ -103,6 +104,18 @@ static void print_staying(const ExecPlan *plan, const PartsSegment *seg, const P
     }
 }
 
+/* The window that this one lies on, which dies as it is made; NULL: none. */
+static const PartsWindow *lies_on(const ExecPlan *plan, const PartsSegment *seg, const PartsWindow *w)
+{
+    const PartsWindow *on = NULL;
+    for (int i = 0; i < seg->n_windows; i++) {
+        const PartsWindow *under = &seg->windows[i];
+        bool wanted = under->buffer == plan->buffers[w->buffer].onto && under->last == w->first;
+        on = wanted && under->offset == w->offset ? under : on;
+    }
+    return on;
+}
+
 /* One column a task, one row a window: '#' while it lives. */
 static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
 {
@@ -121,6 +134,8 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         printf("%s%s%s%s%s", w->whole ? " whole" : w->boxed ? " box" : "",
                parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
                given ? " -> output" : "");
+        const PartsWindow *on = lies_on(plan, seg, w);
+        printf(on != NULL ? " onto %s" : "", on != NULL ? plan->program->buffers[on->buffer].name : "");
         print_staying(plan, seg, w);
         putchar('\n');
     }

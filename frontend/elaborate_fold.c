@@ -344,19 +344,29 @@ static WordFold find_fold(const char *name)
     return WORD_FOLDS;
 }
 
+/* True when each row is as long as the others. */
+static bool rectangular(Elab *el, const Ranges *r)
+{
+    unsigned bent = 0;
+    for (int i = 0; i < r->n; i++) {
+        bent |= depends_on(el, r->fold[i].lo, r->fold, r->n) | depends_on(el, r->fold[i].hi, r->fold, r->n);
+    }
+    return bent == 0;
+}
+
 /* How many elements a comprehension has: a host expression. */
 static IrExpr how_many(Elab *el, const Ranges *r, IrExpr where)
 {
     IrGraph *g = el->g;
     IrExpr n = ir_const(g, 1);
-    if (where != 0) {
+    if (where != 0 || !rectangular(el, r)) {
         return el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, n, -1, (Span){0});
     }
     for (int i = 0; i < r->n; i++) {
         IrExpr last = ir_op1(g, IR_X_FLOOR, r->fold[i].hi);
         IrExpr first = ir_op1(g, IR_X_CEIL, r->fold[i].lo);
         IrExpr length = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_SUB, last, first), ir_const(g, 1));
-        n = ir_op2(g, IR_X_MUL, n, length);
+        n = ir_op2(g, IR_X_MUL, n, ir_op2(g, IR_X_MAX, length, ir_const(g, 0)));
     }
     return n;
 }

@@ -5,6 +5,7 @@
 
 #include "../base/measures.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- labelling ------------------------------------------------------------------------- */
@@ -348,6 +349,11 @@ Val el_per_label(Elab *el, Call *call)
     return primitive(el, node, PER_LABEL[fold] + 6, call->span);
 }
 
+static bool is_dense_node(const IrNode *node)
+{
+    return node->op == IR_LABEL || node->op == IR_LABEL_EQUAL || node->op == IR_COMPACT;
+}
+
 /* Labels of an input may have any numbers; those that a pipeline makes are at most as many as
  * there are pixels. */
 static void look_for_input(const IrGraph *g, IrExpr e, void *ctx)
@@ -365,6 +371,8 @@ static void look_for_input(const IrGraph *g, IrExpr e, void *ctx)
         ir_walk(g, from->in[0], look_for_input, ctx);
     } else if (from->op == IR_WATERSHED) {
         ir_walk(g, from->in[1], look_for_input, ctx);
+    } else if (from->op == IR_POINTS) {
+        *foreign = *foreign || !is_dense_node(ir_node(g, from->of));
     }
 }
 
@@ -470,11 +478,7 @@ Val el_as_labels(Elab *el, Call *call)
 static bool is_dense(Elab *el, Val labels)
 {
     IrId node;
-    if (!el_plain_read(el, labels.expr, &node)) {
-        return false;
-    }
-    IrOp op = ir_node(el->g, node)->op;
-    return op == IR_LABEL || op == IR_LABEL_EQUAL || op == IR_COMPACT;
+    return el_plain_read(el, labels.expr, &node) && is_dense_node(ir_node(el->g, node));
 }
 
 /* Three channels of bytes, on a grid of their own. */
@@ -618,6 +622,119 @@ Val el_hull(Elab *el, Call *call)
                    .grid = call->arg[0].grid};
     node.of = el_store(el, el_relabel(el, call), "labels", call->span);
     node.in[0] = ir_read(el->g, node.of);
+    return primitive(el, node, NULL, call->span);
+}
+
+/* ---- points ---------------------------------------------------------------------------- */
+
+/* What follows from the label alone, through images that have a name, with the label in place of x. */
+typedef struct ByLabel {
+    Elab *el;
+    IrId labels;
+    bool varies;
+} ByLabel;
+
+/* The value of an image at a pixel, where reading it is nothing else. */
+static IrExpr value_behind(const ByLabel *by, IrExpr e)
+{
+    IrId from;
+    const IrGraph *g = by->el->g;
+    if (!el_plain_read(by->el, e, &from) || ir_node(g, from)->op != IR_MAP) {
+        return 0;
+    }
+    const IrNode *node = ir_node(g, from);
+    bool same = node->loop == by->el->loop && ir_expr(g, node->in[0])->type == node->elem;
+    return same ? node->in[0] : 0;
+}
+
+static void look_behind(const IrGraph *g, IrExpr e, void *ctx)
+{
+    ByLabel *by = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    IrId node;
+    IrExpr behind = value_behind(by, e);
+    if (behind != 0) {
+        ir_walk(g, behind, look_behind, by);
+    } else if (!el_plain_read(by->el, e, &node) || node != by->labels) {
+        by->varies |= n->op == IR_X_COORD || n->op == IR_X_READAT || n->op == IR_X_READ;
+    }
+}
+
+static IrExpr label_for_read(IrGraph *g, IrExpr e, void *ctx)
+{
+    ByLabel *by = ctx;
+    IrExpr behind = value_behind(by, e);
+    if (behind != 0) {
+        return ir_rewrite(g, behind, label_for_read, by);
+    }
+    return ir_expr(g, e)->op == IR_X_READ ? ir_cast(g, ir_coord(g, IR_AX_X), ELEM_U32) : e;
+}
+
+static IrExpr smallest_of_label(Elab *el, IrId labels, Val v, Span span)
+{
+    v.expr = ir_cast(el->g, v.expr, ELEM_F32);
+    IrNode node = {.op = IR_PERLABEL,
+                   .kind = IR_K_VECTOR,
+                   .elem = ELEM_F32,
+                   .of = labels,
+                   .in = {ir_read(el->g, labels), el_readable(el, v, "place", span).expr},
+                   .arg = {ir_const(el->g, 1)}};
+    IrId least = el_add_once(el, node, "place", span);
+    return ir_lookup(el->g, least, ir_coord(el->g, IR_AX_X));
+}
+
+/* An argument as an expression of the label.  An image may differ within a label: then its smallest value. */
+static IrExpr place_of_label(Elab *el, Call *call, int i, IrId labels)
+{
+    IrGraph *g = el->g;
+    Val pair[2] = {call->arg[0], call->arg[i]};
+    if (pair[1].kind == VAL_VECTOR) {
+        return ir_cast(g, ir_lookup(g, pair[1].node, ir_coord(g, IR_AX_X)), ELEM_F32);
+    }
+    if (pair[1].kind != VAL_IMAGE) {
+        return ir_cast(g, call->given[i] ? pair[1].expr : ir_const(g, 0), ELEM_F32);
+    }
+    if (!el_meet(el, pair, 2, call->at[i])) {
+        return 0;
+    }
+    ByLabel by = {el, labels, false};
+    ir_walk(g, pair[1].expr, look_behind, &by);
+    if (by.varies) {
+        return smallest_of_label(el, labels, pair[1], call->span);
+    }
+    return ir_cast(g, ir_rewrite(g, pair[1].expr, label_for_read, &by), ELEM_F32);
+}
+
+/* Labels that may not be there have no place. */
+static IrExpr where_present(Elab *el, IrId labels, IrExpr place, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr read = ir_read(g, labels);
+    IrNode node = {.op = IR_PERLABEL,
+                   .kind = IR_K_VECTOR,
+                   .elem = ELEM_F32,
+                   .of = labels,
+                   .in = {read, ir_cast(g, read, ELEM_F32)},
+                   .arg = {ir_const(g, 3)}};
+    IrId count = el_add_once(el, node, "count", span);
+    IrExpr pixels = ir_lookup(g, count, ir_coord(g, IR_AX_X));
+    IrExpr some = ir_op2(g, IR_X_GT, pixels, ir_const_typed(g, 0, ELEM_F32));
+    return ir_op3(g, IR_X_SELECT, some, place, ir_const_typed(g, NAN, ELEM_F32));
+}
+
+Val el_points(Elab *el, Call *call)
+{
+    IrNode node = {.op = IR_POINTS, .kind = IR_K_LABELS, .elem = ELEM_U32, .grid = call->arg[0].grid};
+    node.of = el_store(el, call->arg[0], "labels", call->span);
+    for (int axis = 0; axis < 4; axis++) {
+        node.in[axis] = place_of_label(el, call, axis + 1, node.of);
+        if (node.in[axis] == 0) {
+            return el_err();
+        }
+    }
+    if (!is_dense(el, el_image(el, ir_read(el->g, node.of), node.grid))) {
+        node.in[0] = where_present(el, node.of, node.in[0], call->span);
+    }
     return primitive(el, node, NULL, call->span);
 }
 

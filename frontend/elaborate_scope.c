@@ -138,6 +138,10 @@ Val el_unknown(Elab *el, const char *name, Span span)
     if (ops_find(el->ops, name) != NULL) {
         Diag *d = el_error(el, OPERATOR_AS_NAME, span, name);
         const char *dots = ops_find(el->ops, name)->n_params > 0 ? "..." : "";
+        if (words_border_elsewhere(name) != NULL) {
+            diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
+            return el_err();
+        }
         diag_help(el->diags, d, "operators take their arguments in parentheses: %s(%s)", name, dots);
         diag_help(el->diags, d, "to give it to a function, make a function of it: fn my_%s(v) = %s(v%s)",
                   name, name, ops_find(el->ops, name)->n_params > 1 ? ", ..." : "");
@@ -155,6 +159,8 @@ Val el_unknown(Elab *el, const char *name, Span span)
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
     if (strlen(name) == 1 && strchr("xyz", name[0]) != NULL) {
         diag_help(el->diags, d, "the coordinate of a pixel is %s_of(image)", name);
+    } else if (words_border_elsewhere(name) != NULL) {
+        diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {

@@ -38,6 +38,26 @@ IrBorder words_border(const char *name)
     return IR_BORDERS;
 }
 
+/* numpy's reflect is mirror here, scipy's is reflect. */
+const char *words_border_elsewhere(const char *name)
+{
+    static const struct {
+        const char *name, *here;
+    } ELSEWHERE[] = {
+        {"clamp", "nearest"},       {"edge", "nearest"},         {"replicate", "nearest"},
+        {"symmetric", "reflect"},   {"symm", "reflect"},         {"grid_mirror", "reflect"},
+        {"reflect_101", "mirror"},  {"periodic", "wrap"},        {"circular", "wrap"},
+        {"grid_wrap", "wrap"},      {"zero", "constant(0)"},     {"zeros", "constant(0)"},
+        {"constant", "constant(0)"}, {"grid_constant", "constant(0)"},
+    };
+    for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++) {
+        if (strcmp(ELSEWHERE[i].name, name) == 0) {
+            return ELSEWHERE[i].here;
+        }
+    }
+    return NULL;
+}
+
 bool words_is_fold(const char *name)
 {
     for (int i = 0; i < WORD_FOLDS; i++) {

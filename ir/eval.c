@@ -116,13 +116,22 @@ static void fold_push(IrEval *ev, FoldState *st, const IrExprNode *fold)
     st->n++;
 }
 
+static bool may_go_on(IrEval *ev)
+{
+    if (ev->left == 0) {
+        return err_set(ev->err, CODE_INTERRUPTED, "the reference would take too long");
+    }
+    ev->left--;
+    return true;
+}
+
 /* Runs the index of `e` and those of the folds that go on with it. */
 static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
     double lo = ceil(eval(ev, n->b)), hi = floor(eval(ev, n->c));
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
-    for (double i = lo; i <= hi; i++) {
+    for (double i = lo; i <= hi && may_go_on(ev); i++) {
         ev->index[(int)n->num] = i;
         if (n->flat) {
             fold_run(ev, st, n->a);
@@ -571,8 +580,8 @@ static void mark_indexed(IrEval *ev)
     }
 }
 
-bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
-             Err *err)
+bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,
+                    const double *params, IrEval **out, Err *err)
 {
     IrEval *ev = calloc(1, sizeof *ev);
     *out = ev;
@@ -584,6 +593,7 @@ bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, 
     ev->inputs = inputs;
     ev->params = params;
     ev->err = err;
+    ev->left = elements;
     ev->n_nodes = g->nodes.n; /* the graph may grow before the evaluation is freed */
     ev->nodes = calloc((size_t)g->nodes.n, sizeof *ev->nodes);
     ev->memo = calloc(n, sizeof *ev->memo);
@@ -597,6 +607,12 @@ bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, 
     mark_indexed(ev);
     eval_nodes(ev, 0);
     return err->code == CODE_OK;
+}
+
+bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
+             Err *err)
+{
+    return ir_eval_within(UINT64_MAX, g, inputs, params, out, err);
 }
 
 const IrEvalNode *ir_eval_node(const IrEval *ev, IrId node)

@@ -21,7 +21,7 @@ typedef struct IrEvalInput {
 typedef struct IrEvalNode {
     int extent[IR_AXES];
     double *pixels;          /* images, masks, labels; vectors by label */
-    double value[5];         /* values; labels: value[0] = count */
+    double value[IR_MAX_VALUES];         /* values; labels: value[0] = count */
     int64_t length;          /* vectors: elements */
     double *table;           /* tables: [column * rows + row] */
     int64_t rows;
@@ -35,6 +35,9 @@ typedef struct IrEval IrEval;
  * the graph's.  The result is owned by the caller (ir_eval_free), also when it fails. */
 bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
              Err *err);
+/* The same, given up (CODE_INTERRUPTED) when its folds would count more elements than `elements`. */
+bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,
+                    const double *params, IrEval **out, Err *err);
 const IrEvalNode *ir_eval_node(const IrEval *ev, IrId node);
 /* A uniform or host expression after the run (outputs that are values). */
 double ir_eval_uniform(IrEval *ev, IrExpr e);

@@ -34,6 +34,7 @@ struct IrEval {
     EvalWeight *weights;  /* WEIGHTS of them, found by expression and indices */
     double index[MAX_INDICES];
     double count;  /* elements of the rank fold being finished (index -1) */
+    uint64_t left; /* elements that folds may still count */
     Err *err;
 };
 

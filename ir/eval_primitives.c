@@ -95,6 +95,14 @@ static void run_rank(Prim *p)
     p->out->value[0] = ref_rank(floats(p, 0), bytes(p, 1), p->shape, arg(p, 0));
 }
 
+static void run_summary(Prim *p)
+{
+    float *v = floats(p, 0);
+    uint8_t *where = bytes(p, 1);
+    ref_reduce(v, where, p->shape, p->out->value);
+    p->out->value[5] = ref_rank(v, where, p->shape, arg(p, 1));
+}
+
 static void run_histogram(Prim *p)
 {
     int bins = (int)arg(p, 0);
@@ -305,6 +313,28 @@ static void run_window_rank(Prim *p)
     }
 }
 
+/* Places are expressions of the label, which stands in for x. */
+static void run_points(Prim *p)
+{
+    uint32_t count = (uint32_t)count_of(p), *to = hold(p, p->n * sizeof *to);
+    const float *at[4] = {NULL};
+    int extent[IR_AXES];
+    size_t pixels = p->n;
+    memcpy(extent, p->ev->extent, sizeof extent);
+    p->n = (size_t)count + 1;
+    memcpy(p->ev->extent, (int[IR_AXES]){(int)count + 1, 1, 1, 1}, sizeof extent);
+    for (int axis = 0; axis < 4; axis++) {
+        at[axis] = floats(p, axis);
+    }
+    p->n = pixels;
+    memcpy(p->ev->extent, extent, sizeof extent);
+    if (to != NULL && p->ev->err->code == CODE_OK) {
+        ref_points(at, count, p->shape, to);
+        p->out->value[0] = count;
+        result_uints(p, to, p->n);
+    }
+}
+
 static void run_touches(Prim *p)
 {
     uint32_t *labels = uints(p, 0);
@@ -330,6 +360,7 @@ static void run_hull(Prim *p)
 static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_REDUCE] = run_reduce,
     [IR_RANK] = run_rank,
+    [IR_SUMMARY] = run_summary,
     [IR_HISTOGRAM] = run_histogram,
     [IR_THRESHOLD] = run_threshold,
     [IR_LABEL] = run_label,
@@ -345,6 +376,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_RECONSTRUCT] = run_reconstruct,
     [IR_LOCAL_MAXIMA] = run_local_maxima,
     [IR_WINDOW_RANK] = run_window_rank,
+    [IR_POINTS] = run_points,
     [IR_TOUCHES] = run_touches,
     [IR_HULL] = run_hull,
 };

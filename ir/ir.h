@@ -135,7 +135,7 @@ typedef struct IrGrid {
 
 #include "nodes.h"
 
-enum { IR_MAX_IN = 8, IR_MAX_ARG = 10 };
+enum { IR_MAX_IN = 8, IR_MAX_ARG = 10, IR_MAX_VALUES = 6 };
 
 typedef struct IrNode {
     IrOp op;

@@ -27,17 +27,27 @@ IrOp ir_op_from_name(const char *name)
     return IR_NONE;
 }
 
-/* Input `i` is the i-th word of `inputs`; a star at its end says that it must be stored.  Words
- * after the last stand for the last one ("image..."). */
-int ir_op_input_is_stored(IrOp op, int i)
+/* Input `i` is the i-th word of `inputs`, whose end says how it is read.  Words after the last stand for the
+ * last one ("image..."). */
+static char mark_of(IrOp op, int i)
 {
     const char *p = INFO[op].inputs;
     for (;;) {
         size_t n = strcspn(p, " ");
         if (i == 0 || p[n] == '\0') {
-            return n > 0 && p[n - 1] == '*';
+            return n > 0 ? p[n - 1] : '\0';
         }
         p += n + 1;
         i--;
     }
+}
+
+int ir_op_input_is_stored(IrOp op, int i)
+{
+    return mark_of(op, i) == '*';
+}
+
+int ir_op_input_is_overwritten(IrOp op, int i)
+{
+    return mark_of(op, i) == '=';
 }

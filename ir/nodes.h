@@ -25,5 +25,7 @@ static inline int ir_op_is_primitive(IrOp op)
 }
 /* True when input `i` must be a plain read of a stored node. */
 int ir_op_input_is_stored(IrOp op, int i);
+/* True when the result may be written onto what input `i` reads at the pixel. */
+int ir_op_input_is_overwritten(IrOp op, int i);
 
 #endif

@@ -711,10 +711,23 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 
 #endif
 
+/* ---- numbers of f32 beside a number ------------------------------------------------------ */
+
+/* The largest f32 that is not above x, the smallest that is not below: in f64 that is work (base/f64_math.h). */
+static inline float px_f32_below(float x)
+{
+    return x;
+}
+
+static inline float px_f32_above(float x)
+{
+    return x;
+}
+
 /* ---- integers -------------------------------------------------------------------------- */
 
 /*
- * px_add, px_sub, px_mul, px_neg: results wrap to 32 bits.  Of plain ints a compiler may believe that
+ * px_add, px_sub, px_mul, px_neg, px_signum: results wrap to 32 bits.  Of plain ints a compiler may believe that
  * they never do: image * image > 2 is then true even where the product is negative.
  */
 #ifdef PX_OPENCL
@@ -726,6 +739,8 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 #define PX_MUL_U32 px_mul
 #define PX_NEG_I32 px_neg
 #define PX_NEG_U32 px_neg
+#define PX_SIGNUM_I32 px_signum
+#define PX_SIGNUM_U32 px_signum
 #else
 #define PX_ADD_I32 px_add_i32
 #define PX_ADD_U32 px_add_u32
@@ -735,10 +750,29 @@ PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_
 #define PX_MUL_U32 px_mul_u32
 #define PX_NEG_I32 px_neg_i32
 #define PX_NEG_U32 px_neg_u32
+#define PX_SIGNUM_I32 px_signum_i32
+#define PX_SIGNUM_U32 px_signum_u32
 #define px_add(a, b) _Generic((a) + (b), PxU32 : px_add_u32, default : px_add_i32)(a, b)
 #define px_sub(a, b) _Generic((a) + (b), PxU32 : px_sub_u32, default : px_sub_i32)(a, b)
 #define px_mul(a, b) _Generic((a) + (b), PxU32 : px_mul_u32, default : px_mul_i32)(a, b)
 #define px_neg(a) _Generic((a), PxU32 : px_neg_u32, default : px_neg_i32)(a)
+#define px_signum(a) _Generic((a), PxU32 : px_signum_u32, default : px_signum_i32)(a)
+#endif
+
+/*
+ * px_whole: the number itself, by a permutation of its bytes that NVIDIA's assembler does not see through.
+ * On Hopper the one of CUDA 12 makes one instruction of min(min(a, -b), c), and of three maxima, that
+ * takes b for -b.  So what is computed goes through this before it is compared.
+ */
+#ifdef __NV_CL_C_VERSION
+static inline int px_whole(int x)
+{
+    int same;
+    asm("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(same) : "r"(x));
+    return same;
+}
+#else
+#define px_whole(x) (x)
 #endif
 
 static inline PX_OVERLOAD int PX_ADD_I32(int a, int b)
@@ -779,6 +813,17 @@ static inline PX_OVERLOAD int PX_NEG_I32(int a)
 static inline PX_OVERLOAD PxU32 PX_NEG_U32(PxU32 a)
 {
     return 0u - a;
+}
+
+/* -1, 0 or 1, of the number's own type. */
+static inline PX_OVERLOAD int PX_SIGNUM_I32(int a)
+{
+    return (a > 0) - (a < 0);
+}
+
+static inline PX_OVERLOAD PxU32 PX_SIGNUM_U32(PxU32 a)
+{
+    return a > 0;
 }
 
 /*

@@ -107,7 +107,7 @@ static IrExpr node_part(Reader *r)
     case '.':
         r->p++;
         n.op = IR_X_VALUE;
-        n.num = read_whole(r, 0, 4);
+        n.num = read_whole(r, 0, IR_MAX_VALUES - 1);
         break;
     case '{':
         r->p++;

@@ -50,6 +50,9 @@ void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out);
 void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,
                   float *out);
 
+/* Labels 1..count, each at the pixel nearest to at[axis][label], x first; the largest of several. */
+void ref_points(const float *const at[4], uint32_t count, RefShape s, uint32_t *out);
+
 /* Bits for the sides through which a pixel's label meets each other label for the first time. */
 bool ref_touches(const uint32_t *labels, RefShape s, uint8_t *bits);
 

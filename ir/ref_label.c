@@ -343,6 +343,26 @@ void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t c
     free(counts);
 }
 
+/* ---- points ------------------------------------------------------------------------------------ */
+
+void ref_points(const float *const at[4], uint32_t count, RefShape s, uint32_t *out)
+{
+    const int extent[4] = {s.w, s.h, s.d, s.c};
+    memset(out, 0, ref_pixels(s) * sizeof *out);
+    for (size_t label = 1; label <= count; label++) {
+        size_t pixel = 0;
+        bool inside = true;
+        for (int axis = 3; axis >= 0; axis--) {
+            double place = rint((double)at[axis][label]);
+            inside = inside && place >= 0 && place < extent[axis];
+            pixel = pixel * (size_t)extent[axis] + (inside ? (size_t)place : 0);
+        }
+        if (inside) {
+            out[pixel] = (uint32_t)label;
+        }
+    }
+}
+
 /* ---- touching labels ------------------------------------------------------------------------- */
 
 typedef struct Meeting {

@@ -273,6 +273,7 @@ static void check_owner(Check *c, const IrNode *n)
                   {IR_PERLABEL, IR_K_LABELS},
                   {IR_MEASURE, IR_K_LABELS},
                   {IR_COLUMN, IR_K_LABELS},
+                  {IR_POINTS, IR_K_LABELS},
                   {IR_HULL, IR_K_LABELS}};
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
         require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),

@@ -1,7 +1,7 @@
 /*
  * demand: reductions compute only the values that are used.
  *
- * A reduce node offers sum, count, sum of squares, minimum and maximum; which of them anyone
+ * A reduce node, or a summary, offers sum, count, sum of squares, minimum and maximum; which of them anyone
  * asks for is written into its argument `wanted` (bits: 1 sum and count, 2 squares, 4 extremes).
  */
 #include "pass.h"
@@ -10,12 +10,17 @@ typedef struct Wanted {
     int *bits; /* by node */
 } Wanted;
 
+static bool is_reduction(const IrNode *node)
+{
+    return node->op == IR_REDUCE || node->op == IR_SUMMARY;
+}
+
 static void note(const IrGraph *g, IrExpr e, void *ctx)
 {
-    static const int BIT[5] = {1, 1, 2, 4, 4};
+    static const int BIT[] = {1, 1, 2, 4, 4, 0};
     const Wanted *w = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_VALUE && ir_node(g, n->node)->op == IR_REDUCE) {
+    if (n->op == IR_X_VALUE && is_reduction(ir_node(g, n->node))) {
         w->bits[n->node] |= BIT[(int)n->num];
     }
 }
@@ -43,7 +48,7 @@ bool pass_demand(IrGraph *g, PassContext *cx)
     }
     bool changed = false;
     for (int i = 1; i < g->nodes.n; i++) {
-        if (!g->nodes.at[i].dead && g->nodes.at[i].op == IR_REDUCE) {
+        if (!g->nodes.at[i].dead && is_reduction(&g->nodes.at[i])) {
             IrExpr wanted = ir_const(g, w.bits[i]);
             changed = changed || g->nodes.at[i].arg[0] != wanted;
             g->nodes.at[i].arg[0] = wanted;

@@ -19,8 +19,7 @@ enum {
     BLOCK_ROWS = 64 /* as in ir/ref.h */
 };
 
-/* The image whose pixels, each as it is stored, the reduction is about; 0 when there is none. */
-static IrId image_of(const IrGraph *g, const IrNode *reduction)
+IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
 {
     if (reduction->op != IR_REDUCE || reduction->in[1] != 0) {
         return 0;
@@ -68,7 +67,7 @@ void pass_choose_epilogues(IrGraph *g, const PassContext *cx, IrSchedule *s)
     Cost cost = cost_new(g, cx, s);
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
-        IrId image = node->dead ? 0 : image_of(g, node);
+        IrId image = node->dead ? 0 : pass_reduced_image(g, node);
         if (image == 0 || ir_node(g, image)->op != IR_MAP || !s->stored[image] ||
             ir_node(g, image)->loop != node->loop || ir_domain(g, id) != ir_node(g, image)->grid) {
             continue;

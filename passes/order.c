@@ -8,12 +8,14 @@
  * of those that were looked at (s->order says so).
  *
  * Sizes are for images of 2048 x 2048 pixels (NOMINAL): that all orders are compared for the same image is what
- * counts.  Scratch of primitives is not known here.  A loop is a step to those around it, and ordered for itself.
+ * counts.  A result that may take the place of an image which dies as it is made takes none of its own
+ * (ir/in_place.h).  Scratch of primitives is not known here, nor what a loop puts in place of a carry.  A loop is a step to those around it, and ordered for itself.
  * The order of the text stays unless another one saves more than a hundredth.
  */
 #include "order.h"
 
 #include "../ir/apply.h"
+#include "../ir/in_place.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -35,14 +37,21 @@ typedef struct Unit {
     int begin, end;
     uint64_t needs;
     double inside; /* the most that is there only while it runs */
+    int places, n_places; /* among all of them */
 } Unit;
 
 typedef struct Buffer {
+    IrId node;
     double bytes;
     int maker;     /* a unit; -1: it is there from the start */
     uint64_t users;
     bool stays;    /* beyond the last unit */
 } Buffer;
+
+/* A buffer that may be made in the place of another one, once that has no other users left. */
+typedef struct Place {
+    int made, from;
+} Place;
 
 /* A down-set, and the best way to it. */
 typedef struct State {
@@ -58,6 +67,7 @@ typedef struct Order {
     Unit unit[MOST_UNITS];
     int n;
     Vec(Buffer) buffers;
+    Vec(Place) places; /* by unit */
     int *unit_of;    /* by step: -1 elsewhere */
     bool *used;      /* by node: what the walk has met */
 } Order;
@@ -193,6 +203,39 @@ static bool is_output(const IrGraph *g, IrId id)
     return is;
 }
 
+/* At most one place for each that is made. */
+static void look_for_place(Order *o, int made)
+{
+    const Buffer *to = &o->buffers.at[made];
+    for (int i = 0; i < o->buffers.n; i++) {
+        const Buffer *from = &o->buffers.at[i];
+        bool possible = i != made && !from->stays && from->bytes == to->bytes &&
+                        (from->users >> to->maker & 1) != 0;
+        for (int k = 0; possible && k < o->places.n; k++) {
+            possible = o->places.at[k].from != i || o->buffers.at[o->places.at[k].made].maker != to->maker;
+        }
+        if (possible && ir_may_overwrite(o->g, o->s, to->node, from->node)) {
+            vec_push(o->g->arena, &o->places, ((Place){made, i}));
+            return;
+        }
+    }
+}
+
+static void look_for_places(Order *o)
+{
+    o->places.n = 0;
+    for (int u = 0; u < o->n; u++) {
+        bool loop = o->unit[u].end > o->unit[u].begin + 1;
+        o->unit[u].places = o->places.n;
+        for (int i = 0; i < o->buffers.n && !loop; i++) {
+            if (o->buffers.at[i].maker == u) {
+                look_for_place(o, i);
+            }
+        }
+        o->unit[u].n_places = o->places.n - o->unit[u].places;
+    }
+}
+
 /* Needs of units, and the buffers that they make and use. */
 static void look_at_uses(Order *o)
 {
@@ -220,18 +263,19 @@ static void look_at_uses(Order *o)
         if (ir_node(g, id)->dead || !o->s->stored[id]) {
             continue;
         }
-        Buffer b = {.maker = maker_of(o, id), .users = users[id],
+        Buffer b = {.node = id, .maker = maker_of(o, id), .users = users[id],
                     .stays = outside[id] || is_output(g, id)};
         if (b.maker >= 0 || (b.users != 0 && !b.stays)) {
             b.bytes = bytes_of(g, id);
             vec_push(g->arena, &o->buffers, b);
         }
     }
+    look_for_places(o);
 }
 
 /* ---- the search -------------------------------------------------------------------------- */
 
-/* While a unit runs, what it makes is there beside all that it uses. */
+/* While a unit runs, what it makes is there beside all that it uses, or in its place. */
 static void memory_with(const Order *o, uint64_t done, int unit, double *during, double *after)
 {
     uint64_t then = done | (uint64_t)1 << unit;
@@ -244,6 +288,10 @@ static void memory_with(const Order *o, uint64_t done, int unit, double *during,
         bool kept = b->stays || (b->users & ~then) != 0;
         *during += makes || (before && left) ? b->bytes : 0;
         *after += (makes || before) && kept ? b->bytes : 0;
+    }
+    for (int i = 0; i < o->unit[unit].n_places; i++) {
+        const Buffer *from = &o->buffers.at[o->places.at[o->unit[unit].places + i].from];
+        *during -= (from->users & ~then) == 0 ? from->bytes : 0;
     }
 }
 

@@ -66,6 +66,8 @@ typedef struct ProgInput {
     bool labels, mask;
     int buffer;       /* where its pixels go, one volume [c][z][y][x] */
     int count;        /* labels: value slot of the largest id, found on upload; -1 */
+    int vector;       /* labels: a buffer, from 1, with an element for each of their numbers, which may be
+                         no larger; 0: there is none */
     int channel;      /* host expression: only this channel is needed (and stored); -1: all */
 } ProgInput;
 
@@ -103,8 +105,8 @@ typedef struct ProgGrid {
 
 /*
  * A buffer lives from step `first` to step `last`, both included (outputs: to the last step).
- * `onto` >= 0: it may take the place of that buffer, which dies where this one is born, and whose
- * elements are as wide (the kernel reads each pixel before it writes it).
+ * `onto` >= 0: where elements are as wide, it may take the place of that buffer, which dies as this one is
+ * made, or which a loop puts it in place of (each pixel is read before it is written).
  * A vector (grid -1) has `length` elements, a host expression.
  */
 typedef struct ProgBuffer {
@@ -161,7 +163,8 @@ typedef enum ArgKind {
     ARG_PLANE_FROM, /* int: first plane to compute, where the march is not over planes */
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
-    ARG_STRIP,      /* int: rows that one work-item marches over */
+    ARG_STRIP,      /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
+                       before them */
     ARG_PLANES,     /* a = buffer: int, stored planes of each channel */
     ARG_SEAM,       /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
     ARG_PITCH,      /* a = buffer: int, elements from row to row */

@@ -1,7 +1,8 @@
 /* results: downloads, and deep copies of tables, sorted where the pipeline says so. */
 #include "results.h"
 
-#include <math.h>
+#include "../host/row_order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,22 +18,6 @@ static void *copy_of(const void *from, size_t bytes)
         memcpy(to, from, bytes);
     }
     return to;
-}
-
-typedef struct SortRow {
-    double key;
-    int64_t row;
-} SortRow;
-
-/* NaN comes last; of equal keys the row that was first. */
-static int compare_rows(const void *a, const void *b)
-{
-    const SortRow *p = a, *q = b;
-    bool none_p = isnan(p->key), none_q = isnan(q->key);
-    if (none_p || none_q || p->key == q->key) {
-        return none_p != none_q ? (none_p ? 1 : -1) : (p->row > q->row) - (p->row < q->row);
-    }
-    return p->key < q->key ? -1 : 1;
 }
 
 static bool copy_table(const PrimTable *from, PrimTable *to, Err *err)
@@ -138,20 +123,14 @@ bool results_sort(PrimTable *table, int by, Err *err)
     if (by == 0 || column >= table->columns || rows < 2) {
         return true;
     }
-    SortRow *order = malloc((size_t)rows * sizeof *order);
+    int64_t *order = malloc((size_t)rows * sizeof *order);
     double *sorted = malloc((size_t)rows * sizeof *sorted);
-    bool ok = order != NULL && sorted != NULL;
-    for (int64_t i = 0; ok && i < rows; i++) {
-        double v = table->at[column * rows + i];
-        order[i] = (SortRow){by < 0 ? -v : v, i};
-    }
-    if (ok) {
-        qsort(order, (size_t)rows, sizeof *order, compare_rows);
-    }
+    bool ok = order != NULL && sorted != NULL &&
+              row_order(table->at + column * rows, rows, by < 0, order);
     for (int k = 0; ok && k < table->columns; k++) {
         double *at = table->at + k * rows;
         for (int64_t i = 0; i < rows; i++) {
-            sorted[i] = at[order[i].row];
+            sorted[i] = at[order[i]];
         }
         memcpy(at, sorted, (size_t)rows * sizeof *sorted);
     }

@@ -91,6 +91,9 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
         return cl_no_host_memory(err, "a device");
     }
     dev->info = found.info;
+    if (options->local_limit != 0 && options->local_limit < dev->info.local) {
+        dev->info.local = options->local_limit;
+    }
     dev->id = found.id;
     dev->profile = options->profile;
     dev->limit = options->memory_limit;

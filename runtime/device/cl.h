@@ -23,6 +23,7 @@ typedef struct DeviceInfo {
     int number;          /* counted over all platforms, from 0; `--device '#number'` */
     char name[128], platform[128], driver[64], version[64];
     bool cpu;            /* a CPU device: local memory is a loss, wide work-items pay */
+    bool copies_ahead;   /* to local memory while work-items go on: NVIDIA's from compute capability 8 on */
     bool fp64;
     uint64_t memory;     /* bytes of global memory */
     uint64_t max_alloc;  /* largest single allocation */
@@ -43,6 +44,7 @@ typedef struct DevOptions {
     const char *flags;     /* for the driver's compiler, beside those that every kernel needs; NULL: none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
+    uint64_t local_limit;  /* bytes of local memory a group may take; 0: no limit but the device's */
 } DevOptions;
 
 bool dev_open(const DevOptions *options, Device **out, Err *err);

@@ -202,6 +202,22 @@ static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double 
     }
 }
 
+bool exec_grow(Exec *exec, Err *err)
+{
+    size_t bytes = (size_t)exec->program->n_values * sizeof(double);
+    double *values = malloc(bytes + 1);
+    bool ok = values != NULL || err_set(err, CODE_MEMORY, "out of host memory for values");
+    ok = ok && dev_read(exec->dev, exec->values_mem, 0, values, bytes, err);
+    if (ok) {
+        exec_plan_place_values(exec->plan, &exec->target);
+        drop_slices(exec);
+        ok = allocate(exec, err) && slice_all(exec, err) &&
+             dev_write(exec->dev, exec->values_mem, 0, values, bytes, err);
+    }
+    free(values);
+    return ok;
+}
+
 bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
     const Program *program = exec->program;
@@ -414,10 +430,24 @@ bool exec_stopped(const Exec *exec, Err *err)
     return exec->stop && exec->stop() && !err_set(err, CODE_INTERRUPTED, "interrupted");
 }
 
+/* Vectors by label have room for as many labels as there are pixels. */
+static bool labels_have_room(const Exec *exec, int input, Err *err)
+{
+    const ProgInput *in = &exec->program->inputs[input];
+    if (in->vector == 0 || exec->counts[input] < (double)exec->plan->buffers[in->vector - 1].length) {
+        return true;
+    }
+    return err_set(err, CODE_USAGE,
+                   "'%s' has the label %.0f, which is more than it has pixels; number its labels anew in the "
+                   "pipeline: relabel(%s)",
+                   in->name, exec->counts[input], in->name);
+}
+
 bool exec_write_counts(Exec *exec, Err *err)
 {
     for (int i = 0; i < exec->program->n_inputs; i++) {
         int slot = exec->program->inputs[i].count;
+        TRY(slot < 0 || labels_have_room(exec, i, err));
         if (slot >= 0) {
             TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double),
                           &exec->counts[i], sizeof(double), err));

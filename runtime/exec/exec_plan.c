@@ -52,6 +52,7 @@ ExecTarget exec_target(Device *dev)
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
         target.cpu = info->cpu;
+        target.copies_ahead = info->copies_ahead;
         target.units = info->units > 0 ? info->units : 1;
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
@@ -164,7 +165,18 @@ static bool plan_buffer(ExecPlan *plan, int i, Err *err)
         to->length = (int64_t)length;
     }
     to->bytes = (uint64_t)to->length * elem_size(to->elem);
+    to->onto = -1;
     return true;
+}
+
+/* What is as wide as the image whose place it may take. */
+static void plan_places_taken(ExecPlan *plan)
+{
+    for (int i = 0; i < plan->program->n_buffers; i++) {
+        int onto = plan->program->buffers[i].onto;
+        bool as_wide = onto >= 0 && plan->buffers[onto].bytes == plan->buffers[i].bytes;
+        plan->buffers[i].onto = as_wide ? onto : -1;
+    }
 }
 
 /* The file must be as large as what the program makes of it. */
@@ -236,15 +248,14 @@ static int64_t larger(int64_t a, int64_t b)
 /* How many rows a work-item marches over: about as many as waste little, but such that the groups
  * come out as whole rounds of what the device works on at a time, as far as that leaves strips
  * that are not mostly halo. */
-static int strip_of(const ExecTarget *target, int64_t columns, int rows,
-                    int halo)
+static int strip_of(const ExecTarget *target, int64_t columns, int rows, int64_t halo)
 {
     int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
     int64_t round = (int64_t)target->units * groups;
     int64_t wanted = strip_rows(target->cpu ? CPU_STRIP : STRIP_ROWS, halo);
     int64_t rounds = ceil_div(columns * ceil_div(rows, wanted), round);
     int64_t strips = larger(rounds * round / columns, 1);
-    int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, (int64_t)HALO_LEAST * halo));
+    int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, HALO_LEAST * halo));
     return (int)(strip < rows ? strip : rows);
 }
 
@@ -261,7 +272,7 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
     for (int i = 0; launch && i < step->n_args; i++) {
         const ProgArg *arg = &step->args[i];
         int whole;
-        if (arg->kind == ARG_HOST_INT) {
+        if (arg->kind == ARG_HOST_INT || (arg->kind == ARG_STRIP && arg->b != 0)) {
             TRY(host_eval_int(plan->program, &plan->host, arg->a, step->name, &whole, err));
             to->values[i] = whole;
         } else if (arg->kind == ARG_HOST_FLOAT || arg->kind == ARG_HOST_DOUBLE) {
@@ -281,6 +292,19 @@ static int given_strip(const ProgStep *step)
     for (int i = 0; i < step->n_args; i++) {
         const ProgArg *arg = &step->args[i];
         rows = arg->kind == ARG_PARTIALS && arg->b > 0 ? arg->b : rows;
+    }
+    return rows;
+}
+
+/* How many rows before its first one a strip reads: the halo, or what the folds over the march take, which in volumes
+ * need not be along the axis of the halo. */
+static int64_t rows_before(const ExecPlan *plan, int s)
+{
+    const ProgStep *step = &plan->program->steps[s];
+    const ExecStep *to = &plan->steps[s];
+    int64_t rows = to->below + to->above;
+    for (int i = 0; i < step->n_args; i++) {
+        rows = step->args[i].kind == ARG_STRIP ? larger(rows, (int64_t)to->values[i]) : rows;
     }
     return rows;
 }
@@ -318,7 +342,7 @@ static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
     to->rows = step->march_z ? g->d : g->h;
     int given = given_strip(step);
     to->strip = given > 0 ? given
-                          : strip_of(target, columns, to->rows, to->below + to->above);
+                          : strip_of(target, columns, to->rows, rows_before(plan, s));
     to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
     to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
     to->groups[2] = (size_t)planes;
@@ -486,38 +510,62 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
-/* The program's buffers, then the values, then every step's scratch. */
-static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
+/* The program's buffers, then the values, then every step's scratch; how many. */
+static int list_arena(const ExecPlan *plan, bool in_place, PlanBuffer *list)
 {
     const Program *program = plan->program;
-    int n = program->n_buffers, values = n++;
-    PlanBuffer *list = calloc((size_t)(n + program->n_steps), sizeof *list);
-    PlanResult result;
+    int n = 0;
+    for (int i = 0; i < program->n_buffers; i++) {
+        const ProgBuffer *b = &program->buffers[i];
+        int onto = in_place ? plan->buffers[i].onto : -1;
+        list[n++] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, onto, 0};
+    }
+    for (int i = 0; i < program->n_inputs; i++) { /* uploaded before the first step */
+        if (program->inputs[i].buffer >= 0) {
+            list[program->inputs[i].buffer].first = -1;
+        }
+    }
+    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
+    list[n++] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
+    for (int s = 0; s < program->n_steps; s++) {
+        int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
+        list[n++] = (PlanBuffer){plan->steps[s].scratch, from, s, -1, 0};
+    }
+    return n;
+}
+
+static void take_arena(ExecPlan *plan, const PlanBuffer *list, bool in_place, uint64_t peak)
+{
+    int n = plan->program->n_buffers;
+    for (int i = 0; i < n; i++) {
+        plan->buffers[i].offset = list[i].offset;
+        plan->buffers[i].onto = in_place ? plan->buffers[i].onto : -1;
+    }
+    for (int s = 0; s < plan->program->n_steps; s++) {
+        plan->steps[s].scratch_at = list[n + 1 + s].offset;
+    }
+    plan->values_at = list[n].offset;
+    plan->peak = peak;
+}
+
+/* Results are written onto what dies there if that makes the peak smaller: else kernels are better off where
+ * no image is both read and written. */
+static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
+{
+    int most = plan->program->n_buffers + 1 + plan->program->n_steps;
+    PlanBuffer *list = calloc((size_t)most * 2, sizeof *list);
+    PlanResult apart = {0}, onto = {0};
     if (!list) {
         return no_memory(err);
     }
-    for (int i = 0; i < program->n_buffers; i++) {
-        const ProgBuffer *b = &program->buffers[i];
-        list[i] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, b->onto, 0};
-    }
-    uint64_t bytes = (uint64_t)(program->n_values + 1) * sizeof(double);
-    list[values] = (PlanBuffer){bytes, 0, program->n_steps, -1, 0};
-    for (int s = 0; s < program->n_steps; s++) {
-        int from = plan->steps[s].fed > 0 ? plan->steps[s].fed_from : s;
-        list[n + s] = (PlanBuffer){plan->steps[s].scratch, from, s, -1, 0};
-    }
-    bool ok =
-        plan_pack(list, n + program->n_steps, target->alignment, target->max_alloc, &result, err);
-    for (int i = 0; ok && i < program->n_buffers; i++) {
-        plan->buffers[i].offset = list[i].offset;
-    }
-    for (int s = 0; ok && s < program->n_steps; s++) {
-        plan->steps[s].scratch_at = list[n + s].offset;
-    }
+    int n = list_arena(plan, false, list);
+    (void)list_arena(plan, true, list + n);
+    bool ok = plan_pack(list, n, target->alignment, target->max_alloc, &apart, err) &&
+              plan_pack(list + n, n, target->alignment, target->max_alloc, &onto, err);
     if (ok) {
-        plan->values_at = list[values].offset;
-        plan->peak = result.peak;
-        plan->load = result.load;
+        bool in_place = onto.peak < apart.peak;
+        take_arena(plan, in_place ? list + n : list, in_place, in_place ? onto.peak : apart.peak);
+        plan->load = onto.load;
     }
     free(list);
     return ok;
@@ -564,6 +612,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));
     }
+    plan_places_taken(plan);
     for (int i = 0; i < plan->program->n_inputs; i++) {
         TRY(check_input(plan, i, err));
     }
@@ -583,6 +632,7 @@ static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit, Err *err)
 {
     uint64_t room = room_for_values(plan, target);
+    plan_places_taken(plan);
     if (limit <= room) {
         return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
     }
@@ -630,6 +680,18 @@ static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t w
     return high;
 }
 
+void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target)
+{
+    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
+    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
+                  target->alignment;
+    if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
+        at = (at / target->max_alloc + 1) * target->max_alloc;
+    }
+    plan->values_at = at;
+    plan->peak = plan->load = at + values;
+}
+
 /* In one piece where that fits, else in parts. */
 static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
@@ -655,14 +717,7 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
         }
         return false;
     }
-    uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
-    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
-                  target->alignment;
-    if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
-        at = (at / target->max_alloc + 1) * target->max_alloc;
-    }
-    plan->values_at = at;
-    plan->peak = plan->load = at + values;
+    exec_plan_place_values(plan, target);
     return true;
 }
 
@@ -719,6 +774,19 @@ void exec_plan_free(ExecPlan *plan)
     free(plan);
 }
 
+/* The kernel writes a result onto what it reads, or may in parts. */
+static bool works_in_place(const ExecPlan *plan, int kernel)
+{
+    bool in_place = false;
+    for (int s = 0; s < plan->program->n_steps; s++) {
+        const ProgStep *step = &plan->program->steps[s];
+        for (int i = 0; step->kernel == kernel && i < step->n_writes; i++) {
+            in_place = in_place || plan->buffers[step->writes[i]].onto >= 0;
+        }
+    }
+    return in_place;
+}
+
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err)
 {
@@ -730,9 +798,13 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
         return no_memory(err);
     }
     fputs("#pragma OPENCL FP_CONTRACT OFF\n", out);
+    if (works_in_place(plan, kernel)) {
+        fputs("#define restrict /* a result lies where something is read */\n", out);
+    }
     if (!reader) {
-        fprintf(out, "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px,
-                target->lx, plan->parts == NULL);
+        fprintf(out,
+                "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
+                target->px, target->lx, plan->parts == NULL, target->copies_ahead);
     }
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
     if (plan->program->library) {

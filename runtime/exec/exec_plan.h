@@ -20,7 +20,7 @@ typedef struct ExecInput {
 /* What kind of device is planned for. */
 typedef struct ExecTarget {
     Device *dev; /* NULL: planning without a device */
-    bool cpu;
+    bool cpu, copies_ahead; /* DeviceInfo */
     int units;
     uint64_t alignment; /* of buffers in the arena */
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
@@ -45,6 +45,7 @@ typedef struct ExecBuffer {
     Elem elem;      /* never ELEM_FILE */
     int64_t length; /* elements, with pitch */
     uint64_t bytes, offset;
+    int onto;       /* the buffer that it is written onto, in parts: where that can be; -1 none */
 } ExecBuffer;
 
 typedef struct ExecStep {
@@ -81,6 +82,8 @@ typedef struct ExecPlan {
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                    const double *params, ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
+/* In parts: the peak of the plan is that of the parts, and the values behind them. */
+void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target);
 /* The smallest limit with which there is a plan, to the byte; 0: that cannot be said. */
 uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                          const double *params);

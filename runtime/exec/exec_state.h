@@ -52,6 +52,8 @@ struct Exec {
 
 /* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */
 bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *err);
+/* Makes the arena as large as the parts of the plan have become, between segments; the values stay. */
+bool exec_grow(Exec *exec, Err *err);
 /* Where all of a buffer's image is. */
 ExecPlace exec_place_all(const ExecPlan *plan, int buffer);
 /* A step's arguments; as many as its n_args. */

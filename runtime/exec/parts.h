@@ -126,6 +126,12 @@ void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
 
 /* Lays all segments out within parts->limit, where they fit, and finds what stays; the peak. */
 bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, Err *err);
+/*
+ * Lays segment i out again, and those that have passes of its primitives, with parts as short as the labels that
+ * there are ask for; *from, *to: the first and the last of them.  The peak may grow up to the limit.
+ */
+bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, int i,
+                         const double *labels, const int64_t *vectors, int *from, int *to, Err *err);
 /* Rows of stays[i] that stay in the segment. */
 int parts_stay_rows(const PartsSegment *segment, int i);
 /* Bytes of its place with so many rows. */
@@ -166,7 +172,7 @@ int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegme
 int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                 PartsSegment *segment, Err *err);
+                 PartsSegment *segment, const double *labels, const int64_t *vectors, Err *err);
 
 /* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
  * `labels` as in PrimCall. */

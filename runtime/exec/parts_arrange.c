@@ -12,6 +12,7 @@
  */
 #include "parts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum {
@@ -346,7 +347,7 @@ static bool find_least(const Arranging *a)
     p->least = 0;
     for (int i = 0; i < p->n; i++) {
         PartsSegment *seg = &p->segments[i];
-        TRY(parts_least(a->plan, a->target, p, seg, a->err));
+        TRY(parts_least(a->plan, a->target, p, seg, NULL, NULL, a->err));
         p->least = seg->bytes > p->least ? seg->bytes : p->least;
     }
     return true;
@@ -375,4 +376,95 @@ bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p,
     free(a.from);
     free(a.to);
     return ok;
+}
+
+/* ---- again ----------------------------------------------------------------------------- */
+
+/* Segments around number i that go on with the primitives of each other. */
+static void find_group(const PartsPlan *p, int i, int *from, int *to)
+{
+    *from = *to = i;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int k = 0; k < p->n; k++) {
+            for (int own = *from; own <= *to && (k < *from || k > *to); own++) {
+                const PartsSegment *a = &p->segments[own], *b = &p->segments[k];
+                if (share_task(a, b) || share_task(b, a)) {
+                    *from = k < *from ? k : *from;
+                    *to = k > *to ? k : *to;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
+typedef struct Known {
+    const double *labels;
+    const int64_t *vectors;
+} Known;
+
+/* Bytes without which the segments do not run, however short parts are; *which needs them. */
+static bool least_of(const Arranging *a, const Known *known, int from, int to, uint64_t *least, int *which)
+{
+    PartsPlan *p = a->parts;
+    *least = 0;
+    for (int i = from; i <= to; i++) {
+        PartsSegment *seg = &p->segments[i];
+        seg->crowded = true;
+        TRY(parts_least(a->plan, a->target, p, seg, known->labels, known->vectors, a->err));
+        *which = !is_mark(seg) && seg->bytes > *least ? i : *which;
+        *least = !is_mark(seg) && seg->bytes > *least ? seg->bytes : *least;
+    }
+    return true;
+}
+
+static bool too_many_labels(const Arranging *a, uint64_t least, int which)
+{
+    const PartsSegment *seg = &a->parts->segments[which];
+    const ProgStep *step = &a->plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
+    return err_set(a->err, CODE_MEMORY,
+                   "'%s' needs %.3f MiB on the device even when the image is cut into parts, but only %.3f MiB "
+                   "may be used: there are more labels than could be expected; it takes at least --memory %" PRIu64,
+                   step->name, (double)least / 0x1p20, (double)a->parts->limit / 0x1p20,
+                   least + a->parts->beside);
+}
+
+static bool lay_out_group(const Arranging *a, const Known *known, int from, int to)
+{
+    PartsPlan *p = a->parts;
+    for (int i = from; i <= to; i++) {
+        p->segments[i].fixed = 0;
+    }
+    for (int round = 0; round < 2; round++) {
+        for (int i = from; i <= to; i++) {
+            TRY(parts_layout(a->plan, a->target, p, &p->segments[i], known->labels, known->vectors, p->limit,
+                             a->err));
+        }
+        fix_rows(p);
+    }
+    for (int i = from; i <= to; i++) {
+        p->peak = p->segments[i].bytes > p->peak ? p->segments[i].bytes : p->peak;
+    }
+    return true;
+}
+
+bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, int i,
+                         const double *labels, const int64_t *vectors, int *from, int *to, Err *err)
+{
+    const Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
+    const Known known = {labels, vectors};
+    uint64_t least;
+    int which = i;
+    for (int s = 0; s < plan->program->n_steps; s++) {
+        int slot = plan->program->steps[s].of_value;
+        p->labels = slot >= 0 && labels[slot] > p->labels ? labels[slot] : p->labels;
+    }
+    find_group(p, i, from, to);
+    TRY(least_of(&a, &known, *from, *to, &least, &which));
+    if (least > p->limit) {
+        p->room = 0;
+        TRY(least_of(&a, &known, *from, *to, &least, &which));
+    }
+    return least > p->limit ? too_many_labels(&a, least, which) : lay_out_group(&a, &known, *from, *to);
 }

@@ -234,8 +234,28 @@ bool parts_is_twin(const PartsSegment *seg, const PartsWindow *w)
     return seg->twins && !w->whole && (w->load || w->keep);
 }
 
+/* The window whose place the one that task t makes takes: the same rows, which nobody needs any more. */
+static int onto_of(const ExecPlan *plan, const PartsSegment *seg, int i)
+{
+    const PartsWindow *w = &seg->windows[i];
+    int onto = -1;
+    for (int k = 0; k < seg->n_windows && plan->buffers[w->buffer].onto >= 0; k++) {
+        const PartsWindow *under = &seg->windows[k];
+        bool plain = !w->whole && !under->whole && !w->load && !under->keep && !under->boxed &&
+                     !parts_is_twin(seg, w) && !parts_is_twin(seg, under);
+        bool same = under->lo == w->lo && under->hi == w->hi && under->rows == w->rows &&
+                    under->bytes == w->bytes;
+        bool again = under->load && (under->lo + under->hi > 0 || seg->cols > 0); /* for the next part */
+        if (under->buffer == plan->buffers[w->buffer].onto && under->last == w->first && plain && same &&
+            !again) {
+            onto = k;
+        }
+    }
+    return onto;
+}
+
 /* Behind the rows that stay.  In the list: windows, tasks' scratch, the second places of windows. */
-static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
+static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *seg, Err *err)
 {
     int twin = seg->n_windows + seg->n_tasks;
     size_t n = (size_t)(twin + seg->n_windows);
@@ -248,7 +268,8 @@ static bool pack(const ExecTarget *target, PartsSegment *seg, Err *err)
     for (int i = 0; i < seg->n_windows; i++) {
         const PartsWindow *w = &seg->windows[i];
         bool two = parts_is_twin(seg, w);
-        list[i] = (PlanBuffer){w->bytes, two ? 0 : w->first, two ? seg->n_tasks : w->last, -1, 0};
+        list[i] = (PlanBuffer){w->bytes, w->load ? -1 : two ? 0 : w->first, two ? seg->n_tasks : w->last,
+                               onto_of(plan, seg, i), 0};
         list[twin + i] = (PlanBuffer){two ? w->bytes : 0, 0, seg->n_tasks, -1, 0};
     }
     for (int t = 0; t < seg->n_tasks; t++) {
@@ -279,20 +300,15 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
         seg->parts *= (width + seg->cols - 1) / seg->cols;
     }
     return size_windows(plan, target, parts, seg, labels, vectors, err) &&
-           size_scratch(plan, target, parts, seg, labels, err) && pack(target, seg, err);
+           size_scratch(plan, target, parts, seg, labels, err) && pack(plan, target, seg, err);
 }
 
 /* Plans fit: only what is known while they run can be too much. */
-static bool does_not_fit(const ExecPlan *plan, const PartsPlan *parts, const PartsSegment *seg,
-                         uint64_t limit, Err *err)
+static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
 {
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
-    uint64_t need = seg->bytes + parts->beside;
-    return err_set(err, CODE_MEMORY,
-                   "'%s' needs %.3f MiB on the device even when the image is cut into parts, but "
-                   "only %.3f MiB were to be had for it: there are more labels than could be expected; it "
-                   "takes at least --memory %" PRIu64,
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20, need);
+    return err_set(err, CODE_MEMORY, "'%s' needs %.3f MiB on the device, but only %.3f MiB were planned",
+                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
 }
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
@@ -310,7 +326,7 @@ int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegme
 }
 
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                 PartsSegment *seg, Err *err)
+                 PartsSegment *seg, const double *labels, const int64_t *vectors, Err *err)
 {
     int grain = seg->grain;
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
@@ -319,7 +335,7 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
     seg->twins = false;
     seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
     seg->roughly = true;
-    bool ok = try_rows(plan, target, parts, seg, NULL, NULL,
+    bool ok = try_rows(plan, target, parts, seg, labels, vectors,
                        seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
     seg->roughly = false;
     return ok;
@@ -463,7 +479,7 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
         TRY(layout_behind(&s, seg));
     }
     if (seg->bytes > limit) {
-        return does_not_fit(plan, parts, seg, limit, err);
+        return does_not_fit(plan, seg, limit, err);
     }
     return seg->kind == PARTS_WHOLE || try_twins(&s, seg, seg->fixed);
 }

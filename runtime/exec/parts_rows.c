@@ -91,7 +91,7 @@ static bool write_lines(Run *run, const Stretch *s, const char *from)
         PartsSpan span = span_of(run, s->buffer, s->line + done, s->lines - done);
         TRY(!exec_stopped(run->exec, run->err));
         TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes,
-                        run->parts->given[s->buffer], run->err));
+                        run->parts->given[s->buffer] && !run->muted, run->err));
         done += span.rows;
     }
     return true;

@@ -468,7 +468,7 @@ static bool save_all(Segment *seg)
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->keep && w->whole) {
             TRY(save_whole(seg, i));
-        } else if (w->keep && seg->plan->cols > 0 && run->parts->given[w->buffer]) {
+        } else if (w->keep && seg->plan->cols > 0 && run->parts->given[w->buffer] && !run->muted) {
             TRY(parts_give(&run->pixels, w->buffer, run->err));
         }
     }
@@ -554,18 +554,45 @@ static bool is_done(const Run *run, const PartsSegment *plan)
     return done;
 }
 
-static bool run_segment(Run *run, PartsSegment *plan)
+/* There are more labels than the segment has room for: it and those that share its primitives are laid out
+ * again, and run from the first of them on. */
+static bool lay_out_again(Run *run, int i, int *from)
+{
+    int to;
+    uint64_t before = run->parts->peak;
+    if (run->err->code != CODE_MEMORY || i == run->laid_out) {
+        return false;
+    }
+    err_clear(run->err);
+    TRY(parts_arrange_again(run->plan, &run->exec->target, run->parts, i, run->labels, run->vectors, from, &to,
+                            run->err));
+    run->again = run->laid_out = i;
+    for (int k = *from; k <= i; k++) {
+        for (int t = 0; t < run->parts->segments[k].n_tasks; t++) {
+            forget(run, run->parts->segments[k].tasks[t].step);
+        }
+    }
+    for (int b = 0; b < run->program->n_buffers; b++) {
+        run->resident[b] = NOWHERE;
+    }
+    memset(run->filled, 0, (size_t)run->parts->n_stays * sizeof *run->filled);
+    return run->parts->peak == before || exec_grow(run->exec, run->err);
+}
+
+/* Segment i with as many labels as there are; *from: the one to run now, which may be one before. */
+static bool lay_out(Run *run, int i, int *from)
+{
+    PartsSegment *plan = &run->parts->segments[i];
+    *from = i;
+    TRY(read_labels(run, plan));
+    return parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors,
+                        run->parts->peak, run->err) ||
+           lay_out_again(run, i, from);
+}
+
+static bool run_laid_out(Run *run, PartsSegment *plan)
 {
     Segment seg;
-    for (int t = 0; t < plan->n_tasks; t++) {
-        run->done[plan->tasks[t].step] = run->done[plan->tasks[t].step] && plan->tasks[t].pass > 0;
-    }
-    if (is_done(run, plan)) {
-        return true;
-    }
-    TRY(read_labels(run, plan));
-    TRY(parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors,
-                     run->parts->peak, run->err));
     bool ok = segment_begin(&seg, run, plan);
     if (ok) {
         forget_overwritten(&seg);
@@ -585,6 +612,28 @@ static bool run_segment(Run *run, PartsSegment *plan)
         }
     }
     return ok;
+}
+
+/* *next: the segment behind it, or one that has to run again first. */
+static bool run_segment(Run *run, int i, int *next)
+{
+    PartsSegment *plan = &run->parts->segments[i];
+    int from;
+    *next = i + 1;
+    for (int t = 0; t < plan->n_tasks; t++) {
+        run->done[plan->tasks[t].step] = run->done[plan->tasks[t].step] && plan->tasks[t].pass > 0;
+    }
+    if (is_done(run, plan)) {
+        return true;
+    }
+    TRY(lay_out(run, i, &from));
+    if (from < i) {
+        *next = from;
+        return true;
+    }
+    run->muted = i < run->again;
+    run->laid_out = i == run->laid_out ? -1 : run->laid_out;
+    return run_laid_out(run, plan);
 }
 
 /* ---- loops ----------------------------------------------------------------------------- */
@@ -648,13 +697,12 @@ static bool run_loop(Run *run, int loop)
 
 static bool run_range(Run *run, int from, int to)
 {
-    for (int i = from; i < to; i++) {
-        PartsSegment *seg = &run->parts->segments[i];
-        if (seg->kind == PARTS_LOOP) {
+    for (int i = from, next; i < to; i = next) {
+        if (run->parts->segments[i].kind == PARTS_LOOP) {
             TRY(run_loop(run, i));
-            i = end_of(run->parts, i);
+            next = end_of(run->parts, i) + 1;
         } else {
-            TRY(run_segment(run, seg));
+            TRY(run_segment(run, i, &next));
         }
     }
     return true;
@@ -725,6 +773,8 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                .program = exec->program,
                .plan = exec->plan,
                .parts = exec->plan->parts,
+               .again = -1,
+               .laid_out = -1,
                .pixels = {.exec = exec,
                           .stream = stream,
                           .budget = {store_budget(exec), stream->crew}},

@@ -31,6 +31,9 @@ typedef struct Run {
     int *filled;           /* by PartsPlan.stays: so many rows are there */
     Stretch fetched[STAGING_BLOCKS]; /* on their way from the device, the oldest first */
     int n_fetched;
+    int again;             /* segments before it have given their outputs already */
+    int laid_out;          /* the one that has been laid out again, and is to run now; -1: none */
+    bool muted;            /* the one under way is one of these */
     Err *err;
 } Run;
 

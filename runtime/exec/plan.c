@@ -203,7 +203,8 @@ static bool can_join(const PlanBuffer *buffers, int n, int i, const bool *taken)
         return false;
     }
     const PlanBuffer *under = &buffers[b->onto];
-    return under->last == b->first && under->first < b->first && b->size > 0 && under->size > 0;
+    bool dies = under->last == b->first || under->last == b->last;
+    return dies && under->first < b->first && b->size > 0 && under->size > 0;
 }
 
 /* block_of[i]: the block of buffer i, -1 for empty ones.  Returns the number of blocks.  Buffers

@@ -15,9 +15,9 @@
 
 typedef struct PlanBuffer {
     uint64_t size;   /* bytes; 0 takes no place */
-    int first, last; /* steps, both included */
-    int onto;        /* another buffer whose place it may take, element by element, where that one
-                        dies and this one is born in the same step; -1 none */
+    int first, last; /* steps, both included; -1: from before the first one */
+    int onto;        /* another buffer whose place it takes, element by element, where that one dies
+                        and this one is born in the same step, or both die together; -1 none */
     uint64_t offset; /* the result */
 } PlanBuffer;
 

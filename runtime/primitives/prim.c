@@ -9,6 +9,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
 #define PRIMITIVES(P)                                                                              \
     P(reduce)                                                                                      \
     P(rank)                                                                                        \
+    P(summary)                                                                                     \
     P(histogram)                                                                                   \
     P(threshold)                                                                                   \
     P(label)                                                                                       \
@@ -24,6 +25,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(local_maxima)                                                                                \
     P(window_rank)                                                                                 \
     P(watershed)                                                                                   \
+    P(points)                                                                                      \
     P(touches)                                                                                     \
     P(hull)
 

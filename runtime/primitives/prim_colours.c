@@ -8,8 +8,11 @@
  * In parts the labels of each part are marked first, then each part is painted, one channel at a time.  There
  * the bitmap is of as many as there are (of_value); arbitrary ones are in a tree (id_tree.h).
  *
+ * Where there are two bitmaps, a GPU keeps the runs of labels from the first reading for the second one.  They lie
+ * where the larger bitmaps would: when some id is large, the labels themselves are read again.
+ *
  * Scratch: 12 bits for each possible key of a bitmap, or what a tree takes.  Bytes moved per pixel on a GPU:
- * 4 labels, 0.1 bitmap; 4 labels, 3 out.
+ * 4 labels, 0.1 bitmap, 0.5 runs; 0.5 runs, 3 out; without runs 4 labels, 0.1 bitmap; 4 labels, 3 out.
  */
 #include "id_tree.h"
 #include "prim_lanes.h"
@@ -21,17 +24,15 @@
 typedef enum Numbers { DENSE, OF_PIPELINE, ARBITRARY } Numbers;
 
 enum {
-    ITEMS = 256,
-    COLUMNS = 4,        /* COMPACT_COLUMNS of kernels/compact.cl */
-    MARKED_ROWS = 16,   /* COMPACT_ROWS */
-    BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
-    WRITTEN_ROWS = 4,   /* COLOURS_ROWS of kernels/colours.cl */
-    QUAD = 4,           /* COLOURS_QUAD */
-    GPU_SCAN = 256,
+    ITEMS = 256,        /* of a group, and columns that it writes: COLOURS_WIDE of kernels/colours.cl */
+    BLOCK_WORDS = 1024, /* COMPACT_BLOCK of kernels/compact.cl */
+    COLUMN_ROWS = 32,   /* COLOURS_COLUMN */
+    ABOUT = 4,          /* words about all */
+    RUNS_WORDS = 4,     /* of a column's runs */
     FEW_GROUPS = 512,   /* of kernels that mostly do nothing */
     MOST_FEW = 1 << 25, /* ids of the first bitmap where larger ones have another way: to clear and count more
                            would cost every image what hardly any needs */
-    HEADER = 1024,      /* words, of which the first one tells of large ids; slices begin at multiples */
+    HEADER = 1024,      /* words, of which the first ones are ABOUT; slices begin at multiples */
     LABEL_BITS = 32
 };
 
@@ -42,10 +43,11 @@ typedef struct Colours {
     DevProgram *program;
     IdTree *tree; /* NULL: there is none */
     Numbers numbers;
-    int planes;                        /* of labels */
+    int planes;               /* of labels */
     size_t few, many, second; /* words of the first bitmap in round 0, in round 2, and of the second */
-    int rest;                          /* digits that the second bitmap leaves */
-    DevMem *large, *at_first, *at_second; /* slices of scratch */
+    int rest;                 /* digits that the second bitmap leaves */
+    size_t runs;              /* words of all runs; 0: there is no room */
+    DevMem *about, *at_first, *at_second, *at_runs; /* slices of scratch */
 } Colours;
 
 static size_t divided_up(size_t a, size_t b)
@@ -94,6 +96,10 @@ static Colours layout(const PrimCall *call)
         c.rest = LABEL_BITS - digits;
         c.second = words_of((size_t)1 << digits);
         c.many = words_of((size_t)1 << (places + c.rest));
+        size_t columns = (size_t)c.planes * divided_up((size_t)call->h, COLUMN_ROWS) *
+                         (size_t)call->out[0].pitch;
+        bool fit = room_of(c.few) + RUNS_WORDS * columns <= room_of(c.many) + room_of(c.second);
+        c.runs = fit ? RUNS_WORDS * columns : 0;
     }
     return c;
 }
@@ -112,10 +118,10 @@ static size_t scratch_bytes(const PrimCall *call)
     return (HEADER + room_of(c.many) + room_of(c.second)) * sizeof(uint32_t);
 }
 
-static size_t scan_group(const PrimCall *call)
+/* Of kernels that count bits. */
+static size_t counting_group(const PrimCall *call)
 {
-    size_t most = dev_info(call->dev)->max_group;
-    return visit_is_cpu(call) ? 1 : most < GPU_SCAN ? ITEMS : GPU_SCAN;
+    return visit_is_cpu(call) ? 1 : ITEMS;
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
@@ -123,9 +129,10 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     (void)which;
     char defines[150];
     snprintf(defines, sizeof defines,
-             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COLOURS_DENSE %d\n%s",
-             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS, (Numbers)call->arg[0] == DENSE,
-             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
+             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP SCAN_GROUP\n#define COLOURS_DENSE %d\n"
+             "#define COLOURS_RUNS %d\n%s",
+             counting_group(call), (Numbers)call->arg[0] == DENSE,
+             layout(call).runs > 0, has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -139,14 +146,14 @@ static bool read_labels(const Colours *c, const char *kernel, size_t groups, int
     const PrimCall *call = c->call;
     DevArg args[16 + ID_TREE_ARGS] = {dev_int(call->w),       dev_int(call->h),      dev_int(c->planes),
                        dev_int(call->out[0].pitch), dev_int(lanes),   dev_int(c->rest),
-                       dev_int(round),         dev_mem(c->large),     dev_mem(c->at_first),
+                       dev_int(round),         dev_mem(c->about),     dev_mem(c->at_first),
                        dev_uint(c->few),       dev_uint(c->many),     dev_mem(c->at_second),
-                       dev_uint(c->second)};
+                       dev_uint(c->second),    dev_mem(c->at_runs)};
     for (int i = 0; i < n_more; i++) {
-        args[13 + i] = more[i];
+        args[14 + i] = more[i];
     }
     if (c->tree != NULL) {
-        id_tree_args(c->tree, args + 13 + n_more);
+        id_tree_args(c->tree, args + 14 + n_more);
         n_more += ID_TREE_ARGS;
     }
     return visit_launch(call, &(VisitLaunch){.program = c->program,
@@ -155,88 +162,64 @@ static bool read_labels(const Colours *c, const char *kernel, size_t groups, int
                                              .groups = groups,
                                              .group = ITEMS,
                                              .args = args,
-                                             .n_args = 13 + n_more});
+                                             .n_args = 14 + n_more});
 }
 
 static bool mark(const Colours *c, int round)
 {
     const PrimCall *call = c->call;
-    int columns = (call->w + COLUMNS - 1) / COLUMNS;
-    int lanes = bits_for((size_t)(columns < ITEMS ? columns : ITEMS));
-    size_t across = divided_up((size_t)call->w, (size_t)COLUMNS << lanes);
-    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, MARKED_ROWS);
+    int lanes = bits_for((size_t)(call->w < ITEMS ? call->w : ITEMS));
+    size_t across = divided_up((size_t)call->w, (size_t)1 << lanes);
+    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, COLUMN_ROWS);
     size_t groups = across * divided_up(strips, (size_t)(ITEMS >> lanes));
     const DevArg more[] = {dev_uint(groups)};
     return read_labels(c, "colours_mark", round == 0 || groups < FEW_GROUPS ? groups : FEW_GROUPS, lanes,
                        round, more, 1);
 }
 
-/* Ranks the keys of round 0. */
-static bool rank_keys(const Colours *c)
+static bool clear(const Colours *c)
 {
-    const PrimCall *call = c->call;
-    size_t blocks = divided_up(c->few, BLOCK_WORDS);
-    const DevArg count[] = {dev_mem(c->at_first), dev_uint(c->few)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = c->program,
-                                          .kernel = "compact_count",
-                                          .groups = blocks,
-                                          .group = visit_is_cpu(call) ? 1 : ITEMS,
-                                          .args = count,
-                                          .n_args = 2}));
-    const DevArg scan[] = {dev_mem(c->at_first), dev_ulong(c->few + c->few / 2), dev_uint(blocks),
-                           dev_mem(call->scratch), dev_int(-1)};
-    return visit_launch(call, &(VisitLaunch){.program = c->program,
-                                             .kernel = "scan_sums",
-                                             .groups = 1,
-                                             .group = scan_group(call),
-                                             .args = scan,
-                                             .n_args = 5});
+    const DevArg args[] = {dev_mem(c->about), dev_uint(ABOUT), dev_mem(c->at_first), dev_uint(c->few)};
+    return visit_launch(c->call, &(VisitLaunch){.program = c->program,
+                                                .kernel = "colours_clear",
+                                                .groups = FEW_GROUPS,
+                                                .group = ITEMS,
+                                                .args = args,
+                                                .n_args = 4});
 }
 
-/* Round 1 or 2, which come to nothing where no id was too large for round 0. */
-static bool rank_large(const Colours *c, int round, DevMem *bitmap, size_t words)
+/* Ranks the keys of a round.  Rounds 1 and 2 come to nothing where no id was too large for round 0. */
+static bool rank(const Colours *c, int round, DevMem *bitmap, size_t words)
 {
-    const PrimCall *call = c->call;
     size_t blocks = divided_up(words, BLOCK_WORDS);
-    const DevArg args[] = {dev_mem(c->large), dev_mem(bitmap), dev_uint(words), dev_uint(blocks)};
-    VisitLaunch launch = {.program = c->program,
-                          .kernel = "colours_clear",
-                          .groups = FEW_GROUPS,
-                          .group = ITEMS,
-                          .args = args,
-                          .n_args = 3};
-    TRY(visit_launch(call, &launch));
-    TRY(mark(c, round));
-    launch.kernel = "colours_count";
-    launch.groups = blocks < FEW_GROUPS ? blocks : FEW_GROUPS;
-    launch.group = visit_is_cpu(call) ? 1 : ITEMS;
-    launch.n_args = 4;
-    TRY(visit_launch(call, &launch));
-    launch.kernel = "colours_scan";
-    launch.groups = 1;
-    launch.group = scan_group(call);
-    return visit_launch(call, &launch);
+    const DevArg args[] = {dev_mem(c->about),    dev_int(round),       dev_mem(bitmap),
+                           dev_uint(words),      dev_mem(c->at_first), dev_uint(c->many),
+                           dev_mem(c->at_second), dev_uint(c->second)};
+    return visit_launch(c->call, &(VisitLaunch){.program = c->program,
+                                                .kernel = "colours_rank",
+                                                .groups = blocks < FEW_GROUPS ? blocks : FEW_GROUPS,
+                                                .group = counting_group(c->call),
+                                                .args = args,
+                                                .n_args = 8});
 }
 
 static bool mark_part(const Colours *c)
 {
-    const PrimCall *call = c->call;
-    PrimPart part = prim_part(call);
-    TRY(!part.first || dev_fill(call->dev, call->scratch, 0, (HEADER + c->few) * sizeof(uint32_t), 0,
-                                call->err));
+    PrimPart part = prim_part(c->call);
+    TRY(!part.first || clear(c));
     TRY(part.c > 0 || mark(c, 0)); /* a part's channels have the same labels */
-    TRY(!part.last || rank_keys(c));
-    return c->second == 0 || (rank_large(c, 1, c->at_second, c->second) &&
-                              rank_large(c, 2, c->at_first, c->many));
+    TRY(!part.last || rank(c, 0, c->at_first, c->few));
+    return c->second == 0 || (mark(c, 1) && rank(c, 1, c->at_second, c->second) && mark(c, 2) &&
+                              rank(c, 2, c->at_first, c->many));
 }
 
 static bool write(const Colours *c)
 {
     const PrimCall *call = c->call;
-    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, WRITTEN_ROWS);
-    size_t items = strips * ((size_t)call->out[0].pitch / QUAD);
+    size_t strips = (size_t)c->planes * divided_up((size_t)call->h, COLUMN_ROWS);
+    size_t groups = strips * divided_up((size_t)call->out[0].pitch, ITEMS);
     const DevArg more[] = {dev_int(call->part.cut ? call->part.c : -1), dev_mem(call->out[0].mem)};
-    return read_labels(c, "colours_write", divided_up(items, ITEMS), 0, 0, more, 2);
+    return read_labels(c, "colours_write", groups, 0, 0, more, 2);
 }
 
 static bool run_pass(const Colours *c)
@@ -256,7 +239,7 @@ static bool run_level(const Colours *c)
         return write(c);
     }
     TRY(part.c > 0 || mark(c, 0));
-    return !part.last || id_tree_rank(call, c->tree, c->program, scan_group(call), &keys);
+    return !part.last || id_tree_rank(call, c->tree, c->program, counting_group(call), &keys);
 }
 
 /* The first bitmap is that of the tree's level; there is no second one. */
@@ -265,11 +248,20 @@ static bool run_tree(Colours *c)
     IdTree tree;
     TRY(id_tree_open(c->call, &tree));
     c->tree = &tree;
-    c->at_first = c->at_second = c->large = tree.at[tree.level];
+    c->at_first = c->at_second = c->at_runs = c->about = tree.at[tree.level];
     c->few = c->many = tree.words[tree.level];
     bool ok = run_level(c);
     id_tree_close(c->call, &tree);
     return ok;
+}
+
+/* Words of scratch; what has none is never looked at, and stands for any. */
+static bool slice(const Colours *c, size_t from, size_t words, DevMem **part)
+{
+    const PrimCall *call = c->call;
+    *part = c->about;
+    return words == 0 || dev_slice(call->dev, call->scratch, from * sizeof(uint32_t),
+                                   words * sizeof(uint32_t), part, call->err);
 }
 
 static bool run(PrimCall *call)
@@ -280,20 +272,16 @@ static bool run(PrimCall *call)
     if (has_tree(call)) {
         return run_tree(&c);
     }
-    size_t word = sizeof(uint32_t), first = room_of(c.many), second = room_of(c.second);
-    bool ok = dev_slice(call->dev, call->scratch, 0, HEADER * word, &c.large, call->err);
-    c.at_first = c.at_second = c.large;
-    if (ok && first > 0) {
-        ok = dev_slice(call->dev, call->scratch, HEADER * word, first * word, &c.at_first, call->err);
+    size_t first = room_of(c.many), second = room_of(c.second), few = room_of(c.few);
+    c.at_first = c.at_second = c.at_runs = c.about = NULL;
+    bool ok = slice(&c, 0, HEADER, &c.about) && slice(&c, HEADER, first, &c.at_first) &&
+              slice(&c, HEADER + first, second, &c.at_second) &&
+              slice(&c, HEADER + few, c.runs, &c.at_runs) && run_pass(&c);
+    DevMem *const slices[] = {c.at_runs, c.at_second, c.at_first};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        dev_free(call->dev, slices[i] != c.about ? slices[i] : NULL);
     }
-    if (ok && second > 0) {
-        ok = dev_slice(call->dev, call->scratch, (HEADER + first) * word, second * word, &c.at_second,
-                       call->err);
-    }
-    ok = ok && run_pass(&c);
-    dev_free(call->dev, c.at_second != c.large ? c.at_second : NULL);
-    dev_free(call->dev, c.at_first != c.large ? c.at_first : NULL);
-    dev_free(call->dev, c.large);
+    dev_free(call->dev, c.about);
     return ok;
 }
 

@@ -10,6 +10,8 @@
  *
  * The bracket is Floyd and Rivest's idea (Expected time bounds for selection, 1975).
  */
+#include "prim_rank.h"
+
 #include "prim_visit.h"
 #include "rank_parts.h"
 
@@ -17,16 +19,13 @@
 #include <stdlib.h>
 
 enum {
-    HEADER_WORDS = 24576, /* of scratch, in front of the copies */
-    SAMPLE_SIZE = 16384,  /* as in kernels/rank.cl */
+        SAMPLE_SIZE = 16384,  /* as in kernels/rank.cl */
     PASSES = 3,
     SMALL = 65536 /* pixels that are always worth a copy */
 };
 
-extern const char kernel_text_rank[];
-
 /* The bracket holds 3.2 % of the pixels, give or take a little. */
-static uint32_t capacity_of(const PrimCall *call)
+uint32_t rank_capacity(const PrimCall *call)
 {
     double pixels = (double)call->w * call->h * call->planes;
     return (uint32_t)(pixels < SMALL ? pixels : pixels / 16 + SMALL);
@@ -37,16 +36,16 @@ static size_t scratch_bytes(const PrimCall *call)
     if (call->part.cut) {
         return rank_parts_scratch();
     }
-    return ((size_t)HEADER_WORDS + capacity_of(call)) * sizeof(uint32_t);
+    return ((size_t)RANK_HEADER_WORDS + rank_capacity(call)) * sizeof(uint32_t);
 }
 
-static double clamped(double percent)
+static double percent_of(const PrimCall *call)
 {
+    double percent = call->arg[0];
     return percent > 100 ? 100 : percent > 0 ? percent : 0;
 }
 
-/* The sample and the bracket, which only steer. */
-static bool run_bracket(const PrimCall *call, DevProgram *program, double percent)
+bool rank_bracket(const PrimCall *call, DevProgram *program)
 {
     size_t group = visit_group(call);
     const DevArg sample_args[] = {dev_int(call->w), dev_int(call->h), dev_int(call->planes),
@@ -58,7 +57,7 @@ static bool run_bracket(const PrimCall *call, DevProgram *program, double percen
                                           .group = group,
                                           .args = sample_args,
                                           .n_args = 4}));
-    const DevArg bracket_args[] = {dev_double(percent), dev_mem(call->scratch)};
+    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_mem(call->scratch)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "rank_bracket",
                                              .groups = 1,
@@ -67,19 +66,25 @@ static bool run_bracket(const PrimCall *call, DevProgram *program, double percen
                                              .n_args = 2});
 }
 
-static bool run_passes(const PrimCall *call, DevProgram *program, double percent)
+/* The reading. */
+static bool run_count(const PrimCall *call, DevProgram *program)
+{
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
+                           dev_uint(rank_capacity(call)), dev_mem(call->scratch)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "rank_count",
+                                             .reads = true,
+                                             .groups = visit_groups(call, false),
+                                             .group = visit_group(call),
+                                             .args = args,
+                                             .n_args = 5});
+}
+
+bool rank_find(const PrimCall *call, DevProgram *program)
 {
     size_t group = visit_group(call);
-    uint32_t tiles = visit_tiles(call), capacity = capacity_of(call);
-    const DevArg count_args[] = {dev_int(call->w), dev_int(call->h), dev_uint(tiles),
-                                 dev_uint(capacity), dev_mem(call->scratch)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = program,
-                                          .kernel = "rank_count",
-                                          .reads = true,
-                                          .groups = visit_groups(call, false),
-                                          .group = group,
-                                          .args = count_args,
-                                          .n_args = 5}));
+    uint32_t tiles = visit_tiles(call), capacity = rank_capacity(call);
+    double percent = percent_of(call);
     for (int pass = 0; pass < PASSES; pass++) {
         const DevArg refine_args[] = {dev_int(call->w),      dev_int(call->h),    dev_uint(tiles),
                                       dev_uint(capacity),    dev_double(percent), dev_int(pass),
@@ -105,8 +110,9 @@ static bool run_passes(const PrimCall *call, DevProgram *program, double percent
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
-    char defines[64];
-    snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n", HEADER_WORDS);
+    char defines[96];
+    snprintf(defines, sizeof defines,
+             "#define RANK_HEADER_WORDS %d\n#define RANK_IN_SUMMARY 0\n", RANK_HEADER_WORDS);
     const char *texts[] = {kernel_text_visit, kernel_text_rank, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -114,14 +120,12 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 static bool run(PrimCall *call)
 {
     if (call->part.cut) {
-        return rank_parts_run(call, clamped(call->arg[0]));
+        return rank_parts_run(call, percent_of(call));
     }
     TRY(visit_check_count(call));
     DevProgram *program = NULL;
     TRY(program_of(call, 0, &program));
-    double percent = clamped(call->arg[0]);
-    TRY(run_bracket(call, program, percent));
-    return run_passes(call, program, percent);
+    return rank_bracket(call, program) && run_count(call, program) && rank_find(call, program);
 }
 
 static int passes(const PrimCall *call)

@@ -8,15 +8,14 @@
  * written.  The partial results of an image in parts wait in scratch for the last part.  Where the
  * kernel that wrote the image has left its partial results in scratch, they are finished at once.
  */
+#include "prim_reduce.h"
+
 #include "prim_visit.h"
 
 #include <assert.h>
 #include <stdio.h>
 
-/* As in kernels/reduce.cl. */
-enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = 64, QUANTITIES = 5 };
-
-extern const char kernel_text_reduce[];
+enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = REDUCE_BLOCK_ROWS, QUANTITIES = REDUCE_QUANTITIES };
 
 static size_t count_blocks(const PrimCall *call, int h, int planes)
 {
@@ -25,8 +24,7 @@ static size_t count_blocks(const PrimCall *call, int h, int planes)
     return across * down * (size_t)planes;
 }
 
-/* Of the whole image. */
-static size_t count_all(const PrimCall *call)
+size_t reduce_blocks(const PrimCall *call)
 {
     PrimPart part = prim_part(call);
     return count_blocks(call, part.h, part.d * part.channels);
@@ -49,7 +47,7 @@ static bool is_fed(const PrimCall *call)
 /* Partial results of each quantity that are finished in the end. */
 static size_t count_partials(const PrimCall *call)
 {
-    return is_fed(call) ? call->fed : count_all(call);
+    return is_fed(call) ? call->fed : reduce_blocks(call);
 }
 
 static size_t scratch_bytes(const PrimCall *call)
@@ -57,9 +55,9 @@ static size_t scratch_bytes(const PrimCall *call)
     return QUANTITIES * count_partials(call) * sizeof(double);
 }
 
-static bool reduce_blocks(const PrimCall *call, DevProgram *program)
+static bool run_blocks(const PrimCall *call, DevProgram *program)
 {
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(count_all(call)),
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(reduce_blocks(call)),
                            dev_uint(count_before(call)), dev_mem(call->scratch)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "reduce_blocks",
@@ -70,27 +68,8 @@ static bool reduce_blocks(const PrimCall *call, DevProgram *program)
                                              .n_args = 5});
 }
 
-static bool program_of(const PrimCall *call, int which, DevProgram **program)
+bool reduce_finish(const PrimCall *call, DevProgram *program)
 {
-    char defines[64];
-    (void)which;
-    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_FED %d\n",
-             (int)call->arg[0], is_fed(call));
-    const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
-    return visit_program(call, defines, texts, program);
-}
-
-static bool run(PrimCall *call)
-{
-    DevProgram *program = NULL;
-    TRY(program_of(call, 0, &program));
-
-    if (!is_fed(call)) {
-        TRY(reduce_blocks(call, program));
-    }
-    if (!prim_part(call).last) {
-        return true;
-    }
     const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(count_partials(call)),
                                   dev_mem(call->values),
                                   dev_int(call->value)};
@@ -100,6 +79,25 @@ static bool run(PrimCall *call)
                                              .group = visit_group(call),
                                              .args = finish_args,
                                              .n_args = 4});
+}
+
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    char defines[128];
+    (void)which;
+    snprintf(defines, sizeof defines,
+             "#define REDUCE_WANTED %d\n#define REDUCE_FED %d\n#define REDUCE_IN_SUMMARY 0\n",
+             (int)call->arg[0], is_fed(call));
+    const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+static bool run(PrimCall *call)
+{
+    DevProgram *program = NULL;
+    TRY(program_of(call, 0, &program));
+    TRY(is_fed(call) || run_blocks(call, program));
+    return !prim_part(call).last || reduce_finish(call, program);
 }
 
 static int passes(const PrimCall *call)

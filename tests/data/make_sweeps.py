@@ -121,6 +121,35 @@ def kappa_sigma(v, kappa):
         kept = inside
 
 
+def numbered(mask):
+    """Every pixel that is true with a number of its own."""
+    out = np.zeros(mask.shape)
+    out[mask] = np.arange(1, mask.sum() + 1)
+    return out
+
+
+def peaks(i, d, least=None, share=None, border=None):
+    """peak_local_max with equal pixels taken in raster order; scikit-image's where that does not matter."""
+    v, wide = i.array, padded(i.float, d)
+    top = windows(i.float, box(i.ndim, d)).max(0)
+    threshold = v.min() if least is None else least
+    threshold = threshold if share is None else max(threshold, share * v.max())
+    edge = d if border is None else border
+    inner = np.zeros(v.shape, bool)
+    inner[tuple(slice(edge, max(n - edge, 0)) for n in v.shape)] = True
+    candidates = (i.float == top) & (v > threshold) & inner & (v.min() < v.max() or v.size == 1)
+    kept = []
+    for at in np.argwhere(candidates):
+        if all(np.abs(at - k).max() >= d for k in kept):
+            kept.append(at)
+    out = np.zeros(v.shape, bool)
+    out[tuple(np.reshape(kept, (-1, v.ndim)).astype(int).T)] = True
+    theirs = np.zeros(v.shape, bool)
+    theirs[tuple(feature.peak_local_max(v, d, least, share, True if border is None else border).T)] = True
+    assert (theirs == out).all() or len(kept) < candidates.sum() and not (theirs & ~candidates).any()
+    return out
+
+
 # ---- weighted sums --------------------------------------------------------------------------
 
 for i in IMAGES:
@@ -395,6 +424,12 @@ for i in IMAGES:
         around[(1,) * v.ndim] = False
         case('detect_maxima', i, 'output a = detect_maxima(image)', v > windows(v, around, 'constant', -INF).max(0), 0)
         case('detect_minima', i, 'output a = detect_minima(image)', v < windows(v, around, 'constant', INF).min(0), 0)
+        case('label_spots', i, M + 'output a = label_spots(mask)', numbered(mask), 0)
+        for d in (1, 2, 3):
+            case('peak_local_max', i, f'output a = peak_local_max(image, {d})', peaks(i, d), 0)
+            case('peak_local_max', i, f'output a = peak_local_max(image, {d}, exclude_border = 0)', peaks(i, d, border=0), 0)
+        low = files.level(70, i.kind)
+        case('peak_local_max', i, f'output a = peak_local_max(image, 1, {low}, 0.8, 1)', peaks(i, 1, low, 0.8, 1), 0)
         lo, hi = files.level(60, i.kind), files.level(100, i.kind)
         case('hysteresis', i, f'output a = hysteresis(image, {lo}, {hi})',
              filters.apply_hysteresis_threshold(v, lo, hi), 0)
@@ -555,6 +590,14 @@ for i in IMAGES:
     at = np.indices(v.shape)
     centres = [ndi.mean(at[k], labels, ids) for k in range(n)]
     away = np.sqrt(sum((at[k] - painted(labels, centres[k])) ** 2 for k in range(n))) * (labels > 0)
+    if not (mask.all() or not mask.any()):
+        spots = np.zeros(v.shape)
+        spots[tuple(np.floor(np.float32(centres)).astype(int))] = ids
+        case('centroids', i, L + 'output a = centroids(labels)', spots, 0)
+        spots = np.zeros(v.shape)
+        for k, s in zip(ids, ndi.find_objects(labels)):
+            spots[tuple(part.start for part in s)] = k
+        case('points', i, L + 'output a = points(labels, ' + ', '.join(f'{a}_of(labels)' for a in 'xyz'[:n]) + ')', spots, 0)
     longest, usual = painted(labels, ndi.maximum(away, labels, ids)), painted(labels, ndi.mean(away, labels, ids))
     case('mean_extension', i, L + 'output a = mean_extension(labels)', usual)
     case('maximum_extension', i, L + 'output a = maximum_extension(labels)', longest)
@@ -605,6 +648,10 @@ for i in IMAGES:
         for name, f in (('touching_mean', np.mean), ('touching_std', np.std)):
             case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
                  painted(parts, [f(areas[b]) if b else 0 for b in beside]), 1e-5)
+        for name, f in (('touching_median', lambda b: sorted(areas[b])[len(b) // 2]),
+                        ('touching_mode', lambda b: np.bincount(areas[b]).argmax())):
+            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
+                 painted(parts, [f(b) if b else 0 for b in beside]), 0)
         for name, f in (('mean', np.mean), ('min', min), ('max', max)):
             case('touching_distance', i, P + f'output a = touching_distance(parts, {name})',
                  painted(parts, [f(some) if some else 0 for some in ways]), 1e-5)
@@ -638,6 +685,14 @@ for i in FINITE:
         case(name, i, L + f'output a = property(labels, image, {name})[labels] if labels > 0 else 0',
              painted(labels, want), 1e-4)
     each = measure.regionprops(labels, v)
+    for axis, name in enumerate('zyx'[-n:]):
+        case('centroid_' + name, i, L + f'output a = property(labels, centroid_{name})[labels] if labels > 0 else 0',
+             painted(labels, [p.centroid[axis] for p in each]), 1e-5)
+        if (v >= 0).all():
+            mass = [p.weighted_centroid[axis] for p in each]
+            if not np.isnan(mass).any():
+                case('mass_center_' + name, i, L + f'output a = property(labels, image, mass_center_{name})[labels] if labels > 0 else 0',
+                     painted(labels, mass), 1e-4)
     case('intensity_std', i, L + 'output a = property(labels, image, std)[labels] if labels > 0 else 0',
          painted(labels, [v[labels == p.label].std() for p in each]), 1e-3)
     case('intensity_median', i, L + 'output a = property(labels, image, intensity_median)[labels] if labels > 0 else 0',
@@ -797,6 +852,9 @@ for i in FLAT:
         assert np.allclose(mixed, want * 255, 1e-3, 0.2)  # the palette in bytes
         case('label2rgb', i, L + 'output a = label2rgb(labels, image, 0.4)',
              np.moveaxis(np.clip(np.rint(mixed), 0, 255), -1, 0), 0)
+        means = color.label2rgb(labels, i.float, bg_label=0, kind='avg')[..., 0] * (255 / white)
+        case('label2rgb', i, L + 'output a = label2rgb(labels, image, kind = avg)',
+             np.repeat(np.clip(np.floor(means.astype(f)), 0, 255)[None], 3, 0), 1)
         if i.kind == 'u8' and i.pattern == 'plain':
             image = np.rint(color.label2rgb(labels, bg_label=0) * 255).astype(np.uint8)
             case('rgb2hed', i, L + 'output a = rgb2hed(label2rgb(labels))',

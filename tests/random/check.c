@@ -12,23 +12,31 @@
 #include <string.h>
 
 const char *const CHECK_NAMES[CHECK_OUTCOMES] = {
-    [CHECK_SAME] = "same",       [CHECK_REFUSED] = "does not compile",
+    [CHECK_SAME] = "same",       [CHECK_REFUSED] = "refused",
     [CHECK_DIFFERS] = "differs", [CHECK_FORMAT] = "formatted differently",
     [CHECK_FAILS] = "fails",     [CHECK_CRASHES] = "crashes",
     [CHECK_HANGS] = "hangs",
 };
 
+/* Devices that there are not: one for which nothing is too dear to be computed again, and one which
+ * would rather store everything. */
+static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000},
+                           COPIES = {"copies", 1e5, 1, 1, 0.01};
+
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
-    {"all", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE},
-    {"pointwise", FUSE_POINTWISE, NULL, 0, false, SHAPE_BY_DEVICE},
-    {"none", FUSE_NONE, NULL, 0, false, SHAPE_BY_DEVICE},
-    {"all in parts of 16", FUSE_ALL, NULL, 16, false, SHAPE_BY_DEVICE},
-    {"all in parts of 3", FUSE_ALL, NULL, 3, false, SHAPE_BY_DEVICE},
-    {"all under a limit", FUSE_ALL, NULL, 0, true, SHAPE_BY_DEVICE},
-    {"all as on a GPU", FUSE_ALL, NULL, 0, false, SHAPE_GPU},
-    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, SHAPE_GPU},
-#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, SHAPE_BY_DEVICE},
+    {"all", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE, NULL},
+    {"pointwise", FUSE_POINTWISE, NULL, 0, false, SHAPE_BY_DEVICE, NULL},
+    {"none", FUSE_NONE, NULL, 0, false, SHAPE_BY_DEVICE, NULL},
+    {"all in parts of 16", FUSE_ALL, NULL, 16, false, SHAPE_BY_DEVICE, NULL},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false, SHAPE_BY_DEVICE, NULL},
+    {"all under a limit", FUSE_ALL, NULL, 0, true, SHAPE_BY_DEVICE, NULL},
+    {"all as on a GPU", FUSE_ALL, NULL, 0, false, SHAPE_GPU, NULL},
+    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, SHAPE_GPU, NULL},
+    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, true, SHAPE_GPU, NULL},
+    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, SHAPE_GPU, &COMPUTES},
+    {"all where computing is dear", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE, &COPIES},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, SHAPE_BY_DEVICE, NULL},
 #include "passes/passes.def"
 #undef P
 };
@@ -69,7 +77,7 @@ static const char *passes_of(Arena *arena, const Variant *v)
 static const IrSchedule *schedule_of(Checking *c, const Variant *v, IrGraph **g)
 {
     *g = subject_compile(&c->arena, c->subject->text);
-    PassContext cx = {.fuse = v->fuse, .only = passes_of(&c->arena, v), .verify = true};
+    PassContext cx = {.fuse = v->fuse, .figures = v->figures, .only = passes_of(&c->arena, v), .verify = true};
     return pass_run_all(*g, &cx);
 }
 
@@ -271,8 +279,9 @@ static bool same_read_back(Checking *c)
 
 /* ---- all of it --------------------------------------------------------------------------- */
 
-/* What would take long to compute says nothing more; images grow where operators multiply. */
-enum { LARGEST = 8 << 20 };
+/* What would take long to compute says nothing more; images grow where operators multiply, and windows
+ * with what they are given. */
+enum { LARGEST = 8 << 20, LONGEST = 20000000 };
 
 static bool are_small(Checking *c)
 {
@@ -310,7 +319,12 @@ static bool evaluate_cases(Checking *c)
     TRY(are_small(c));
     for (int i = 0; i < c->subject->n_cases; i++) {
         if (c->refused[i].code == CODE_OK) {
+            c->cases[i].elements = LONGEST;
             both_evaluate(g, &c->cases[i], &c->want[i], &c->refused[i]);
+            c->cases[i].elements = 0;
+        }
+        if (c->refused[i].code == CODE_INTERRUPTED) {
+            return found(c, CHECK_REFUSED, "%s", "would take too long");
         }
     }
     return true;

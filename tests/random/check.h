@@ -11,6 +11,8 @@
 
 #include "subject.h"
 
+#include "passes/figures.h"
+
 typedef enum Outcome {
     CHECK_SAME,
     CHECK_REFUSED, /* the text does not compile, or a case cannot be read: nothing was checked */
@@ -37,6 +39,7 @@ typedef struct Variant {
     int part_rows;       /* runs work on parts of so many rows; 0: in one piece */
     bool limited;        /* runs get less memory than they need in one piece */
     int shape;           /* of kernels: SHAPE_BY_DEVICE, or SHAPE_GPU on any device */
+    const DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
 } Variant;
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;

@@ -89,7 +89,7 @@ static double number_value(Draw *d, const OpParam *range)
     bool narrow = range != NULL && range->ranged && isfinite(range->hi);
     for (int tries = 0; tries < 40; tries++) {
         bool extreme = (range == NULL && draw_chance(d, 12)) || (narrow && draw_chance(d, 30));
-        unsigned most = d->small ? 2 : strchr(d->axes, 'z') != NULL ? 8 : 16;
+        unsigned most = strchr(d->axes, 'z') != NULL ? 8 : 16;
         double v = extreme ? EXTREMES[draw_below(d, 16)] : NUMBERS[draw_below(d, most)];
         if (allowed(range, v) && (!whole || v == floor(v))) {
             return v;
@@ -122,7 +122,8 @@ void draw_number(Draw *d, Str *out, const OpParam *range)
 void draw_border(Draw *d, Str *out)
 {
     static const char *const BORDERS[] = {"nearest", "reflect", "mirror", "wrap", "constant(0)",
-                                          "constant(7.5)", "constant(-1)"};
+                                          "constant(7.5)", "constant(-1)", "constant(70000)",
+                                          "constant(nan)"};
     str_add(out, draw_one(d, BORDERS));
 }
 
@@ -136,7 +137,10 @@ static void draw_offsets(Draw *d, Str *out)
             any = true;
         }
     }
-    if (draw_chance(d, 50)) {
+    if (draw_chance(d, 10)) {
+        str_add(out, ", fill = ");
+        draw_number(d, out, NULL);
+    } else if (draw_chance(d, 45)) {
         str_add(out, ", border = ");
         draw_border(d, out);
     }
@@ -196,16 +200,23 @@ static void image_offset(Draw *d, Str *out, int depth)
     str_add(out, "]");
 }
 
+/* Any image's pixels, at places that images of the current grid give. */
 static void image_gather(Draw *d, Str *out, int depth)
 {
     static const char *const PLACES[] = {"%c_of(%s) * 2", "%c_of(%s) - 1.5", "-%c_of(%s)",
                                          "30 - %c_of(%s) / 2"};
-    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
     const char *of = name != NULL ? name->name : "ramp(x = 5)", *axes = d->axes;
-    str_addf(out, "%s[", of);
+    int grid = d->grid;
+    d->grid = draw_chance(d, 20) ? -1 : grid;
+    const DrawName *from = draw_chance(d, 50) ? draw_name(d, DRAW_IMAGE) : NULL;
+    d->grid = grid;
+    str_addf(out, "%s[", from != NULL ? from->name : of);
     for (int i = 0; axes[i] != '\0' && axes[i] != 'c'; i++) {
         str_addf(out, "%s%c = ", i > 0 ? ", " : "", axes[i]);
-        if (draw_chance(d, 30)) {
+        if (draw_chance(d, 8)) {
+            str_add(out, value != NULL ? value->name : "3");
+        } else if (draw_chance(d, 30)) {
             draw_image(d, out, depth - 1);
         } else {
             const char *place = draw_one(d, PLACES);
@@ -229,6 +240,34 @@ static void image_choice(Draw *d, Str *out, int depth)
     str_add(out, " else ");
     draw_image(d, out, depth - 1);
     str_add(out, ")");
+}
+
+/* Over a cube, or rows whose ends the outer index, or a param, says. */
+static void image_bent_fold(Draw *d, Str *out, int depth)
+{
+    static const char *const FOLDS[] = {"sum", "min", "max", "mean", "median", "var"};
+    static const char *const SPACES[] = {
+        "[dz = k, dy = j, dx = i] for k in -1 .. 1, j in 0 .. 1, i in -1 .. 2)",
+        "[dz = k, dx = i] * (k + 2) for k in -2 .. 1, i in -1 .. 1)",
+        "[dz = k] for k in -2 .. 2)",
+    };
+    static const char *const PLANES[] = {
+        "[dy = j, dx = i] for j in -2 .. 2, i in -j .. j)",
+        "[dy = j, dx = i] * (i - j) for j in -1 .. 2, i in j - 1 .. 2)",
+        "[dy = 2 * j, dx = -i] for j in 0 .. 2, i in 0 .. 3)",
+    };
+    static const char *const ROWS[] = {"[dx = 3 * i] for i in -1 .. 2)", "[dx = i] for i in 2 .. 6)"};
+    const DrawName *param = draw_chance(d, 30) ? draw_name(d, DRAW_NUMBER) : NULL;
+    (void)depth;
+    str_addf(out, "%s(", draw_one(d, FOLDS));
+    image_name(d, out);
+    if (param != NULL) {
+        str_addf(out, "[dx = i] for i in -%s .. %s)", param->name, param->name);
+    } else if (strchr(d->axes, 'z') != NULL) {
+        str_add(out, draw_one(d, SPACES));
+    } else {
+        str_add(out, strchr(d->axes, 'y') != NULL ? draw_one(d, PLANES) : draw_one(d, ROWS));
+    }
 }
 
 static void image_fold(Draw *d, Str *out, int depth)
@@ -307,17 +346,44 @@ static void image_coordinate(Draw *d, Str *out, int depth)
 static void image_channel(Draw *d, Str *out, int depth)
 {
     (void)depth;
-    image_name(d, out);
     const unsigned channel = draw_below(d, 3);
-    if (strchr(d->axes, 'c') != NULL) {
+    if (strchr(d->axes, 'c') == NULL) {
+        image_name(d, out);
+    } else if (draw_chance(d, 30)) {
+        str_addf(out, "%s(", draw_chance(d, 50) ? "sum" : "median");
+        image_name(d, out);
+        str_add(out, "[c = k] for k in 0 .. 2)");
+    } else {
+        image_name(d, out);
         str_addf(out, "[c = %u]", channel);
     }
+}
+
+static void image_plane(Draw *d, Str *out, int depth)
+{
+    (void)depth;
+    image_name(d, out);
+    str_addf(out, "[%s = %u]", strchr(d->axes, 'z') != NULL ? "z" : "x", draw_below(d, 4));
+}
+
+/* Between two images, as a whole-image value decides. */
+static void image_decided(Draw *d, Str *out, int depth)
+{
+    const DrawName *value = draw_name(d, DRAW_VALUE);
+    str_add(out, "(");
+    draw_image(d, out, depth - 1);
+    str_addf(out, " if %s > ", value != NULL ? value->name : "width(image)");
+    image_number(d, out, depth);
+    str_add(out, " else ");
+    draw_image(d, out, depth - 1);
+    str_add(out, ")");
 }
 
 static void image_math(Draw *d, Str *out, int depth)
 {
     static const char *const CALLS[] = {"abs(", "sqrt(", "floor(", "round(", "exp(", "log(", "max(3, ",
-                                        "min(100, ", "hypot(1, ", "sign(", "trunc(", "i32(", "u8("};
+                                        "min(100, ", "hypot(1, ", "sign(", "trunc(", "i32(", "u8(",
+                                        "f64(", "f64(", "f64(", "u32(", "i16(", "u16(", "f32("};
     str_add(out, draw_one(d, CALLS));
     draw_image(d, out, depth - 1);
     str_add(out, ")");
@@ -336,7 +402,8 @@ void draw_image(Draw *d, Str *out, int depth)
         image_plain,     image_plain,    image_arithmetic, image_arithmetic, image_arithmetic,
         image_offset,    image_offset,   image_gather,     image_choice,     image_fold,
         image_fold,      image_of_mask,  image_of_vector,  image_function,   image_coordinate,
-        image_channel,   image_math,     image_negative,
+        image_channel,   image_math,     image_math,       image_negative,   image_bent_fold,
+        image_plane,     image_decided,
     };
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
     form(d, out, depth);
@@ -350,7 +417,11 @@ static void mask_comparison(Draw *d, Str *out, int depth)
     str_add(out, "(");
     draw_image(d, out, depth - 1);
     str_addf(out, " %s ", draw_one(d, OPERATORS));
-    image_number(d, out, depth);
+    if (draw_chance(d, 25)) {
+        draw_image(d, out, depth - 1);
+    } else {
+        image_number(d, out, depth);
+    }
     str_add(out, ")");
 }
 
@@ -387,7 +458,13 @@ static void mask_of_labels(Draw *d, Str *out, int depth)
     (void)depth;
     str_add(out, "(");
     draw_labels(d, out);
-    str_addf(out, " %s %u)", draw_chance(d, 60) ? ">" : "==", draw_below(d, 4));
+    str_add(out, draw_chance(d, 60) ? " > " : " == ");
+    if (draw_chance(d, 15)) {
+        draw_labels(d, out);
+        str_add(out, ")");
+    } else {
+        str_addf(out, "%u)", draw_below(d, 4));
+    }
 }
 
 static void mask_fold(Draw *d, Str *out, int depth)

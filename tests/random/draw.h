@@ -38,7 +38,6 @@ typedef struct Draw {
     int n;
     int grid;         /* of what is being written: images of others seldom fit */
     const char *axes; /* of the inputs, innermost first: "xy", "xyzc" */
-    bool small;       /* numbers are: what is written would take long to compute */
     int fresh;        /* number of the next name */
 } Draw;
 

@@ -77,7 +77,7 @@ static void footprint(Draw *d, Str *out, const OpParam *param)
                                              "disk(3.3)", "[[0, 1, 0], [1, 1, 1], [0, 1, 0]]",
                                              "[[1, 1, 1, 0, 1]]", "disk(0)"};
     (void)param;
-    str_add(out, d->small ? "disk(1)" : draw_one(d, FOOTPRINTS));
+    str_add(out, draw_one(d, FOOTPRINTS));
 }
 
 static void selection(Draw *d, Str *out, const OpParam *param)
@@ -94,7 +94,9 @@ static void list(Draw *d, Str *out, const OpParam *param)
 {
     static const char *const LISTS[] = {"[[1, 2, 1], [0, 0, 0], [-1, -2, -1]]", "[[1, 2, 1]]",
                                         "[[1, 2, 1], [2, 4, 2], [1, 2, 1]]", "[[0.5], [-3], [1]]",
-                                        "[3, 1, 4, 1, 5]", "[[1, 0.2, 0], [0, 1, -1.5]]"};
+                                        "[3, 1, 4, 1, 5]", "[[1, 0.2, 0], [0, 1, -1.5]]",
+                                        "[[-1, 0.5, 9], [0.25, 2, -3]]",
+                                        "[[1, 0, 0.3, 0], [0, 0.5, 0, 1], [0, 0.1, -1, 4]]"};
     (void)param;
     str_add(out, draw_one(d, LISTS));
 }
@@ -153,8 +155,22 @@ static const Argument ARGUMENTS[OP_TYPES] = {
     selection, list, function, vector,      word,        axis,   record,
 };
 
+/* What a number means, it seldom means by chance. */
+static bool draw_by_name(Draw *d, Str *out, const OpParam *param)
+{
+    static const char *const CONNECTIVITIES[] = {"1", "2", "3", "4", "8", "6", "18", "26"};
+    bool known = strcmp(param->name, "connectivity") == 0;
+    if (known) {
+        str_add(out, draw_one(d, CONNECTIVITIES));
+    }
+    return known;
+}
+
 static void draw_argument(Draw *d, Str *out, const OpParam *param)
 {
+    if (draw_by_name(d, out, param)) {
+        return;
+    }
     int bits[OP_TYPES], n = 0;
     for (int i = 0; i < OP_TYPES; i++) {
         if ((param->types >> i & 1) != 0) {
@@ -174,23 +190,9 @@ static void draw_rest(Draw *d, Str *out, const OpParam *param)
     }
 }
 
-/* Their windows have weights, or comparisons, that the evaluator computes anew for each pixel. */
-static bool is_costly(const Op *op)
-{
-    static const char *const COSTLY[] = {"mode_filter", "gaussian_derivative", "gradient_magnitude",
-                                         "hessian_eigenvalue", "sato"};
-    for (size_t i = 0; i < sizeof COSTLY / sizeof *COSTLY; i++) {
-        if (strcmp(COSTLY[i], op->name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void draw_call(Draw *d, Str *out, const Op *op)
 {
     bool named = false;
-    d->small = is_costly(op);
     str_addf(out, "%s(", op->name);
     for (int i = 0; i < op->n_params; i++) {
         const OpParam *param = &op->param[i];
@@ -208,6 +210,5 @@ void draw_call(Draw *d, Str *out, const Op *op)
         }
         draw_argument(d, out, param);
     }
-    d->small = false;
     str_add(out, ")");
 }

@@ -149,6 +149,8 @@ static void function_of_pixels(Gen *gen, Str *out, const char *name)
         "fn f%d(a, b) {\n  if a > b { return a - b }\n  for k in 0 .. 3 {\n    if b * k > %s { return k }\n"
         "  }\n  return -a\n}\n",
         "fn f%d(a, b) {\n  s = 0\n  for k in -2 .. 2 { s = s * a + b - k }\n  return s\n}\n",
+        "fn f%d(a : i32, b : i32) : i32 {\n  while a > 9 or a < -9 { a = a // 2 + 1 }\n  return a * b - %s\n}\n",
+        "fn f%d(a : f64, b : f64) : f64 {\n  if a < b { return b / (a + %s) }\n  return a * a - b\n}\n",
     };
     Draw *d = &gen->draw;
     const char *body = draw_one(d, BODIES), *number = strstr(body, "%s");
@@ -189,6 +191,61 @@ static void repeated(Gen *gen, Str *out, const char *name)
     str_add(out, ") / 2\n}\n");
 }
 
+/* A form with words in place of $1, $2 ... */
+static void fill_in(Str *out, const char *form, const char *const *words)
+{
+    for (; *form != '\0'; form++) {
+        if (*form == '$') {
+            form++;
+            str_add(out, words[*form - '1']);
+        } else {
+            str_addn(out, form, 1);
+        }
+    }
+}
+
+/* Loops over masks, one in another, two names that take each other's value, and one beside a
+ * whole-image value that goes from round to round. */
+static void repeated_others(Gen *gen, Str *out, const char *name)
+{
+    static const char *const MASKS[] = {
+        "repeat until sum($1) is stable, at most 4 {\n  $1 = dilate($1, 1) and not $1[dx = -2]\n}\n",
+        "repeat 3 { $1 = $1[dx = 1] or erode($1, 1) }\n",
+        "repeat 2 {\n  repeat 2 { $1 = not $1[dx = 1] }\n  $1 = $1 == $1[dx = -3]\n}\n",
+    };
+    static const char *const IMAGES[] = {
+        "$2 = $1[dx = 1]\nrepeat 3 {\n  $3 = $1\n  $1 = $2 - 1\n  $2 = $3[dx = -1] + 2\n}\n",
+        "$2 = mean($1)\nrepeat 3 {\n  $1 = $1 - $2\n  $2 = $2 + max($1 where $1 > $2)\n}\n",
+        "$2 = $1\nrepeat 2 {\n  repeat 2 { $1 = $1[dx = 1] - $2 / 3 }\n  $2 = median_filter($1, 1)\n}\n",
+    };
+    Draw *d = &gen->draw;
+    bool mask = draw_chance(d, 40);
+    char other[16], third[16];
+    const char *const words[] = {name, other, third};
+    snprintf(other, sizeof other, "s%d", d->fresh);
+    snprintf(third, sizeof third, "t%d", d->fresh);
+    str_addf(out, "%s = ", name);
+    if (mask) {
+        draw_mask(d, out, 1);
+    } else {
+        draw_image(d, out, 1);
+    }
+    str_add(out, "\n");
+    fill_in(out, mask ? draw_one(d, MASKS) : draw_one(d, IMAGES), words);
+}
+
+/* Whole-image values from others. */
+static void assign_computed(Gen *gen, Str *out, const char *name)
+{
+    static const char *const FORMS[] = {"$1 + 2 * $2", "$1 if $2 > 10 else 3", "sqrt(abs($1)) - $2",
+                                        "$1 // 3 % ($2 + 0.5)", "max($1, $2, 4)"};
+    const DrawName *a = draw_name(&gen->draw, DRAW_VALUE), *b = draw_name(&gen->draw, DRAW_VALUE);
+    const char *const words[] = {a != NULL ? a->name : "mean(image)", b != NULL ? b->name : "max(image)"};
+    str_addf(out, "%s = ", name);
+    fill_in(out, draw_one(&gen->draw, FORMS), words);
+    str_add(out, "\n");
+}
+
 static void operator_call(Gen *gen, Str *out, const char *name)
 {
     Draw *d = &gen->draw;
@@ -202,7 +259,8 @@ static void draw_statement(Gen *gen, Str *out, const char *name)
     static const Statement FORMS[] = {
         assign_image,  assign_image,  assign_image,  assign_mask,   assign_labels,
         assign_value,  operator_call, operator_call, operator_call, operator_call,
-        operator_call, operator_call, repeated,      function_of_pixels,
+        operator_call, operator_call, repeated,      repeated_others,
+        assign_computed, function_of_pixels, function_of_pixels,
     };
     FORMS[draw_below(&gen->draw, sizeof FORMS / sizeof *FORMS)](gen, out, name);
 }
@@ -278,7 +336,7 @@ static void write_axes(Draw *d, Str *out)
 static void add_inputs(Gen *gen)
 {
     static const char *const TYPES[] = {"",      "",      "",      "",      " : f32", " : u8",
-                                        " : u16", " : i16", " : i32", " : u32"};
+                                        " : u16", " : i16", " : i32", " : u32", " : f64"};
     Draw *d = &gen->draw;
     static const struct {
         const char *name, *type;
@@ -300,7 +358,7 @@ static void add_inputs(Gen *gen)
 static void add_params(Gen *gen)
 {
     static const char *const PARAMS[] = {"= 2 in 0 .. 5", "= 1.5 in 0.5 .. 4", "= 3", "= 1 in 1 .. 3",
-                                         "= 0.7"};
+                                         "= 0.7", "= 1 um in 0.5 um .. 2 um"};
     for (unsigned i = 0; i < 2 && draw_chance(&gen->draw, 35); i++) {
         const char *name = i == 0 ? "p" : "q";
         str_addf(&gen->text, "param %s %s\n", name, draw_one(&gen->draw, PARAMS));
@@ -335,12 +393,12 @@ static void add_outputs(Gen *gen)
 
 /* Around what kernels are cut into: rows of 16, 64 and 256 columns; and next to nothing. */
 static const int EXTENTS[] = {1,  1,  2,  3,  5,  7,  8,  15, 16,  17,  31,  32,
-                              33, 40, 63, 64, 65, 97, 127, 129, 255, 256, 257, 530};
+                              33, 40, 63, 64, 65, 97, 127, 129, 255, 256, 257, 530, 1030};
 enum { EXTENTS_N = sizeof EXTENTS / sizeof *EXTENTS };
 
 static void draw_extents(Draw *d, int left, int extent[IR_AXES])
 {
-    static const int LIMIT[IR_AXES] = {1000, 1000, 9, 3};
+    static const int LIMIT[IR_AXES] = {1100, 1100, 9, 3};
     for (int axis = 0; axis < IR_AXES; axis++) {
         extent[axis] = 1;
     }
@@ -358,7 +416,7 @@ static void draw_extents(Draw *d, int left, int extent[IR_AXES])
         left /= n;
     }
     if (strchr(d->axes, 'c') != NULL) {
-        extent[IR_AX_C] = 3;
+        extent[IR_AX_C] = draw_chance(d, 15) ? 1 + (int)draw_below(d, 4) : 3;
     }
 }
 
@@ -381,14 +439,14 @@ static void add_case(Gen *gen, SubjectCase *c, int pixels)
 }
 
 /* Most images are small, because the evaluator's time goes with their pixels; one in six reaches over
- * several groups of a kernel along both axes. */
+ * several groups of a kernel along both axes, one in a hundred over several blocks of a sum. */
 static void add_cases(Gen *gen, unsigned seed, int n)
 {
-    enum { FEW = 400, MANY = 2200, OFTEN = 6 };
+    enum { FEW = 400, MANY = 2200, OFTEN = 6, MOST = 40000, SELDOM = 101 };
     gen->subject->n_cases = n;
     for (int i = 0; i < n; i++) {
-        bool large = (seed + (unsigned)i) % OFTEN == 0;
-        add_case(gen, &gen->subject->cases[i], large ? MANY : FEW);
+        unsigned k = seed + (unsigned)i;
+        add_case(gen, &gen->subject->cases[i], k % SELDOM == 0 ? MOST : k % OFTEN == 0 ? MANY : FEW);
     }
 }
 

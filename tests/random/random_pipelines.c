@@ -26,6 +26,7 @@
 #include <string.h>
 #include <time.h>
 
+enum { LOCAL_BYTES = 48 << 10 }; /* what the kernels for GPUs are made for */
 enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 200, SHRINK_GRAPH = 1500, SHRINK_RUN = 150 };
 
 typedef struct Options {
@@ -58,6 +59,7 @@ static Device *open_device(void)
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
     const DevOptions how = {.choice = wanted != NULL ? wanted : "cpu",
+                            .local_limit = LOCAL_BYTES,
                             .flags = options.quick ? "-cl-opt-disable" : NULL};
     if (!dev_open(&how, &dev, &err)) {
         fprintf(stderr, "%s\n", err.text);

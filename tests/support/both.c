@@ -60,6 +60,7 @@ static double fitted(double v, Elem elem)
 {
     return elem == ELEM_BOOL   ? fmod(v, 2) >= 1
            : elem_is_integer(elem) ? fmin(fmax(v, elem_min(elem)), elem_max(elem))
+           : elem == ELEM_F32      ? (double)(float)v
                                    : v;
 }
 
@@ -149,7 +150,8 @@ bool both_evaluate(const IrGraph *g, const BothCase *in, BothResult *out, Err *e
 {
     IrEval *ev = NULL;
     *out = (BothResult){0};
-    bool ok = ir_eval(g, in->inputs, in->params, &ev, err) && make_result(out, g->outputs.n, err);
+    const uint64_t elements = in->elements > 0 ? in->elements : UINT64_MAX;
+    bool ok = ir_eval_within(elements, g, in->inputs, in->params, &ev, err) && make_result(out, g->outputs.n, err);
     for (int i = 0; ok && i < g->outputs.n; i++) {
         ok = evaluated(g, ev, &g->outputs.at[i], &out->at[i], err);
     }

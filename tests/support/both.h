@@ -19,6 +19,7 @@ typedef struct BothCase {
     double params[32];
     int shape;     /* of generated kernels: SHAPE_BY_DEVICE, SHAPE_GPU or SHAPE_CPU */
     uint64_t limit; /* bytes that the device lets a run hold; 0: what it has */
+    uint64_t elements; /* that folds of the evaluator may count; 0: any number */
     int part_rows; /* the device works on parts of so many rows or planes; 0: in one piece */
 } BothCase;
 

@@ -47,7 +47,7 @@ static const ProgGrid GRIDS[] = {
     {{X_W, X_H, X_ONE, X_ONE}, false},
     {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
     {{X_W, X_H, X_D, X_C}, true}};
-static const ProgInput IMAGE = {"image", "yx", ELEM_FILE, false, false, 0, -1, -1};
+static const ProgInput IMAGE = {"image", "yx", ELEM_FILE, false, false, 0, -1, 0, -1};
 static const ProgParam GAIN = {"gain", "", 2, 0, 100, false};
 static const ProgDefine IMAGE_TYPE = {.kind = DEF_TYPE, .name = "IMAGE_T", .expr = 0};
 

@@ -2,7 +2,8 @@
 #include "exec_programs.h"
 
 /* The result takes the place of the smoothed image, and that is what the peak counts. */
-static void aliases_and_peak_are_as_planned(void **state)
+/* Nothing takes the place of what dies where the peak lies elsewhere. */
+static void peak_is_as_planned(void **state)
 {
     Program program = chain();
     ExecTarget target = exec_target(NULL);
@@ -12,7 +13,7 @@ static void aliases_and_peak_are_as_planned(void **state)
     double gain = 1;
     (void)state;
     assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
-    assert_int_equal(plan->buffers[B_SMOOTH].offset, plan->buffers[B_SHIFTED].offset);
+    assert_int_equal(plan->buffers[B_SHIFTED].onto, -1);
     assert_int_equal(plan->peak, 2 * (4u << 20) + target.alignment);
     assert_int_equal(plan->peak, plan->load);
     assert_int_equal(plan->steps[0].traffic, 5u << 20);
@@ -30,10 +31,10 @@ static void strips_fill_the_device_and_respect_halos(void **state)
     (void)state;
     static const struct {
         int w, h, strip[3];
-    } cases[] = {{16384, 16384, {16, 48, 16}},   /* with a halo of 4: 346 strips for 21 rounds of 132 * 8 groups */
+    } cases[] = {{16384, 16384, {12, 48, 12}},   /* with a halo of 4: 346 strips for 21 rounds of 132 * 8 groups */
                  {2048, 2048, {8, 16, 8}},        /* short, but four times the halo of 4 */
                  {100, 3, {3, 3, 3}},
-                 {300000, 100000, {16, 48, 16}}};
+                 {300000, 100000, {12, 48, 12}}};
     for (int i = 0; i < COUNT(cases); i++) {
         ExecInput input = like(cases[i].w, cases[i].h, ELEM_U8);
         assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
@@ -71,11 +72,35 @@ static void planes_are_marched_over(void **state)
     exec_plan_free(plan);
 }
 
+/* Rows of volumes have no halo, along which parts would be cut, but what folds over them take. */
+static void strips_of_volumes_respect_folds(void **state)
+{
+    (void)state;
+    const ProgArg folds[] = {{ARG_STRIP, X_TEN, 1}}, none[] = {{ARG_STRIP, 0, 0}};
+    const ProgStep steps[] = {
+        {.kind = STEP_LAUNCH, .name = "folds", .grid = 2, .value = -1, .args = folds, .n_args = 1},
+        {.kind = STEP_LAUNCH, .name = "none", .grid = 2, .value = -1, .args = none, .n_args = 1}};
+    Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
+    ProgInput input = IMAGE;
+    input.buffer = -1;
+    program.inputs = &input;
+    ExecTarget target = exec_target(NULL);
+    ExecInput volume = {.extent = {1024, 1024, 512, 1}, .elem = ELEM_F32};
+    ExecPlan *plan;
+    Err err = {0};
+    double gain = 1;
+    assert_true(exec_plan_new(&program, &target, &volume, &gain, &plan, &err));
+    assert_true(abs(plan->steps[0].strip - 120) <= 12);
+    assert_true(abs(plan->steps[1].strip - 12) <= 2);
+    exec_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aliases_and_peak_are_as_planned),
+        cmocka_unit_test(peak_is_as_planned),
         cmocka_unit_test(strips_fill_the_device_and_respect_halos),
+        cmocka_unit_test(strips_of_volumes_respect_folds),
         cmocka_unit_test(planes_are_marched_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,10 +32,13 @@ static const char *const TEXTS[] = {
     "output r = sum(c)\n",
     "input image[y, x]\na = distance(image > 10)\nb = distance(image > 20)\n"
     "output m = median_filter(a, 5) > median_filter(b, 5)\n",
+    /* Labels take the place of distances. */
+    "input image[y, x]\nm = label(distance(image > 10) > 3)\nn = label(distance(image > 20) > 3)\n"
+    "output both = m > 0 and n > 0\noutput p = percentile(image, 50)\n",
     "input image[y, x]\nv = image\nrepeat 2 {\n  a = distance(v > 10)\n  b = distance(v > 20)\n"
     "  v = v + max(a) - max(b)\n}\noutput v\n",
 };
-enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_STRAIGHT = 3 };
+enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_STRAIGHT = 4 };
 
 static uint64_t peak_of(IrGraph *g, const IrSchedule *s)
 {
@@ -90,6 +93,7 @@ typedef struct Trial {
     IrGraph *g;
     const IrSchedule *s;
     IrSchedule now;
+    int *step;
     IrStep steps[MOST_STEPS];
     bool done[MOST_STEPS];
     uint64_t least, most;
@@ -99,6 +103,11 @@ typedef struct Trial {
 static void try_all(Trial *t, int n)
 {
     if (n == t->s->steps.n) {
+        for (int i = 0; i < n; i++) {
+            for (int k = 0; k < t->steps[i].stages.n; k++) {
+                t->step[t->steps[i].stages.at[k]] = i;
+            }
+        }
         uint64_t peak = peak_of(t->g, &t->now);
         t->least = peak < t->least ? peak : t->least;
         t->most = peak > t->most ? peak : t->most;
@@ -127,6 +136,7 @@ static void no_order_needs_less(void **state)
         assert_int_equal(s->order, IR_ORDER_BEST);
         Trial t = {.g = g, .s = s, .now = *s, .least = UINT64_MAX};
         t.now.steps.at = t.steps;
+        t.now.step = t.step = arena_array(&arena, int, g->nodes.n + 64);
         try_all(&t, 0);
         uint64_t peak = peak_of(g, s);
         if (peak > t.least + t.least / 50) {

@@ -175,6 +175,44 @@ static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where
     }
 }
 
+extern const Primitive prim_summary;
+
+/* What a reduction and a rank of the parts would find apart from each other. */
+static void check_summary(const Cut *cut, const float *pixels, const uint8_t *where, double percent)
+{
+    double want[6], got[PARTS_SLOTS];
+    Err err = {0};
+    ref_reduce(pixels, where, cut->s, want);
+    want[5] = ref_rank(pixels, where, cut->s, percent);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PartsJob job = job_of(cut, &prim_summary, shape);
+        job.pixels[0] = pixels;
+        job.elem[0] = ELEM_F32;
+        job.pixels[1] = where;
+        job.elem[1] = ELEM_U8;
+        job.arg[0] = 7;
+        job.arg[1] = percent;
+        must(parts_run(&job, NULL, got, &err), &err);
+        if (memcmp(want, &got[PARTS_VALUE], sizeof want) != 0) {
+            fail_msg("sum and percentile %g of %dx%dx%dx%d: %.17g and %.17g, not %.17g and %.17g",
+                     percent, cut->s.w, cut->s.h, cut->s.d, cut->s.c, got[PARTS_VALUE],
+                     got[PARTS_VALUE + 5], want[0], want[5]);
+        }
+    }
+}
+
+static void test_summary(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_CUTS; i++) {
+        float *pixels = make_pixels(CUTS[i].s, i % FILLS);
+        uint8_t *where = make_where(CUTS[i].s, 70);
+        check_summary(&CUTS[i], pixels, i % 2 ? where : NULL, i % 3 == 0 ? 50 : 12.5);
+        free(pixels);
+        free(where);
+    }
+}
+
 /* Noise, few values with gaps between them, infinities; and nothing at all. */
 static void test_rank(void **state)
 {
@@ -427,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_summary),
         cmocka_unit_test(test_label),
         cmocka_unit_test(test_label_equal),
         cmocka_unit_test(test_perlabel),

@@ -181,6 +181,28 @@ static void reductions_compute_what_is_used(void **state)
     assert_in(after(g, "demand"), "arg 0 3\n"); /* also the squares */
 }
 
+/* One reading for both, but not of other pixels, nor of what a kernel reduces while it stores it. */
+static void percentiles_and_reductions_share_a_reading(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image)\noutput b = median(image)\n"
+                                            "output c = percentile(image, 90)\n");
+    const char *text = after(g, "summary");
+    assert_in(text, " = summary : value f64");
+    assert_in(text, "arg 0 1\n    arg 1 50\n");
+    assert_in(text, "value %2.5\n");
+    assert_int_equal(count_in(text, " = rank"), 1);
+    assert_not_in(text, " = reduce");
+    g = pipeline_must("test.pipe", "input image[y, x]\nm = median(image)\noutput a = m - mean(image)\n");
+    text = after(g, "summary"); /* the rank comes first */
+    assert_in(text, "value sub(%2.5, div(%2.0, %2.1))\n");
+    g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image where image > 3)\noutput b = median(image)\n");
+    assert_not_in(after(g, "summary"), " = summary");
+    g = pipeline_must("test.pipe", "input image[y, x]\ng = gaussian(image, 2)\noutput g\n"
+                                   "output a = mean(g)\noutput b = median(g)\n");
+    assert_not_in(after(g, "summary"), " = summary");
+}
+
 static void pointwise_stages_are_computed_where_they_are_read(void **state)
 {
     (void)state;
@@ -311,6 +333,7 @@ int main(void)
         TEST(what_no_output_needs_is_removed),
         TEST(loops_that_nothing_reads_are_removed),
         TEST(reductions_compute_what_is_used),
+        TEST(percentiles_and_reductions_share_a_reading),
         TEST(pointwise_stages_are_computed_where_they_are_read),
         TEST(stencils_in_front_of_primitives_are_stages),
         TEST(what_several_readers_share_is_computed_once),

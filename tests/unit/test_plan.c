@@ -166,6 +166,20 @@ static void chains_share_one_place(void **state)
     check(list, 4, 256, 0, result);
 }
 
+/* What a loop puts in place of its carry is there as long as that, and lies where it lay. */
+static void carries_and_what_they_become_share_one_place(void **state)
+{
+    (void)state;
+    PlanBuffer list[4] = {{1000, -1, 1, -1, 0}, {1000, 1, 9, 0, 0}, {1000, 2, 9, 1, 0}, {500, 3, 4, -1, 0}};
+    PlanResult result;
+    Err err = {0};
+    assert_true(plan_pack(list, 4, 4, 0, &result, &err));
+    assert_int_equal(list[1].offset, list[0].offset);
+    assert_int_equal(list[2].offset, list[0].offset);
+    assert_int_equal(result.peak, 1500);
+    assert_int_equal(result.load, 1500);
+}
+
 /* Only one buffer can take a place, only at the step where the other dies. */
 static void impossible_places_are_not_taken(void **state)
 {
@@ -242,6 +256,7 @@ int main(void)
         cmocka_unit_test(containment_is_overlap),
         cmocka_unit_test(large_plans_are_valid_and_near_the_bound),
         cmocka_unit_test(chains_share_one_place),
+        cmocka_unit_test(carries_and_what_they_become_share_one_place),
         cmocka_unit_test(impossible_places_are_not_taken),
         cmocka_unit_test(aliases_hold_among_random_buffers),
         cmocka_unit_test(segments_are_not_crossed),

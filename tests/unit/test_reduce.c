@@ -1,5 +1,5 @@
 /*
- * test_reduce: the primitives reduce, rank, histogram and threshold, in the shapes for GPUs and for
+ * test_reduce: the primitives reduce, rank, summary, histogram and threshold, in the shapes for GPUs and for
  * CPUs, against the plain C of ir/ref_reduce.c, bit for bit; and that against brute force and
  * scikit-image's thresholds (tests/golden/thresholds.h).
  *
@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
-extern const Primitive prim_reduce, prim_rank, prim_histogram, prim_threshold;
+extern const Primitive prim_reduce, prim_rank, prim_summary, prim_histogram, prim_threshold;
 
-enum { SLOTS = 8, VALUE = 2, MOST_BINS = 65536, GOLDEN_BINS = 4096 };
+enum { SLOTS = 9, VALUE = 2, MOST_BINS = 65536, GOLDEN_BINS = 4096 };
 
 static const char READER[] =
     "#define READ_PARAMS global const float *image, global const uchar *mask, "
@@ -246,6 +246,24 @@ static void check_rank(const Image *im, int kind, double percent)
     }
 }
 
+static void check_summary(const Image *im, int kind, int wanted, double percent)
+{
+    static const int BIT[] = {1, 1, 2, 4, 4};
+    double want[6], got[SLOTS];
+    ref_reduce(im->pixels, im->where, im->shape, want);
+    want[5] = ref_rank(im->pixels, im->where, im->shape, percent);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PrimCall call = {.arg = {wanted, percent}, .shape = shape};
+        run_on_image(&prim_summary, &call, im, got);
+        for (int q = 0; q < 6; q++) {
+            if (q == 5 || (wanted & BIT[q]) != 0) {
+                assert_same("a summary", im, kind, want[q], got[VALUE + q]);
+            }
+        }
+        assert_true(got[VALUE - 1] == -1 && got[VALUE + 6] == -1);
+    }
+}
+
 static void check_histogram(const Image *im, int kind, double lo, double hi, int bins, bool integer)
 {
     Err err = {0};
@@ -337,6 +355,36 @@ static void rank_some(const Image *im, int kind)
     }
 }
 
+static void summary_some(const Image *im, int kind)
+{
+    check_summary(im, kind, 7, 50);
+    if (!small) {
+        check_summary(im, kind, 3, 99.7);
+    }
+}
+
+static void test_summary_shapes(void **state)
+{
+    (void)state;
+    each_shape(summary_some);
+}
+
+static void test_summary_fills(void **state)
+{
+    (void)state;
+    each_fill(small ? (RefShape){130, 70, 1, 1} : (RefShape){700, 150, 1, 1}, summary_some);
+}
+
+static void test_summary_wanted(void **state)
+{
+    (void)state;
+    Image im = make_image((RefShape){257, 65, 1, 1}, WITH_NAN, NO_MASK);
+    for (int wanted = 0; wanted < 8; wanted = wanted == 0 ? 1 : 2 * wanted) {
+        check_summary(&im, WITH_NAN, wanted, 25);
+    }
+    free_image(&im);
+}
+
 static void test_reduce_shapes(void **state)
 {
     (void)state;
@@ -420,6 +468,7 @@ static void test_rank_wrong_sample(void **state)
         dev_free(device, im.mask);
         upload(&im);
         check_rank(&im, NOISE, 50);
+        check_summary(&im, NOISE, 7, 50);
         if (!small) {
             check_rank(&im, NOISE, 100.0 * (SAMPLED - 0.5) / (W * H - 1));
             check_rank(&im, NOISE, 100.0 * (W * H - SAMPLED - 0.5) / (W * H - 1));
@@ -440,6 +489,7 @@ static void test_large(void **state)
         check_reduce(&im, kind, 7);
         check_rank(&im, kind, 50);
         check_rank(&im, kind, 1);
+        check_summary(&im, kind, 7, 50);
         check_all_histograms(&im, kind);
         free_image(&im);
     }
@@ -670,8 +720,8 @@ static void test_no_bins(void **state)
 static void test_too_many_pixels(void **state)
 {
     (void)state;
-    const Primitive *const prims[] = {&prim_rank, &prim_histogram};
-    for (int i = 0; i < 2; i++) {
+    const Primitive *const prims[] = {&prim_rank, &prim_summary, &prim_histogram};
+    for (int i = 0; i < 3; i++) {
         Err err = {0};
         PrimCall call = {
             .dev = device, .name = "big", .w = 65536, .h = 65536, .d = 1, .planes = 1, .err = &err};
@@ -711,6 +761,8 @@ int main(void)
         cmocka_unit_test(test_threshold_histograms), cmocka_unit_test(test_threshold_degenerate),
         cmocka_unit_test(test_threshold_unknown),    cmocka_unit_test(test_no_bins),
         cmocka_unit_test(test_too_many_pixels),      cmocka_unit_test(test_large),
+        cmocka_unit_test(test_summary_shapes),       cmocka_unit_test(test_summary_fills),
+        cmocka_unit_test(test_summary_wanted),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

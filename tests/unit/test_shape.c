@@ -508,6 +508,52 @@ static void check_touches(RefShape s, int kind, Elem elem, int shape)
     free(stored);
 }
 
+static void check_touches_in_parts(RefShape s, int kind, int step)
+{
+    size_t n = ref_pixels(s);
+    uint32_t *labels = zeroed(n * sizeof *labels);
+    uint8_t *expected = zeroed(n), *found = zeroed(n);
+    double slots[PARTS_SLOTS];
+    Err err = {0};
+    for (size_t p = 0; p < n; p++) {
+        labels[p] = label_of_kind(kind, s, p);
+    }
+    assert_true(ref_touches(labels, s, expected));
+    PartsJob job = {.dev = device,
+                    .primitive = prim_find("touches"),
+                    .s = s,
+                    .step = step,
+                    .pixels = {labels},
+                    .elem = {ELEM_U32},
+                    .stored = true,
+                    .count = NAN,
+                    .out = ELEM_U8};
+    must(parts_run(&job, found, slots, &err), &err);
+    for (size_t p = 0; p < n; p++) {
+        if (found[p] != expected[p]) {
+            fail_msg("%d x %d x %d x %d, labels %d, parts of %d: pixel %zu is %d, not %d", s.w, s.h, s.d, s.c,
+                     kind, step, p, found[p], expected[p]);
+        }
+    }
+    free(labels);
+    free(expected);
+    free(found);
+}
+
+/* Pairs that several parts, or channels, have count where they come first. */
+static void touches_in_parts(void **state)
+{
+    (void)state;
+    static const RefShape shapes[] = {{7, 5, 1, 1}, {1, 9, 1, 1}, {33, 20, 1, 3}, {19, 11, 5, 1}, {13, 9, 4, 2}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int kind = 0; kind < 4 && !skipped(shapes[i]); kind++) {
+            for (int step = 0; step < 3; step++) {
+                check_touches_in_parts(shapes[i], kind, step);
+            }
+        }
+    }
+}
+
 static void test_touches(void **state)
 {
     (void)state;
@@ -871,10 +917,12 @@ int main(void)
         cmocka_unit_test(test_reconstruct),
         cmocka_unit_test(test_local_maxima),
         cmocka_unit_test(test_touches),
+        cmocka_unit_test(touches_in_parts),
         cmocka_unit_test(the_reference_of_touches_is_right),
         cmocka_unit_test(test_watershed),
         cmocka_unit_test(paths_know_what_hangs_on_ties),
         cmocka_unit_test(test_hull),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

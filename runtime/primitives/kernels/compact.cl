@@ -65,20 +65,20 @@ typedef struct CompactSpot {
     int x, y, plane;
 } CompactSpot;
 
-/* The top of a work-item's first column.  Where the image is narrow, a group has strips below each
- * other. */
-COMPACT_INLINE CompactSpot compact_spot(CompactGrid g, uint group)
+/* The top of the first of a work-item's columns of so many rows.  Where the image is narrow, a group has strips
+ * below each other. */
+COMPACT_INLINE CompactSpot compact_spot(CompactGrid g, uint columns, uint rows, uint group)
 {
     const uint item = (uint)get_local_id(0), lane = item & (((uint)1 << g.lanes) - 1);
-    const uint span = (uint)COMPACT_COLUMNS << g.lanes;
+    const uint span = columns << g.lanes;
     const uint tiles = ((uint)g.w + span - 1) / span;
-    const uint strips = ((uint)g.h + COMPACT_ROWS - 1) / COMPACT_ROWS;
+    const uint strips = ((uint)g.h + rows - 1) / rows;
     const uint below = group / tiles;
     const uint strip = below * ((uint)get_local_size(0) >> g.lanes) + (item >> g.lanes);
     CompactSpot at;
     at.x = (int)((group - below * tiles) * span + lane);
     at.plane = (int)(strip / strips);
-    at.y = (int)(strip - (uint)at.plane * strips) * COMPACT_ROWS;
+    at.y = (int)(strip - (uint)at.plane * strips) * (int)rows;
     return at;
 }
 
@@ -167,7 +167,8 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
     local uint own_seen[COMPACT_SEEN];
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
-    CompactSpot own_at = compact_spot(own_grid, (uint)get_group_id(0));
+    CompactSpot own_at =
+        compact_spot(own_grid, COMPACT_COLUMNS, COMPACT_ROWS, (uint)get_group_id(0));
     for (uint own_i = (uint)get_local_id(0); own_i < COMPACT_SEEN;
          own_i += (uint)get_local_size(0)) {
         own_seen[own_i] = COMPACT_NONE;
@@ -199,8 +200,9 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
 
 #endif
 
-/* Counts a block of words; `sums` has an element for each work-item of the group, all of which come here. */
-COMPACT_INLINE void compact_count_block(local uint *sums, CompactBits bits, uint group)
+/* Counts a block of words and returns their sum; `sums` has an element for each work-item of the group, all of which
+ * come here. */
+COMPACT_INLINE uint compact_count_block(local uint *sums, CompactBits bits, uint group)
 {
     const uint each = COMPACT_BLOCK / COMPACT_GROUP;
     const uint item = (uint)get_local_id(0);
@@ -214,16 +216,18 @@ COMPACT_INLINE void compact_count_block(local uint *sums, CompactBits bits, uint
         bits.before[i] = (ushort)before;
         before += (uint)popcount(bits.bitmap[i]);
     }
-    if (item == 0) {
-        bits.sums[group] = all;
-    }
+    return all;
 }
 
 kernel __attribute__((reqd_work_group_size(COMPACT_GROUP, 1, 1))) void
 compact_count(global uint *scratch, uint words)
 {
     local uint sums[COMPACT_GROUP];
-    compact_count_block(sums, compact_bits(scratch, words), (uint)get_group_id(0));
+    const CompactBits bits = compact_bits(scratch, words);
+    const uint sum = compact_count_block(sums, bits, (uint)get_group_id(0));
+    if (get_local_id(0) == 0) {
+        bits.sums[get_group_id(0)] = sum;
+    }
 }
 
 #ifdef COMPACT_KEEPS
@@ -243,7 +247,8 @@ kernel void compact_write(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch,
     const CompactGrid own_grid = COMPACT_GRID;
     const CompactBits own_bits = compact_bits(own_scratch, own_words);
     const uint own_nothing = own_rest == 0 ? 0 : COMPACT_NONE;
-    CompactSpot own_at = compact_spot(own_grid, (uint)get_group_id(0));
+    CompactSpot own_at =
+        compact_spot(own_grid, COMPACT_COLUMNS, COMPACT_ROWS, (uint)get_group_id(0));
     const int own_end = own_at.plane < own_planes ? min(own_at.y + COMPACT_ROWS, own_h) : 0;
     uint own_last[COMPACT_COLUMNS] = {COMPACT_NONE, COMPACT_NONE, COMPACT_NONE, COMPACT_NONE};
     uint own_new[COMPACT_COLUMNS] = {own_nothing, own_nothing, own_nothing, own_nothing};

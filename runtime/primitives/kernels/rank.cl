@@ -4,9 +4,10 @@
  *   rank_sample   takes a sample of the pixels.
  *   rank_bracket  picks two of its values, low and high, so that the wanted rank lies between them
  *                 almost certainly.
- *   rank_count    reads the image: counts the pixels below low, equal to low, equal to high, and
+ *   rank_count    reads the image: counts the pixels below low, not above low, not above high, and
  *                 keeps a copy of those strictly between.  Images with few different values keep
- *                 almost nothing, since what they have is equal to low or high.
+ *                 almost nothing, since what they have is equal to low or high.  (In a summary its
+ *                 place is taken by a kernel that reduces the pixels, too; kernels/summary.cl.)
  *   rank_refine   (three times) counts 2048 bins of the range that is left, among the copies, or
  *                 among the image's pixels when the sample was wrong or the copies too many.  Each
  *                 launch first narrows the range by what the one before has counted.
@@ -16,7 +17,7 @@
  * the device.  Values are ordered by keys: u32 in the order of the f32; key 0 is never a value.
  * The smallest key not below some bound is what finds rank k + 1 when it is in another bin than k.
  *
- * The host defines RANK_HEADER_WORDS, the words of scratch in front of the copies.
+ * The host defines RANK_HEADER_WORDS, the words of scratch in front of the copies, and RANK_IN_SUMMARY.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -33,12 +34,11 @@
 #define RANK_AT_LOW 0 /* the bracket, as f32 */
 #define RANK_AT_HIGH 1
 #define RANK_AT_BELOW 2 /* counts of pixels: less than low, */
-#define RANK_AT_EQUAL_LOW 3
-#define RANK_AT_EQUAL_HIGH 4 /* (not counted when low equals high) */
-#define RANK_AT_COUNT 5      /* all */
-#define RANK_AT_COPIES 6     /* strictly between, whether or not there was room for a copy */
-#define RANK_COUNTS 5
-#define RANK_AT_PLACES 7 /* of the copies, that are asked for */
+#define RANK_AT_TO_LOW 3 /* not above low, */
+#define RANK_AT_TO_HIGH 4 /* not above high, */
+#define RANK_AT_COUNT 5   /* all */
+#define RANK_COUNTS 4
+#define RANK_AT_COPIES 6 /* strictly between, whether or not there was room for a copy */
 #define RANK_AT_STATES 16    /* one State for each pass and the last */
 #define RANK_AT_NEXT (RANK_AT_STATES + (RANK_PASSES + 1) * RANK_STATE_WORDS)
 #define RANK_AT_BINS (RANK_AT_NEXT + 16)
@@ -243,7 +243,6 @@ VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
 /* What a work-item has found. */
 typedef struct RankTally {
     uint below, to_low, to_high, count; /* pixels: less than low, not above low, not above high, all */
-    uint between;                       /* strictly: of which copies have been written */
     uint held;                          /* copies that are held, times VISIT_GROUP */
 } RankTally;
 
@@ -256,8 +255,17 @@ VISIT_INLINE void rank_write_copies(const local float *held, RankTally *tally, u
             scratch[RANK_AT_KEPT + to] = as_uint(held[i]);
         }
     }
-    tally->between += tally->held / VISIT_GROUP;
     tally->held = 0;
+}
+
+/* Writes them where there may be no room for those of one more batch. */
+VISIT_INLINE void rank_make_room(const local float *held, RankTally *tally, uint capacity,
+                                 global uint *scratch)
+{
+    if (tally->held > (RANK_SLOTS - VISIT_COUNT) * VISIT_GROUP) {
+        const uint to = atomic_add(scratch + RANK_AT_COPIES, tally->held / VISIT_GROUP);
+        rank_write_copies(held, tally, to, capacity, scratch);
+    }
 }
 
 /* The same for all of the group, which comes here: it asks for room once, where all groups meet. */
@@ -272,19 +280,20 @@ VISIT_INLINE void rank_write_group(const local float *held, RankTally *tally, lo
     const uint before = tally->held > 0 ? atomic_add(used, tally->held / VISIT_GROUP) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (leads && *used > 0) {
-        *to = atomic_add(scratch + RANK_AT_PLACES, *used);
+        *to = atomic_add(scratch + RANK_AT_COPIES, *used);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     rank_write_copies(held, tally, *to + before, capacity, scratch);
 }
 
-/* Counts a batch.  Nothing branches: each pixel is put into the next slot, which moves on where it is to be
- * held. */
-VISIT_INLINE void rank_tally(const float *v, float low, float high, local float *held, RankTally *tally)
+/* Counts a batch of n pixels.  Nothing branches: each is put into the next slot, which moves on where it is to
+ * be held. */
+VISIT_INLINE void rank_tally(const float *v, int n, float low, float high, local float *held,
+                             RankTally *tally)
 {
     bool full = true;
 #pragma unroll
-    for (int k = 0; k < VISIT_COUNT; k++) {
+    for (int k = 0; k < n; k++) {
         const bool to_low = v[k] <= low;
         tally->below += v[k] < low;
         tally->to_low += to_low;
@@ -293,14 +302,16 @@ VISIT_INLINE void rank_tally(const float *v, float low, float high, local float 
         held[tally->held] = v[k];
         tally->held += ((v[k] < high) & !to_low) ? VISIT_GROUP : 0;
     }
-    tally->count += VISIT_COUNT;
+    tally->count += (uint)n;
     if (!full) {
 #pragma unroll
-        for (int k = 0; k < VISIT_COUNT; k++) {
+        for (int k = 0; k < n; k++) {
             tally->count -= isnan(v[k]);
         }
     }
 }
+
+#if !RANK_IN_SUMMARY
 
 VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
                              global uint *own_scratch)
@@ -311,7 +322,7 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
     local float *const own_held = own_slots + own_item;
     const float own_low = as_float(own_scratch[RANK_AT_LOW]);
     const float own_high = as_float(own_scratch[RANK_AT_HIGH]);
-    RankTally own_tally = {0, 0, 0, 0, 0, 0};
+    RankTally own_tally = {0, 0, 0, 0, 0};
     for (uint own_i = own_item; own_i < RANK_COUNTS; own_i += VISIT_GROUP) {
         own_totals[own_i] = 0;
     }
@@ -322,22 +333,17 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
     bool own_more = true;
     while (own_more) {
         for (int own_turn = 0; own_turn < RANK_TURN && own_more; own_turn++) {
-            if (own_tally.held > (RANK_SLOTS - VISIT_COUNT) * VISIT_GROUP) {
-                const uint own_at =
-                    atomic_add(own_scratch + RANK_AT_PLACES, own_tally.held / VISIT_GROUP);
-                rank_write_copies(own_held, &own_tally, own_at, own_capacity, own_scratch);
-            }
+            rank_make_room(own_held, &own_tally, own_capacity, own_scratch);
             own_more = visit_take(READ_ARGS, &own_walk, own_ahead, own_v);
             if (own_more) {
-                rank_tally(own_v, own_low, own_high, own_held, &own_tally);
+                rank_tally(own_v, VISIT_COUNT, own_low, own_high, own_held, &own_tally);
             }
         }
         rank_write_group(own_held, &own_tally, &own_used, &own_to, own_capacity, own_scratch);
     }
 
-    const uint own_all[RANK_COUNTS] = {own_tally.below, own_tally.to_low - own_tally.below,
-                                       own_tally.to_high - own_tally.to_low - own_tally.between,
-                                       own_tally.count, own_tally.between};
+    const uint own_all[RANK_COUNTS] = {own_tally.below, own_tally.to_low, own_tally.to_high,
+                                       own_tally.count};
 #pragma unroll
     for (int own_i = 0; own_i < RANK_COUNTS; own_i++) {
         atomic_add(&own_totals[own_i], own_all[own_i]);
@@ -347,6 +353,8 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
         atomic_add(own_scratch + RANK_AT_BELOW + own_i, own_totals[own_i]);
     }
 }
+
+#endif
 
 /* ---- narrowing ------------------------------------------------------------------------------- */
 
@@ -367,15 +375,15 @@ VISIT_INLINE void rank_set_range(local uint *state, uint source, uint first, uin
     state[RANK_RANK] = rank;
 }
 
-/* The state for the first pass, from what rank_count has found. */
+/* The state for the first pass, from what the reading has found. */
 VISIT_INLINE void rank_state_from_counts(const global uint *scratch, uint capacity, double percent,
                                          local uint *state)
 {
     const uint low = rank_key_of(as_float(scratch[RANK_AT_LOW]));
     const uint high = rank_key_of(as_float(scratch[RANK_AT_HIGH]));
     const uint count = scratch[RANK_AT_COUNT], copies = scratch[RANK_AT_COPIES];
-    const uint to_low = scratch[RANK_AT_BELOW], to_between = to_low + scratch[RANK_AT_EQUAL_LOW];
-    const uint to_high = to_between + copies, to_above = to_high + scratch[RANK_AT_EQUAL_HIGH];
+    const uint to_low = scratch[RANK_AT_BELOW], to_between = scratch[RANK_AT_TO_LOW];
+    const uint to_high = to_between + copies, to_above = scratch[RANK_AT_TO_HIGH];
     const uint source = copies <= capacity ? RANK_COPIES : RANK_IMAGE;
 
     for (int i = 0; i < RANK_STATE_WORDS; i++) {
@@ -446,7 +454,7 @@ VISIT_INLINE void rank_narrow_state(const local uint *found, uint smallest, loca
     }
 }
 
-/* Makes the state for `pass` (0: after rank_count) in local memory; every group makes the same, the
+/* Makes the state for `pass` (0: after the reading) in local memory; every group makes the same, the
  * first one keeps it for the next launch. */
 VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, global uint *scratch,
                                   local uint *bins, local uint *sums, local uint *found,

@@ -6,8 +6,9 @@
  * On GPUs a work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums
  * side by side, which adds the same numbers in the same order.
  *
- * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text, and
- * REDUCE_FED where partial results are there and nothing is read.
+ * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text.
+ * REDUCE_FED: partial results are there and nothing is read.  REDUCE_IN_SUMMARY: another kernel makes them,
+ * with what this text has for it, and counts more.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -22,12 +23,14 @@
 #define REDUCE_FINISHED (VISIT_CPU_SHAPE ? 1 : 32) /* partial results that a work-item reads at once */
 
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
+#define REDUCE_MORE REDUCE_QUANTITIES /* of a summary: counts that are added like these, but in one block */
 
 VISIT_INLINE bool reduce_is_wanted(int quantity)
 {
-    return quantity == REDUCE_LOW || quantity == REDUCE_HIGH ? (REDUCE_WANTED & 4) != 0
-           : quantity == REDUCE_SQUARES                      ? (REDUCE_WANTED & 2) != 0
-                                                             : (REDUCE_WANTED & 1) != 0;
+    const int bit = quantity == REDUCE_LOW || quantity == REDUCE_HIGH ? 4
+                    : quantity == REDUCE_SQUARES                      ? 2
+                                                                      : 1;
+    return quantity == REDUCE_MORE || (REDUCE_WANTED & bit) != 0;
 }
 
 VISIT_INLINE double reduce_nothing(int quantity)
@@ -126,36 +129,58 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
         }                                                                                          \
     } while (0)
 
+/* A block of the image. */
+typedef struct ReduceBlock {
+    uint number;
+    int x0, y0, plane, right, bottom;
+} ReduceBlock;
+
+VISIT_INLINE ReduceBlock reduce_block_of(int w, int h)
+{
+    const uint number = (uint)get_group_id(0);
+    const uint across = ((uint)w + REDUCE_LANES - 1) / REDUCE_LANES;
+    const uint down = ((uint)h + REDUCE_BLOCK_ROWS - 1) / REDUCE_BLOCK_ROWS;
+    const uint row = number / across, plane = row / down;
+    const int x0 = (int)((number - row * across) * REDUCE_LANES);
+    const int y0 = (int)(row - plane * down) * REDUCE_BLOCK_ROWS;
+    const ReduceBlock block = {number, x0, y0, (int)plane, min(w, x0 + REDUCE_LANES),
+                               min(h, y0 + REDUCE_BLOCK_ROWS)};
+    return block;
+}
+
 #if VISIT_CPU_SHAPE
 
-/* The sums of a block's columns. */
-VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
-                                       int own_plane, local double (*own_lanes)[REDUCE_LANES])
+/* Running values of a block's columns. */
+typedef struct ReduceColumns {
+    double sum[REDUCE_LANES], squares[REDUCE_LANES];
+    float low[REDUCE_LANES], high[REDUCE_LANES];
+    int count[REDUCE_LANES];
+} ReduceColumns;
+
+VISIT_INLINE void reduce_begin(ReduceColumns *columns)
 {
-    double own_sum[REDUCE_LANES], own_squares[REDUCE_LANES];
-    float own_low[REDUCE_LANES], own_high[REDUCE_LANES];
-    int own_count[REDUCE_LANES];
-    for (int own_c = 0; own_c < REDUCE_LANES; own_c++) {
-        own_sum[own_c] = own_squares[own_c] = 0;
-        own_count[own_c] = 0;
-        own_low[own_c] = INFINITY;
-        own_high[own_c] = -INFINITY;
+    for (int c = 0; c < REDUCE_LANES; c++) {
+        columns->sum[c] = columns->squares[c] = 0;
+        columns->count[c] = 0;
+        columns->low[c] = INFINITY;
+        columns->high[c] = -INFINITY;
     }
-    const int own_width = min(REDUCE_LANES, own_w - own_x0);
-    const int own_bottom = min(own_h, own_y0 + REDUCE_BLOCK_ROWS);
-    for (int own_y = own_y0; own_y < own_bottom; own_y++) {
-        for (int own_c = 0; own_c < own_width; own_c++) {
-            const float own_v = visit_pixel(READ_ARGS, own_x0 + own_c, own_y, own_plane);
-            REDUCE_ADD_PIXEL(own_v, own_sum[own_c], own_count[own_c], own_squares[own_c],
-                             own_low[own_c], own_high[own_c]);
-        }
-    }
-    for (int own_c = 0; own_c < REDUCE_LANES; own_c++) {
-        own_lanes[REDUCE_SUM][own_c] = own_sum[own_c];
-        own_lanes[REDUCE_COUNT][own_c] = own_count[own_c];
-        own_lanes[REDUCE_SQUARES][own_c] = own_squares[own_c];
-        own_lanes[REDUCE_LOW][own_c] = own_low[own_c];
-        own_lanes[REDUCE_HIGH][own_c] = own_high[own_c];
+}
+
+VISIT_INLINE void reduce_add(float v, int c, ReduceColumns *columns)
+{
+    REDUCE_ADD_PIXEL(v, columns->sum[c], columns->count[c], columns->squares[c], columns->low[c],
+                     columns->high[c]);
+}
+
+VISIT_INLINE void reduce_end(const ReduceColumns *columns, local double (*lanes)[REDUCE_LANES])
+{
+    for (int c = 0; c < REDUCE_LANES; c++) {
+        lanes[REDUCE_SUM][c] = columns->sum[c];
+        lanes[REDUCE_COUNT][c] = columns->count[c];
+        lanes[REDUCE_SQUARES][c] = columns->squares[c];
+        lanes[REDUCE_LOW][c] = columns->low[c];
+        lanes[REDUCE_HIGH][c] = columns->high[c];
     }
 }
 
@@ -214,69 +239,86 @@ VISIT_INLINE void reduce_add(const float *v, ReduceColumn *column)
     }
 }
 
-/* The sums of a block's columns: each work-item takes one.  While it adds some rows the next ones are on
- * their way. */
-VISIT_INLINE void reduce_block_columns(READ_PARAMS, int own_w, int own_h, int own_x0, int own_y0,
-                                       int own_plane, local double (*own_lanes)[REDUCE_LANES])
+VISIT_INLINE void reduce_begin(ReduceColumn *column)
 {
-    const int own_item = (int)get_local_id(0), own_c = own_x0 + own_item;
-    const int own_bottom = min(own_y0 + REDUCE_BLOCK_ROWS, own_h);
-    ReduceColumn own_column = {0, 0, INFINITY, -INFINITY, 0};
-    float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
-    if (own_y0 < own_bottom) {
-        reduce_read(READ_ARGS, own_c, own_w, own_h, own_y0, own_plane, own_even);
-    }
-    for (int own_y = own_y0; own_y < own_bottom; own_y += 2 * REDUCE_AHEAD) {
-        const int own_next = own_y + REDUCE_AHEAD, own_after = own_next + REDUCE_AHEAD;
-        if (own_next < own_bottom) {
-            reduce_read(READ_ARGS, own_c, own_w, own_h, own_next, own_plane, own_odd);
-        }
-        reduce_add(own_even, &own_column);
-        if (own_after < own_bottom) {
-            reduce_read(READ_ARGS, own_c, own_w, own_h, own_after, own_plane, own_even);
-        }
-        if (own_next < own_bottom) {
-            reduce_add(own_odd, &own_column);
-        }
-    }
+    const ReduceColumn nothing = {0, 0, INFINITY, -INFINITY, 0};
+    *column = nothing;
+}
+
+VISIT_INLINE void reduce_end(const ReduceColumn *column, local double (*lanes)[REDUCE_LANES])
+{
+    const int item = (int)get_local_id(0);
     if (REDUCE_WANTED & 1) {
-        own_lanes[REDUCE_SUM][own_item] = own_column.sum;
-        own_lanes[REDUCE_COUNT][own_item] = own_column.count;
+        lanes[REDUCE_SUM][item] = column->sum;
+        lanes[REDUCE_COUNT][item] = column->count;
     }
     if (REDUCE_WANTED & 2) {
-        own_lanes[REDUCE_SQUARES][own_item] = own_column.squares;
+        lanes[REDUCE_SQUARES][item] = column->squares;
     }
     if (REDUCE_WANTED & 4) {
-        own_lanes[REDUCE_LOW][own_item] = own_column.low;
-        own_lanes[REDUCE_HIGH][own_item] = own_column.high;
+        lanes[REDUCE_LOW][item] = column->low;
+        lanes[REDUCE_HIGH][item] = column->high;
     }
 }
 
 #endif
 
-/* Group g takes block g of the part, which is block own_first + g of all own_blocks;
- * partial[quantity * blocks + block]. */
-VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks, uint own_first,
-                                global double *own_partial)
+/* The group writes the results of its block, one of all blocks: partial[quantity * blocks + number]. */
+VISIT_INLINE void reduce_write(local double (*lanes)[REDUCE_LANES], uint number, uint blocks,
+                               global double *partial)
 {
-    local double own_lanes[REDUCE_QUANTITIES][REDUCE_LANES];
-    const uint own_block = (uint)get_group_id(0);
-    const uint own_across = ((uint)own_w + REDUCE_LANES - 1) / REDUCE_LANES;
-    const uint own_down = ((uint)own_h + REDUCE_BLOCK_ROWS - 1) / REDUCE_BLOCK_ROWS;
-    const uint own_row = own_block / own_across;
-    const int own_x0 = (int)((own_block - own_row * own_across) * REDUCE_LANES);
-    const int own_plane = (int)(own_row / own_down), own_item = (int)get_local_id(0);
-    const int own_y0 = (int)(own_row - (uint)own_plane * own_down) * REDUCE_BLOCK_ROWS;
-
-    reduce_block_columns(READ_ARGS, own_w, own_h, own_x0, own_y0, own_plane, own_lanes);
-    reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
-    for (int own_q = own_item; own_q < REDUCE_QUANTITIES; own_q += VISIT_GROUP) {
-        if (reduce_is_wanted(own_q)) {
-            own_partial[(size_t)own_q * own_blocks + own_first + own_block] = own_lanes[own_q][0];
+    for (int q = (int)get_local_id(0); q < REDUCE_QUANTITIES; q += VISIT_GROUP) {
+        if (reduce_is_wanted(q)) {
+            partial[(size_t)q * blocks + number] = lanes[q][0];
         }
     }
 }
 
+#if !REDUCE_IN_SUMMARY
+
+/* Group g takes block g of the part, which is block own_first + g of all own_blocks.  On GPUs each work-item
+ * takes a column: while it adds some rows the next ones are on their way. */
+VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks, uint own_first,
+                                global double *own_partial)
+{
+    local double own_lanes[REDUCE_QUANTITIES][REDUCE_LANES];
+    const ReduceBlock own_b = reduce_block_of(own_w, own_h);
+#if VISIT_CPU_SHAPE
+    ReduceColumns own_columns;
+    reduce_begin(&own_columns);
+    for (int own_y = own_b.y0; own_y < own_b.bottom; own_y++) {
+        for (int own_x = own_b.x0; own_x < own_b.right; own_x++) {
+            const float own_v = visit_pixel(READ_ARGS, own_x, own_y, own_b.plane);
+            reduce_add(own_v, own_x - own_b.x0, &own_columns);
+        }
+    }
+    reduce_end(&own_columns, own_lanes);
+#else
+    const int own_c = own_b.x0 + (int)get_local_id(0);
+    ReduceColumn own_column;
+    float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
+    reduce_begin(&own_column);
+    reduce_read(READ_ARGS, own_c, own_w, own_h, own_b.y0, own_b.plane, own_even);
+    for (int own_y = own_b.y0; own_y < own_b.bottom; own_y += 2 * REDUCE_AHEAD) {
+        const int own_next = own_y + REDUCE_AHEAD, own_after = own_next + REDUCE_AHEAD;
+        if (own_next < own_b.bottom) {
+            reduce_read(READ_ARGS, own_c, own_w, own_h, own_next, own_b.plane, own_odd);
+        }
+        reduce_add(own_even, &own_column);
+        if (own_after < own_b.bottom) {
+            reduce_read(READ_ARGS, own_c, own_w, own_h, own_after, own_b.plane, own_even);
+        }
+        if (own_next < own_b.bottom) {
+            reduce_add(own_odd, &own_column);
+        }
+    }
+    reduce_end(&own_column, own_lanes);
+#endif
+    reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
+    reduce_write(own_lanes, own_first + own_b.number, own_blocks, own_partial);
+}
+
+#endif
 #endif /* !REDUCE_FED */
 
 /* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree.  Beyond the last

@@ -10,11 +10,17 @@
  * Pairs of other rounds are left out, so that few slots do for many pairs; a meeting that finds no slot
  * says so, and the host begins with more rounds.  The host defines TOUCHES_PIXEL and TOUCHES_SIDES (4;
  * 6 in volumes).
+ *
+ * Of a part, rows and planes from *_low to *_high are there, those of the parts beside included; the part's
+ * own pixels have their meetings.  touches_list hands the pairs to the host, who knows those of other
+ * parts, and touches_clear takes back the bits of those that are met earlier there.
  */
 #define TOUCHES_EMPTY 0xFFFFFFFFu
 #define TOUCHES_PROBES 64
 #define TOUCHES_IMAGE                                                                              \
-    global const TOUCHES_PIXEL *labels, int w, int h, int d, int planes, int pitch
+    global const TOUCHES_PIXEL *labels, ulong origin, int w, int h, int d, int planes, int pitch,   \
+        int y_low, int y_high, int z_low, int z_high
+#define TOUCHES_OF labels, origin, w, h, d, planes, pitch, y_low, y_high, z_low, z_high
 
 typedef struct TouchesSpot {
     int x, y, plane;
@@ -32,7 +38,7 @@ static inline TouchesSpot touches_spot(uint pixel, int w, int h)
 
 static inline uint touches_at(TOUCHES_IMAGE, int x, int y, int plane)
 {
-    return (uint)labels[((size_t)plane * h + y) * pitch + x];
+    return (uint)labels[(long)origin + ((long)plane * h + y) * pitch + x];
 }
 
 /* The label beyond a side: left, right, above, below, in the plane before, behind; 0 outside. */
@@ -41,8 +47,9 @@ static inline uint touches_beyond(TOUCHES_IMAGE, TouchesSpot s, int side)
     const int step = (side & 1) * 2 - 1, axis = side / 2;
     const int x = s.x + (axis == 0 ? step : 0), y = s.y + (axis == 1 ? step : 0);
     const int z = s.plane % d + (axis == 2 ? step : 0);
-    const bool inside = x >= 0 && x < w && y >= 0 && y < h && z >= 0 && z < d;
-    return inside ? touches_at(labels, w, h, d, planes, pitch, x, y, s.plane + (axis == 2 ? step : 0))
+    const bool inside =
+        x >= 0 && x < w && y >= y_low && y < y_high && z >= z_low && z < z_high;
+    return inside ? touches_at(TOUCHES_OF, x, y, s.plane + (axis == 2 ? step : 0))
                   : 0u;
 }
 
@@ -53,8 +60,8 @@ static inline bool touches_follows(TOUCHES_IMAGE, TouchesSpot s, int side, uint 
     before.x -= side / 2 == 0 ? 0 : 1;
     before.y -= side / 2 == 0 ? 1 : 0;
     return before.x >= 0 && before.y >= 0 &&
-           touches_at(labels, w, h, d, planes, pitch, before.x, before.y, before.plane) == own &&
-           touches_beyond(labels, w, h, d, planes, pitch, before, side) == other;
+           touches_at(TOUCHES_OF, before.x, before.y, before.plane) == own &&
+           touches_beyond(TOUCHES_OF, before, side) == other;
 }
 
 static inline uint touches_hash(uint own, uint other)
@@ -73,8 +80,8 @@ static inline bool touches_has_turn(uint hash, uint round, uint rounds)
 static inline bool touches_is_pair(TOUCHES_IMAGE, uint meeting, uint own, uint other)
 {
     const TouchesSpot s = touches_spot(meeting / TOUCHES_SIDES, w, h);
-    return touches_at(labels, w, h, d, planes, pitch, s.x, s.y, s.plane) == own &&
-           touches_beyond(labels, w, h, d, planes, pitch, s, (int)(meeting % TOUCHES_SIDES)) == other;
+    return touches_at(TOUCHES_OF, s.x, s.y, s.plane) == own &&
+           touches_beyond(TOUCHES_OF, s, (int)(meeting % TOUCHES_SIDES)) == other;
 }
 
 /* Lowers the pair's slot to the meeting; false when no slot is left near its place. */
@@ -90,7 +97,7 @@ static inline bool touches_enter(TOUCHES_IMAGE, volatile global uint *slots, uin
         if (have == TOUCHES_EMPTY) {
             return true;
         }
-        if (touches_is_pair(labels, w, h, d, planes, pitch, have, own, other)) {
+        if (touches_is_pair(TOUCHES_OF, have, own, other)) {
             atomic_min(slot, meeting);
             return true;
         }
@@ -103,13 +110,13 @@ kernel void touches_find(TOUCHES_IMAGE, global uint *slots, uint mask, uint roun
     const uint pixels = (uint)w * (uint)h * (uint)planes, stride = (uint)get_global_size(0);
     for (size_t p = get_global_id(0); p < pixels; p += stride) {
         const TouchesSpot s = touches_spot((uint)p, w, h);
-        const uint own = touches_at(labels, w, h, d, planes, pitch, s.x, s.y, s.plane);
+        const uint own = touches_at(TOUCHES_OF, s.x, s.y, s.plane);
         for (int side = 0; side < TOUCHES_SIDES && own != 0; side++) {
-            const uint other = touches_beyond(labels, w, h, d, planes, pitch, s, side);
+            const uint other = touches_beyond(TOUCHES_OF, s, side);
             const uint hash = touches_hash(own, other);
             if (other != 0 && other != own && touches_has_turn(hash, round, rounds) &&
-                !touches_follows(labels, w, h, d, planes, pitch, s, side, own, other) &&
-                !touches_enter(labels, w, h, d, planes, pitch, slots, mask, hash,
+                !touches_follows(TOUCHES_OF, s, side, own, other) &&
+                !touches_enter(TOUCHES_OF, slots, mask, hash,
                                (uint)p * TOUCHES_SIDES + (uint)side, own, other)) {
                 slots[mask + 1] = 1; /* every work-item writes the same */
             }
@@ -124,7 +131,7 @@ static inline uint touches_first(TOUCHES_IMAGE, global const uint *slots, uint m
     for (uint probe = 0; probe < TOUCHES_PROBES; probe++) {
         const uint have = slots[(hash + probe) & mask];
         if (have == TOUCHES_EMPTY ||
-            touches_is_pair(labels, w, h, d, planes, pitch, have, own, other)) {
+            touches_is_pair(TOUCHES_OF, have, own, other)) {
             return have;
         }
     }
@@ -137,20 +144,52 @@ kernel void touches_mark(TOUCHES_IMAGE, global const uint *slots, uint mask, uin
     const uint pixels = (uint)w * (uint)h * (uint)planes, stride = (uint)get_global_size(0);
     for (size_t p = get_global_id(0); p < pixels; p += stride) {
         const TouchesSpot s = touches_spot((uint)p, w, h);
-        const uint own = touches_at(labels, w, h, d, planes, pitch, s.x, s.y, s.plane);
+        const uint own = touches_at(TOUCHES_OF, s.x, s.y, s.plane);
         uchar found = 0;
         for (int side = 0; side < TOUCHES_SIDES && own != 0; side++) {
-            const uint other = touches_beyond(labels, w, h, d, planes, pitch, s, side);
+            const uint other = touches_beyond(TOUCHES_OF, s, side);
             const uint hash = touches_hash(own, other);
             const bool first =
                 other != 0 && other != own && touches_has_turn(hash, round, rounds) &&
-                !touches_follows(labels, w, h, d, planes, pitch, s, side, own, other) &&
-                touches_first(labels, w, h, d, planes, pitch, slots, mask, hash, own, other) ==
+                !touches_follows(TOUCHES_OF, s, side, own, other) &&
+                touches_first(TOUCHES_OF, slots, mask, hash, own, other) ==
                     (uint)p * TOUCHES_SIDES + (uint)side;
             found |= first ? (uchar)(1 << side) : (uchar)0;
         }
         if (found != 0) {
             bits[((size_t)s.plane * h + s.y) * bits_pitch + s.x] |= found;
         }
+    }
+}
+
+/* Three words for each pair of slots [from, to): its labels and its first meeting; list[0]: how many. */
+kernel void touches_list(TOUCHES_IMAGE, global const uint *slots, uint from, uint to,
+                         volatile global uint *list)
+{
+    const uint slot = from + (uint)get_global_id(0);
+    const uint meeting = slot < to ? slots[slot] : TOUCHES_EMPTY;
+    if (meeting != TOUCHES_EMPTY) {
+        const TouchesSpot s = touches_spot(meeting / TOUCHES_SIDES, w, h);
+        const uint at = 1 + 3 * atomic_inc(list);
+        list[at] = touches_at(TOUCHES_OF, s.x, s.y, s.plane);
+        list[at + 1] = touches_beyond(TOUCHES_OF, s, (int)(meeting % TOUCHES_SIDES));
+        list[at + 2] = meeting;
+    }
+}
+
+/* The meetings are sorted, so that one work-item has all sides of a pixel. */
+kernel void touches_clear(int w, int h, global const uint *meetings, uint n,
+                          global uchar *bits, int bits_pitch)
+{
+    const uint i = (uint)get_global_id(0);
+    const uint pixel = i < n ? meetings[i] / TOUCHES_SIDES : TOUCHES_EMPTY;
+    const bool begins = i < n && (i == 0 || meetings[i - 1] / TOUCHES_SIDES != pixel);
+    if (begins) {
+        const TouchesSpot s = touches_spot(pixel, w, h);
+        uint taken = 0;
+        for (uint k = i; k < n && meetings[k] / TOUCHES_SIDES == pixel; k++) {
+            taken |= 1u << meetings[k] % TOUCHES_SIDES;
+        }
+        bits[((size_t)s.plane * h + s.y) * bits_pitch + s.x] &= (uchar)~taken;
     }
 }

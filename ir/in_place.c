@@ -1,0 +1,89 @@
+/*
+ * in_place: reads are followed from what a step stores back through the stages that it keeps to itself: an
+ * image that any of them reads away from the pixel is read, for other pixels, after this one is written.  Of
+ * several results only the one that the image is read for may take its place, for the others may be
+ * computed later.
+ */
+#include "in_place.h"
+
+#include "footprint.h"
+
+static bool is_image(const IrGraph *g, IrId id)
+{
+    IrKind kind = ir_node(g, id)->kind;
+    return kind == IR_K_IMAGE || kind == IR_K_MASK || kind == IR_K_LABELS;
+}
+
+static bool is_stage_of(const IrSchedule *s, const IrStep *step, IrId id)
+{
+    bool is = false;
+    for (int i = 0; i < step->stages.n; i++) {
+        is = is || step->stages.at[i] == id;
+    }
+    return is && s->step[id] >= 0;
+}
+
+static int count_stored(const IrSchedule *s, const IrStep *step)
+{
+    int n = 0;
+    for (int i = 0; i < step->stages.n; i++) {
+        n += s->stored[step->stages.at[i]];
+    }
+    return n;
+}
+
+static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    *found = *found || (n->op == IR_X_FOLD && n->fold == IR_FOLD_RANK);
+}
+
+static bool is_here(const IrReach *reach)
+{
+    return !reach->whole && !reach->offset && !reach->channel;
+}
+
+/* A kernel that sorts windows computes several pixels at once. */
+static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId made, IrId from)
+{
+    bool may = true, reads = false, window = false, *moved = arena_array(g->arena, bool, g->nodes.n);
+    int stored = count_stored(s, step);
+    for (int i = step->stages.n - 1; may && i >= 0; i--) {
+        IrId stage = step->stages.at[i];
+        IrFootprint fp = ir_footprint(g, ir_node(g, stage)->in[0]);
+        ir_walk(g, ir_node(g, stage)->in[0], look_for_window, &window);
+        for (int k = 0; k < fp.reach.n; k++) {
+            const IrReach *reach = &fp.reach.at[k];
+            bool here = is_here(reach) && !moved[stage];
+            moved[reach->node] = moved[reach->node] || !here;
+            reads = reads || reach->node == from;
+            may = may && (reach->node != from || (here && (stored == 1 || stage == made)));
+        }
+    }
+    return may && reads && !window;
+}
+
+static bool primitive_may(IrGraph *g, const IrNode *node, IrId from)
+{
+    bool may = true, reads = false;
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        IrFootprint fp = node->in[i] != 0 ? ir_footprint(g, node->in[i]) : (IrFootprint){0};
+        const IrReach *reach = ir_reach(&fp, from);
+        reads = reads || reach != NULL;
+        may = may && (reach == NULL || (is_here(reach) && ir_op_input_is_overwritten(node->op, i)));
+    }
+    return may && reads;
+}
+
+bool ir_may_overwrite(IrGraph *g, const IrSchedule *s, IrId made, IrId from)
+{
+    const IrStep *step = &s->steps.at[s->step[made]];
+    bool images = is_image(g, made) && is_image(g, from) && s->stored[made] && s->stored[from] &&
+                  ir_node(g, made)->grid == ir_node(g, from)->grid;
+    if (!images || ir_node(g, made)->op == IR_INPUT || is_stage_of(s, step, from)) {
+        return false;
+    }
+    return step->kind == IR_STEP_PRIMITIVE ? primitive_may(g, ir_node(g, made), from)
+                                           : step->kind == IR_STEP_KERNEL && kernel_may(g, s, step, made, from);
+}
