@@ -303,7 +303,7 @@ static bool may_end_negated(const IrGraph *g, IrExpr e)
     return n->rank > IR_HOST && n->op != IR_X_READ && n->op != IR_X_COORD && !chosen;
 }
 
-/* An operand of a minimum or maximum of whole numbers (px_math.h, px_whole). */
+/* An operand of a minimum or maximum of whole numbers, which ranks are made of (px_math.h, px_whole). */
 static const char *whole_operand(CgContext *cx, IrExpr e, const char *text)
 {
     bool risky = ir_expr(cx->k->g, e)->type == ELEM_I32 && may_end_negated(cx->k->g, e);
@@ -702,7 +702,7 @@ static const char *key_text(CgContext *cx, IrExpr body)
     const char *type = rank_key_type(cx, ir_expr(cx->k->g, body)->type, body);
     bool as_read = type != NULL && strcmp(type, "float") != 0;
     const char *v = as_read ? cg_read_element(cx, body) : cg_expr(cx, body);
-    return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : v;
+    return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : whole_operand(cx, body, v);
 }
 
 /* Gathers the window in registers and takes one of it by its rank. */

@@ -112,6 +112,7 @@ typedef struct Elab {
     int depth;           /* of expanded functions */
     Span call;           /* the user's words while the prelude is expanded; else no source */
     int loop;            /* the loop being elaborated */
+    const struct Ranges *ranges; /* of the comprehension around */
     const char *hint;    /* what a node made now is called */
     Vec(bool) anonymous; /* by node: the compiler made up its name */
     Vec(ElGrid) grids;

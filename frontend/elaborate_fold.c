@@ -202,12 +202,6 @@ static bool one_axis_each(Elab *el, IrExpr read, const Fold *folds, int n, int *
         }
         seen |= on;
     }
-    for (int i = 0; i < n; i++) {
-        if (depends_on(el, folds[i].lo, folds, n) != 0 ||
-            depends_on(el, folds[i].hi, folds, n) != 0) {
-            return false;
-        }
-    }
     bool fixed = depends_on(el, r.channel, folds, n) == 0 && depends_on(el, r.outside, folds, n) == 0;
     return fixed && seen == (1u << n) - 1;
 }
@@ -302,7 +296,41 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
 typedef struct Ranges {
     Fold fold[MAX_INDICES];
     int n;
+    IrExpr where; /* indices that count, where bounds depend on other indices; 0: all */
+    const struct Ranges *outer; /* of the comprehension around */
 } Ranges;
+
+/* The smallest (or largest) that a bound becomes over the ranges of the indices that it depends on. */
+static IrExpr widest(Elab *el, const Ranges *r, IrFold fold, IrExpr bound)
+{
+    for (; r != NULL; r = r->outer) {
+        if (depends_on(el, bound, r->fold, r->n) != 0) {
+            bound = el_fold(el, fold, r->fold, r->n, 0, 0, bound, -1, (Span){0});
+        }
+    }
+    return bound;
+}
+
+static void only_where(Elab *el, Ranges *r, IrExprOp comparison, IrExpr a, IrExpr b)
+{
+    IrExpr holds = ir_op2(el->g, comparison, a, b);
+    r->where = r->where != 0 ? ir_op2(el->g, IR_X_AND, r->where, holds) : holds;
+}
+
+/* One index more.  Kernels know how far windows reach before they run: a range whose ends depend on other
+ * indices is the widest of them, of which some indices are left out. */
+static void add_range(Elab *el, Ranges *r, int index, IrExpr lo, IrExpr hi)
+{
+    IrExpr first = widest(el, r, IR_FOLD_MIN, lo), last = widest(el, r, IR_FOLD_MAX, hi);
+    IrExpr at = ir_index(el->g, index);
+    if (first != lo) {
+        only_where(el, r, IR_X_GE, at, lo);
+    }
+    if (last != hi) {
+        only_where(el, r, IR_X_LE, at, hi);
+    }
+    r->fold[r->n++] = (Fold){index, first, last};
+}
 
 static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
 {
@@ -329,7 +357,7 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
         return false;
     }
     int index = ir_new_index(el->g);
-    r->fold[r->n++] = (Fold){index, first, last};
+    add_range(el, r, index, first, last);
     el_bind(el, f->name, f->span, el_host(ir_index(el->g, index)), BIND_LOCAL);
     return true;
 }
@@ -344,22 +372,12 @@ static WordFold find_fold(const char *name)
     return WORD_FOLDS;
 }
 
-/* True when each row is as long as the others. */
-static bool rectangular(Elab *el, const Ranges *r)
-{
-    unsigned bent = 0;
-    for (int i = 0; i < r->n; i++) {
-        bent |= depends_on(el, r->fold[i].lo, r->fold, r->n) | depends_on(el, r->fold[i].hi, r->fold, r->n);
-    }
-    return bent == 0;
-}
-
 /* How many elements a comprehension has: a host expression. */
 static IrExpr how_many(Elab *el, const Ranges *r, IrExpr where)
 {
     IrGraph *g = el->g;
     IrExpr n = ir_const(g, 1);
-    if (where != 0 || !rectangular(el, r)) {
+    if (where != 0) {
         return el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, n, -1, (Span){0});
     }
     for (int i = 0; i < r->n; i++) {
@@ -513,15 +531,20 @@ Val el_comprehension(Elab *el, const AstExpr *e)
                                             "percentile, count, any and all take `for`");
         return el_err();
     }
-    Ranges ranges = {.n = 0};
+    Ranges ranges = {.outer = el->ranges};
     Scope *before = el_push(el, el->scope);
+    el->ranges = &ranges;
     bool fine = true;
     for (const AstFor *f = e->fors; f != NULL; f = f->next) {
         fine = bind_range(el, f, &ranges) && fine;
     }
     Val body = el_expr(el, e->a);
     IrExpr where = read_where(el, e, &fine);
+    if (ranges.where != 0) {
+        where = where != 0 ? ir_op2(el->g, IR_X_AND, ranges.where, where) : ranges.where;
+    }
     el->scope = before;
+    el->ranges = ranges.outer;
     if (!fine || !check_body(el, w, body, e)) {
         return el_err();
     }

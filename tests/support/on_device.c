@@ -18,7 +18,7 @@ int open_device(void **state)
 {
     (void)state;
     Err err = {0};
-    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE")};
+    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS")};
     if (!dev_open(&options, &device, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;

@@ -185,7 +185,9 @@ static void parts_of_any_length_give_the_same_bits(void **state)
     Device *dev;
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    assert_true(dev_open(&(DevOptions){.choice = wanted != NULL ? wanted : "cpu"}, &dev, &err));
+    const DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
+                                .flags = getenv("PIPEC_TEST_FLAGS")};
+    assert_true(dev_open(&options, &dev, &err));
     for (int i = 0; i < SCENE_COUNT; i++) {
         if (only == NULL || strcmp(only, SCENES[i].name) == 0) {
             check_scene(&SCENES[i], dev);

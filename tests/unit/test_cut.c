@@ -173,7 +173,9 @@ static void operators_in_parts_give_the_evaluators_bits(void **state)
     if (getenv("PIPEC_TEST_SWEEP") == NULL && getenv("PIPEC_TEST_CASE") == NULL) {
         skip();
     }
-    assert_true(dev_open(&(DevOptions){.choice = wanted != NULL ? wanted : "cpu"}, &dev, &err));
+    const DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
+                                .flags = getenv("PIPEC_TEST_FLAGS")};
+    assert_true(dev_open(&options, &dev, &err));
     each_example(run_in_parts);
     dev_close(dev);
     assert_int_equal(differing, 0);

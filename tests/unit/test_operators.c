@@ -300,7 +300,9 @@ static void devices_agree_with_the_evaluator(void **state)
     (void)state;
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .cache = ""};
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
+                          .flags = getenv("PIPEC_TEST_FLAGS"),
+                          .cache = ""};
     assert_true(dev_open(&options, &dev, &err));
     check_all(TEST_DATA "/operators.txt", check_on_device);
     dev_close(dev);

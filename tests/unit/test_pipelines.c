@@ -493,6 +493,23 @@ static void touching_labels_are_found_in_parts(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
+/* A window of thousands of pixels for each of a few. */
+static void a_reference_that_takes_too_long_is_given_up(void **state)
+{
+    (void)state;
+    static const double PIXELS[64];
+    const IrEvalInput image = {.extent = {64, 1, 1, 1}, .elem = ELEM_U8, .pixels = PIXELS};
+    const IrGraph *g = pipeline_must("x.pipe", "input image[y, x]\noutput o = gaussian(image, 500)\n");
+    for (int enough = 0; enough < 2; enough++) {
+        const uint64_t elements = enough ? 10000000 : 100000;
+        IrEval *ev = NULL;
+        Err err = {0};
+        assert_int_equal(ir_eval_within(elements, g, &image, NULL, &ev, &err), enough);
+        assert_int_equal(err.code, enough ? CODE_OK : CODE_INTERRUPTED);
+        ir_eval_free(ev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +528,7 @@ int main(void)
         TEST(columns_of_tables_are_pixels),
         TEST(labels_of_any_numbers_are_coloured),
         TEST(functions_take_many_arguments),
+        TEST(a_reference_that_takes_too_long_is_given_up),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);

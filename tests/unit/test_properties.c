@@ -190,7 +190,9 @@ static void devices_agree_on_laws(void **unused)
     (void)unused;
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .cache = ""};
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
+                          .flags = getenv("PIPEC_TEST_FLAGS"),
+                          .cache = ""};
     assert_true(dev_open(&options, &dev, &err));
     check_all(holds_on_device);
     dev_close(dev);
