@@ -633,27 +633,27 @@ static inline double f64_cbrt(double x)
 
 /* ---- numbers of f32 beside a number ------------------------------------------------------ */
 
-/* The largest f32 that is not above x, the smallest that is not below. */
 #ifdef __OPENCL_C_VERSION__
-
-static inline double f64_f32_below(double x)
-{
-    return (double)convert_float_rtn(x);
-}
-
+#define f64_rounded_down(x) convert_float_rtn(x)
 #else
 
-static inline double f64_f32_below(double x)
+static inline float f64_rounded_down(double x)
 {
     float nearest = (float)x;
-    return (double)((double)nearest > x ? nextafterf(nearest, -INFINITY) : nearest);
+    return (double)nearest > x ? nextafterf(nearest, -INFINITY) : nearest;
 }
 
 #endif
 
+/* The largest f32 that is not above x, the smallest that is not below. */
+static inline double f64_f32_below(double x)
+{
+    return x != x ? f64_nan() : (double)f64_rounded_down(x);
+}
+
 static inline double f64_f32_above(double x)
 {
-    return -f64_f32_below(-x);
+    return x != x ? f64_nan() : -(double)f64_rounded_down(-x);
 }
 
 #endif

@@ -39,12 +39,23 @@ static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
     *found = *found || (n->op == IR_X_FOLD && n->fold == IR_FOLD_RANK);
 }
 
+/* Reductions of what the kernel stores are taken by it: then work-items beyond the edge compute the last columns once
+ * more, maybe after they are written (codegen/kernels/by_products.cl). */
+static bool is_reduced(const IrGraph *g, const IrSchedule *s, const IrStep *step)
+{
+    bool reduced = false;
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        reduced = reduced || (s->taken_from[id] != 0 && is_stage_of(s, step, s->taken_from[id]));
+    }
+    return reduced;
+}
+
 static bool is_here(const IrReach *reach)
 {
     return !reach->whole && !reach->offset && !reach->channel;
 }
 
-/* A kernel that sorts windows computes several pixels at once. */
+/* A kernel that sorts windows computes several pixels at once, and one that reduces some twice. */
 static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId made, IrId from)
 {
     bool may = true, reads = false, window = false, *moved = arena_array(g->arena, bool, g->nodes.n);
@@ -61,7 +72,7 @@ static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId
             may = may && (reach->node != from || (here && (stored == 1 || stage == made)));
         }
     }
-    return may && reads && !window;
+    return may && reads && !window && !is_reduced(g, s, step);
 }
 
 static bool primitive_may(IrGraph *g, const IrNode *node, IrId from)

@@ -169,14 +169,17 @@ static bool plan_buffer(ExecPlan *plan, int i, Err *err)
     return true;
 }
 
-/* What is as wide as the image whose place it may take. */
-static void plan_places_taken(ExecPlan *plan)
+/* What is as wide as the image whose place it may take; false: nothing is. */
+static bool find_onto(ExecPlan *plan)
 {
+    bool any = false;
     for (int i = 0; i < plan->program->n_buffers; i++) {
         int onto = plan->program->buffers[i].onto;
         bool as_wide = onto >= 0 && plan->buffers[onto].bytes == plan->buffers[i].bytes;
         plan->buffers[i].onto = as_wide ? onto : -1;
+        any = any || as_wide;
     }
+    return any;
 }
 
 /* The file must be as large as what the program makes of it. */
@@ -559,9 +562,11 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
         return no_memory(err);
     }
     int n = list_arena(plan, false, list);
+    bool any = find_onto(plan);
     (void)list_arena(plan, true, list + n);
     bool ok = plan_pack(list, n, target->alignment, target->max_alloc, &apart, err) &&
-              plan_pack(list + n, n, target->alignment, target->max_alloc, &onto, err);
+              (!any || plan_pack(list + n, n, target->alignment, target->max_alloc, &onto, err));
+    onto = any ? onto : apart;
     if (ok) {
         bool in_place = onto.peak < apart.peak;
         take_arena(plan, in_place ? list + n : list, in_place, in_place ? onto.peak : apart.peak);
@@ -612,7 +617,6 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));
     }
-    plan_places_taken(plan);
     for (int i = 0; i < plan->program->n_inputs; i++) {
         TRY(check_input(plan, i, err));
     }
@@ -632,7 +636,7 @@ static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit, Err *err)
 {
     uint64_t room = room_for_values(plan, target);
-    plan_places_taken(plan);
+    (void)find_onto(plan);
     if (limit <= room) {
         return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
     }

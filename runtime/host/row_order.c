@@ -1,9 +1,10 @@
 /*
  * row_order: numbers in order, by a radix sort of their bits.
  *
- * A double's bits, with the sign turned, are in the order of the doubles; 11 of them at a time, from the last
- * to the first, are counted and put in their places, which keeps what is equal in order.  Digits that
- * all numbers share are skipped: whole numbers, which most columns of tables are, differ in few.
+ * A double's bits, with the sign turned, are in the order of the doubles; 11 of them at a time,
+ * from the last to the first, are counted and put in their places, which keeps what is equal in
+ * order.  Digits that all numbers share are skipped: whole numbers, which most columns of tables
+ * are, differ in few.
  */
 #include "row_order.h"
 
@@ -32,7 +33,8 @@ static int digit_of(uint64_t key, int digit)
     return (int)(key >> (digit * DIGIT_BITS)) & (VALUES - 1);
 }
 
-/* From counts to the places where the numbers with each digit begin; false: all have the same one. */
+/* From counts to the places where the numbers with each digit begin; false: all have the same one.
+ */
 static bool find_places(int64_t *counts, int64_t n)
 {
     int64_t place = 0;

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The rows of v[0..n-1] in order, those with equal values as they were and NaN last, both ways.  False: no memory. */
+/* The rows of v[0..n-1] in order, those with equal values as they were and NaN last, both ways.
+ * False: no memory. */
 bool row_order(const double *v, int64_t n, bool descending, int64_t *order);
 
 #endif

@@ -46,6 +46,9 @@ struct MeasureCuts {
     uint8_t *standing; /* [n] */
     uint32_t n;
     bool any;
+    uint32_t *by_begin, n_begin, next; /* objects by their first row (plane); those that begin behind the
+                                          part */
+    uint32_t *here, n_here;            /* objects that the part has something of */
 };
 
 static void free_rows(Cut *cut)
@@ -70,10 +73,51 @@ void measure_cuts_free(Measuring *m)
     if (cuts != NULL) {
         free(cuts->of);
         free(cuts->standing);
+        free(cuts->by_begin);
+        free(cuts->here);
         free(cuts);
     }
     m->cuts = NULL;
     m->standing = NULL;
+}
+
+/* The first and last row of object k, or plane, whichever parts are cut along. */
+static void range_of(const Measuring *m, uint32_t k, int32_t *first, int32_t *last)
+{
+    int32_t lo[3], hi[3];
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    *first = lo[m->frame.dims - 1];
+    *last = hi[m->frame.dims - 1];
+}
+
+/* Counts those that begin in each row, then puts them there. */
+static bool sort_by_begin(Measuring *m)
+{
+    struct MeasureCuts *cuts = m->cuts;
+    size_t rows = (size_t)(m->frame.dims == 3 ? m->call->part.d : m->call->part.h);
+    uint32_t *at = calloc(rows + 1, sizeof *at);
+    int32_t first, last;
+    if (at == NULL) {
+        return measuring_no_memory(m);
+    }
+    for (uint32_t k = 0; k < m->n; k++) {
+        range_of(m, k, &first, &last);
+        if (m->counts[k] > 0) {
+            at[first + 1]++;
+        }
+    }
+    for (size_t row = 0; row < rows; row++) {
+        at[row + 1] += at[row];
+    }
+    cuts->n_begin = at[rows];
+    for (uint32_t k = 0; k < m->n; k++) {
+        range_of(m, k, &first, &last);
+        if (m->counts[k] > 0) {
+            cuts->by_begin[at[first]++] = k;
+        }
+    }
+    free(at);
+    return true;
 }
 
 bool measure_cuts_begin(Measuring *m)
@@ -86,36 +130,55 @@ bool measure_cuts_begin(Measuring *m)
     cuts->n = m->n;
     cuts->of = calloc(m->n, sizeof(Cut *));
     cuts->standing = calloc(m->n, 1);
+    cuts->by_begin = calloc(m->n, sizeof *cuts->by_begin);
+    cuts->here = calloc(m->n, sizeof *cuts->here);
     m->standing = cuts->standing;
-    return (cuts->of != NULL && cuts->standing != NULL) || measuring_no_memory(m);
+    bool ok = cuts->of != NULL && cuts->standing != NULL && cuts->by_begin != NULL && cuts->here != NULL;
+    return ok ? sort_by_begin(m) : measuring_no_memory(m);
 }
 
 /* ---- which objects ------------------------------------------------------------------------- */
 
-static uint8_t standing_of(const Measuring *m, uint32_t k)
+static uint8_t standing_of(const Measuring *m, uint32_t k, int32_t from, int32_t to)
 {
-    const PrimCall *call = m->call;
-    int32_t lo[3], hi[3];
-    if (m->counts[k] == 0) {
-        return 0;
-    }
-    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
-    int axis = m->frame.dims - 1;
-    int first = axis == 2 ? call->part.z : call->part.y;
-    int last = first + (axis == 2 ? call->planes : call->h) - 1;
-    if (lo[axis] > last || hi[axis] < first) {
-        return 0;
-    }
-    if (lo[axis] >= first && hi[axis] <= last) {
+    int32_t first, last;
+    range_of(m, k, &first, &last);
+    if (first >= from && last <= to) {
         return STANDING_INSIDE;
     }
-    return hi[axis] <= last ? STANDING_CUT | STANDING_LAST : STANDING_CUT;
+    return last <= to ? STANDING_CUT | STANDING_LAST : STANDING_CUT;
 }
 
+/* Those that went on behind the part before, or begin in this one.  Parts come in order, in each pass. */
 static void stand(Measuring *m)
 {
-    for (uint32_t k = 0; k < m->n; k++) {
-        m->cuts->standing[k] = standing_of(m, k);
+    struct MeasureCuts *cuts = m->cuts;
+    const PrimCall *call = m->call;
+    bool planes = m->frame.dims == 3;
+    int32_t from = planes ? call->part.z : call->part.y, first, last;
+    int32_t to = from + (planes ? call->planes : call->h) - 1;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cuts->n_here; i++) {
+        range_of(m, cuts->here[i], &first, &last);
+        cuts->standing[cuts->here[i]] = 0;
+        cuts->here[n] = cuts->here[i];
+        n += from > 0 && last >= from;
+    }
+    for (cuts->next = from > 0 ? cuts->next : 0; cuts->next < cuts->n_begin; cuts->next++) {
+        range_of(m, cuts->by_begin[cuts->next], &first, &last);
+        if (first > to) {
+            break;
+        }
+        cuts->here[n++] = cuts->by_begin[cuts->next];
+    }
+    cuts->n_here = n;
+    m->span_from = m->n;
+    m->span_to = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = cuts->here[i];
+        cuts->standing[k] = standing_of(m, k, from, to);
+        m->span_from = k < m->span_from ? k : m->span_from;
+        m->span_to = k >= m->span_to ? k + 1 : m->span_to;
     }
 }
 
@@ -163,7 +226,8 @@ static bool open_cut(Measuring *m, uint32_t k)
 
 static bool open_cuts(Measuring *m)
 {
-    for (uint32_t k = 0; k < m->n; k++) {
+    for (uint32_t i = 0; i < m->cuts->n_here; i++) {
+        uint32_t k = m->cuts->here[i];
         if ((m->cuts->standing[k] & STANDING_CUT) && m->cuts->of[k] == NULL) {
             TRY(open_cut(m, k));
         }
@@ -372,14 +436,16 @@ static bool fill_cut(Measuring *m, uint32_t k)
 /* What is left to do of objects that are there as a whole now.  Their hulls may have to be painted. */
 static bool finish_last(Measuring *m)
 {
-    for (uint32_t k = 0; k < m->n; k++) {
-        if (m->cuts->standing[k] & STANDING_LAST) {
-            m->cuts->of[k]->rows_seen = 0;
+    const struct MeasureCuts *cuts = m->cuts;
+    for (uint32_t i = 0; i < cuts->n_here; i++) {
+        if (cuts->standing[cuts->here[i]] & STANDING_LAST) {
+            cuts->of[cuts->here[i]]->rows_seen = 0;
         }
     }
     TRY(!has_rows(m) || move_rows(m, FINISH));
-    for (uint32_t k = 0; k < m->n && m->result != MEASURE_MASK; k++) {
-        if (m->cuts->standing[k] & STANDING_LAST) {
+    for (uint32_t i = 0; i < cuts->n_here && m->result != MEASURE_MASK; i++) {
+        uint32_t k = cuts->here[i];
+        if (cuts->standing[k] & STANDING_LAST) {
             TRY(m->lanes.filled < 0 || fill_cut(m, k));
             free_rows(m->cuts->of[k]);
         }
@@ -475,7 +541,7 @@ static bool count_image(Measuring *m, int image, int shift, uint64_t *place, Dig
 {
     MeasureShare share = {0, 0, 0};
     for (;;) {
-        for (uint32_t k = 0; k < m->n; k++) {
+        for (uint32_t k = m->span_from; k < m->span_to; k++) {
             place[k] = MEASURE_NOWHERE;
         }
         if (!measuring_next_share(m, one, capacity, &share, place)) {

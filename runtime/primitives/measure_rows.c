@@ -97,14 +97,15 @@ static uint64_t rows_before(const Measuring *m, uint32_t k)
 bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
     PrimCall *call = m->call;
-    for (uint32_t k = 0; k < m->n; k++) {
+    size_t from = m->span_from, n = m->span_to - m->span_from, at = from * sizeof(uint32_t);
+    for (uint32_t k = m->span_from; k < m->span_to; k++) {
         bool in = k >= share->from && k < share->to;
         uint64_t rows = in ? measuring_rows_of(m, k) : 0;
         r->heights[k] = (uint32_t)rows;
         r->place[k] = rows > 0 ? (uint32_t)(r->wide[k] - rows_before(m, k)) : 0;
     }
-    TRY(dev_write(call->dev, m->place, 0, r->place, m->n * sizeof *r->place, call->err));
-    return dev_write(call->dev, m->heights, 0, r->heights, m->n * sizeof *r->heights, call->err);
+    TRY(dev_write(call->dev, m->place, at, r->place + from, n * sizeof *r->place, call->err));
+    return dev_write(call->dev, m->heights, at, r->heights + from, n * sizeof *r->heights, call->err);
 }
 
 bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share)

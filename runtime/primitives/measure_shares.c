@@ -50,9 +50,9 @@ uint64_t measuring_words_of(const Measuring *m, uint32_t k)
 bool measuring_next_share(const Measuring *m, MeasuringSize *size_of, uint64_t capacity,
                           MeasureShare *share, uint64_t *place)
 {
-    uint32_t k = share->to;
+    uint32_t k = share->to > m->span_from ? share->to : m->span_from;
     *share = (MeasureShare){k, k, 0};
-    for (uint64_t size = 0; k < m->n; k++) {
+    for (uint64_t size = 0; k < m->span_to; k++) {
         size = size_of(m, k);
         if (share->size + size > capacity) {
             break;

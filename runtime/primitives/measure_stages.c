@@ -55,7 +55,8 @@ static bool rows_stage(Measuring *m)
 
 bool measuring_write_places(Measuring *m, const uint64_t *place)
 {
-    return dev_write(m->call->dev, m->place, 0, place, m->n * sizeof *place, m->call->err);
+    size_t from = m->span_from, n = m->span_to - m->span_from;
+    return dev_write(m->call->dev, m->place, from * sizeof *place, place + from, n * sizeof *place, m->call->err);
 }
 
 static bool launch_medians(Measuring *m, DevProgram *program, const char *kernel,

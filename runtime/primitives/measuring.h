@@ -31,6 +31,7 @@ typedef struct Measuring {
     DevMem *spread, *window, *table, *lows, *place, *heights, *sizes, *stands, *work;
     const uint8_t *standing; /* in parts: [n], how objects stand to the part; NULL: they are in it */
     uint8_t wanted;       /* bits of standing that a stage is about */
+    uint32_t span_from, span_to; /* in parts: objects that the part has something of are among these */
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     uint64_t *counts;     /* [n], for the stages */
     uint32_t *boxes;      /* [lane][n], for the stages */

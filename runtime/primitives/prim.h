@@ -18,6 +18,10 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
+ * In place.  Inputs that ir/nodes.def marks with = may lie where the result goes: the primitive has read each
+ * pixel of them, and what it computes together with it, for the last time before it writes there, in each of
+ * its calls.
+ *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
  * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass

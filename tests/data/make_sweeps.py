@@ -884,7 +884,7 @@ def audit():
         row |= {'constant'} if image.pattern == 'even' else set()
         row |= {'NaN/inf'} if image.pattern == 'special' else set()
         row |= {'smaller'} if max(image.shape) < 4 else set()
-        row |= {'border'} if 'border = ' in pipe or name.startswith('pad') else set()
+        row |= {'border'} if ' border = ' in pipe or name.startswith('pad') else set()
     print(f'{"operator":32}' + ''.join(f'{c:>9}' for c in columns))
     for name in sorted(table):
         print(f'{name:32}' + ''.join(f'{"x" if c in table[name] else ".":>9}' for c in columns))

@@ -27,7 +27,7 @@ table() {
     check "$COMPARE" table "$GOLDEN/$1.csv" "$2"
 }
 
-for output in labels split spots cleared grown large edges; do
+for output in labels split spots cleared grown large peaks edges; do
     same labels blobs_$output blobs_$output.tif
 done
 same points blobs_background blobs_background.tif
@@ -44,7 +44,7 @@ done
 same points head_depth head-stack_depth.tif
 same points head_side head-stack_side.tif
 table head_table head-stack_table.csv
-for output in grown inside edges small; do
+for output in grown centres inside edges small; do
     same labels cells_$output cells-labels_$output.tif
 done
 same labels cells_picture cells-labels_picture.png

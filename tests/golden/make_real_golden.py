@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import tifffile
 from scipy import ndimage as ndi
-from skimage import color, filters, measure, morphology, segmentation
+from skimage import color, feature, filters, measure, morphology, segmentation
 
 import make_samples_golden as golden
 from make_samples_golden import blur, save_labels, save_points, save_table
@@ -69,6 +69,13 @@ def voronoi_otsu(image, spot, outline):
     return segmentation.relabel_sequential(np.where(seeded, seeds[tuple(nearest)], 0))[0]
 
 
+def peaks(image, distance, share):
+    """Peaks numbered in raster order."""
+    mask = np.zeros(image.shape, bool)
+    mask[tuple(feature.peak_local_max(image, distance, threshold_rel=share).T)] = True
+    return np.where(mask, np.cumsum(mask).reshape(mask.shape), 0)
+
+
 def renumber(labels):
     return segmentation.relabel_sequential(labels)[0]
 
@@ -91,6 +98,7 @@ def blobs():
     save_labels('blobs_cleared', renumber(segmentation.clear_border(labels)))
     save_labels('blobs_grown', segmentation.expand_labels(labels, 4))
     save_labels('blobs_large', renumber(morphology.remove_small_objects(labels, 300)))
+    save_labels('blobs_peaks', peaks(blur(image, 3).astype(np.float32), 5, 0.3))
     save_labels('blobs_edges', segmentation.find_boundaries(labels) * np.uint32(255))
     save_points('blobs_background', ndi.median_filter(image, footprint=morphology.disk(15), mode='nearest'))
     v = image.astype(float)
@@ -151,6 +159,10 @@ def cells():
         labels, labels, 'area', 'centroid', 'bbox', 'perimeter', 'perimeter_crofton', 'eccentricity', 'solidity',
         'orientation', 'axis_major_length', 'axis_minor_length', 'feret_diameter_max', 'euler_number', 'extent'))
     save_labels('cells_grown', segmentation.expand_labels(labels, 5))
+    centres = np.zeros_like(labels)
+    for p in measure.regionprops(labels):
+        centres[tuple(np.floor(np.float32(p.centroid)).astype(int))] = p.label
+    save_labels('cells_centres', centres)
     save_labels('cells_inside', renumber(segmentation.clear_border(labels)))
     save_labels('cells_edges', segmentation.find_boundaries(labels, mode='inner') * np.uint32(255))
     sizes = np.bincount(labels.ravel())

@@ -2,6 +2,7 @@
 #include "base/f64_math.h"
 #include "runtime/device/cl.h"
 
+#include <fenv.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,27 @@ static const double SPECIAL[] = {
 };
 enum { SPECIALS = sizeof SPECIAL / sizeof *SPECIAL };
 
+/* By the C library's rounding. */
+static Wide rounded(Wide x, int way)
+{
+    volatile double from = (double)x;
+    volatile float to;
+    fesetround(way);
+    to = (float)from;
+    fesetround(FE_TONEAREST);
+    return (Wide)to;
+}
+
+static Wide f32_below(Wide x)
+{
+    return rounded(x, FE_DOWNWARD);
+}
+
+static Wide f32_above(Wide x)
+{
+    return rounded(x, FE_UPWARD);
+}
+
 static const struct Unary {
     const char *name;
     double (*get)(double);
@@ -63,6 +85,7 @@ static const struct Unary {
     {"f64_cos", f64_cos, cosl},    {"f64_tan", f64_tan, tanl},       {"f64_asin", f64_asin, asinl},
     {"f64_acos", f64_acos, acosl}, {"f64_atan", f64_atan, atanl},    {"f64_sinh", f64_sinh, sinhl},
     {"f64_cosh", f64_cosh, coshl}, {"f64_tanh", f64_tanh, tanhl},    {"f64_cbrt", f64_cbrt, cbrtl},
+    {"f64_f32_below", f64_f32_below, f32_below}, {"f64_f32_above", f64_f32_above, f32_above},
 };
 enum { UNARIES = sizeof UNARY / sizeof *UNARY };
 

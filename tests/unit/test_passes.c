@@ -102,6 +102,31 @@ static void fold_keeps_what_would_change_a_bit(void **state)
     assert_folds("div(%1, %1)", "div(%1, %1)");
 }
 
+#define REDUCED "%2 m = reduce : value f64\n    in 0 %1\n    arg 0 7\n"
+
+static void limits_are_rounded_once(void **state)
+{
+    (void)state;
+    static const char *const ROWS[][2] = {
+        {"gt(f64(%1), %2.0)", "gt(%1, f32(f32_below(%2.0)))"},
+        {"le(f64(%1), %2.0)", "le(%1, f32(f32_below(%2.0)))"},
+        {"lt(f64(%1), %2.0)", "lt(%1, f32(f32_above(%2.0)))"},
+        {"ge(f64(%1), %2.0)", "ge(%1, f32(f32_above(%2.0)))"},
+        {"gt(%2.0, f64(%1))", "lt(%1, f32(f32_above(%2.0)))"},
+        {"le(%2.0, f64(%1))", "ge(%1, f32(f32_above(%2.0)))"},
+        {"gt(f64(%1), 0x1.0000000000001p0)", "gt(%1, 1:f32)"},
+        {"lt(f64(%1), inf)", "lt(%1, inf:f32)"},
+        {"eq(f64(%1), %2.0)", "eq(f64(%1), %2.0)"},
+        {"gt(f64(%1), f64(coord(x)))", "gt(f64(%1), f64(coord(x)))"},
+        {"gt(f64(coord(x)), %2.0)", "gt(f64(coord(x)), %2.0)"},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const char *head = arena_printf(&arena, "%s%s%s", HEAD, REDUCED, MAP(3, "b"));
+        IrGraph *g = parse(arena_printf(&arena, "%sf32(%s)\noutput b = %%3 as tif\n", head, ROWS[i][0]));
+        assert_in(after(g, "limits"), arena_printf(&arena, "    in 0 f32(%s)\n", ROWS[i][1]));
+    }
+}
+
 static void equal_nodes_become_one(void **state)
 {
     (void)state;
@@ -327,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(fold_removes_what_changes_nothing),
         TEST(fold_keeps_what_would_change_a_bit),
+        TEST(limits_are_rounded_once),
         TEST(equal_nodes_become_one),
         TEST(nodes_that_differ_stay_apart),
         TEST(merged_nodes_are_renamed_everywhere),

@@ -6,6 +6,7 @@
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -419,6 +420,35 @@ static void functions_take_many_arguments(void **state)
     check(s.at);
 }
 
+/* Limits on both sides of numbers of f32, beyond all of them, and those that are none: pixels are compared as
+ * they would be in f64. */
+static void limits_between_numbers(void **state)
+{
+    (void)state;
+    static const double PIXELS[] = {0, -0.0, 0x1p-149, -0x1p-149, 0x1p-126, 1, 0x1.000002p0, -1,
+                                    0x1.fffffep127, -0x1.fffffep127, (double)INFINITY,
+                                    -(double)INFINITY, (double)NAN};
+    static const double LIMITS[] = {0, 0x1p-150, -0x1p-150, 0x1p-200, 0x1.8p-149, 1, 0x1.000001p0,
+                                    0x1.0000010000001p0, -0x1.0000000000001p0, 0x1.fffffe8p127, 1e300, -1e300,
+                                    (double)INFINITY, -(double)INFINITY, (double)NAN};
+    const char *text = "input image[y, x] : f32\nparam k = 0\n"
+                       "limit = k + sum(image where image > 2 and image < 1)\n"
+                       "output a = f64(image) > limit\noutput b = f64(image) >= limit\n"
+                       "output c = f64(image) < limit\noutput d = f64(image) <= limit\n"
+                       "output e = limit > f64(image)\n";
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    for (size_t i = 0; i < sizeof LIMITS / sizeof LIMITS[0]; i++) {
+        IrGraph *g = pipeline_must("test.pipe", text);
+        BothCase in = {.n_inputs = 1,
+                       .params = {LIMITS[i]},
+                       .inputs = {{.extent = {13, 1, 1, 1}, .elem = ELEM_F32, .pixels = PIXELS}}};
+        char why[400];
+        if (!both_run(g, &cx, &in, device, why, sizeof why)) {
+            fail_msg("limit %a: %s", LIMITS[i], why);
+        }
+    }
+}
+
 /* The lower limit is a hair below the smallest pixel, and rounded to f32 it is that pixel. */
 static void limits_of_clipping_are_not_rounded(void **state)
 {
@@ -488,6 +518,7 @@ int main(void)
         TEST(binaries_stand_in_for_compiling),
         TEST(loops_end_where_they_should),
         TEST(limits_of_clipping_are_not_rounded),
+        TEST(limits_between_numbers),
         TEST(touching_labels_are_found_in_parts),
         TEST(only_the_channel_that_is_read_is_stored),
         TEST(equal_tables_are_one),

@@ -83,14 +83,14 @@ static void centroids_are_painted(void **state)
 static void places_are_what_a_label_has_of_them(void **state)
 {
     (void)state;
-    EACH(FLAT, "labels = label(image > 150)\n"
+    EACH(LARGE, "labels = label(image > 150)\n"
                "x = property(labels, image, mass_center_x)[labels] * 2 - 10\n"
                "p = points(labels, x, property(labels, image, mass_center_y))\n"
                "output p\noutput a = property(labels, area)[p]\n"
                "output q = points(labels, x_of(labels), gaussian(image, 1) / 5)\noutput n = count(p)\n")
     EACH(LARGE, "input seg[y, x] : labels\noutput c = centroids(seg)\noutput r = relabel(centroids(seg))\n"
                "output t = measure(centroids(seg), image, area, mean)\n")
-    EACH(FLAT, "l = label(image > 100)\nx = x_of(l)\nrepeat 2 { l = points(l, x, y_of(l) + 1) }\noutput l\n")
+    EACH(LARGE, "l = label(image > 100)\nx = x_of(l)\nrepeat 2 { l = points(l, x, y_of(l) + 1) }\noutput l\n")
 }
 
 /* Labels that a loop carries know how many they are. */
@@ -106,7 +106,7 @@ static void carried_labels_have_their_count(void **state)
 static void vectors_have_room_for_every_pixel(void **state)
 {
     (void)state;
-    EACH(FLAT, "l = as_labels(1 + x_of(image) + width(image) * y_of(image))\no = keep_labels(l, image > 20)\n"
+    EACH(LARGE, "l = as_labels(1 + x_of(image) + width(image) * y_of(image))\no = keep_labels(l, image > 20)\n"
                "output a = label_count(l)[l]\noutput b = label_sum(o, image)[o]\noutput c = label_max(points(o, x_of(o), y_of(o)), image)[o]\n"
                "w = watershed(image, l)\noutput d = property(w, area)[w]\n")
 }
@@ -132,7 +132,7 @@ static void equal_peaks_are_kept_apart(void **state)
     (void)state;
     static const char text[] = "v = floor(image / 100)\noutput p = peak_local_max(v, 3, exclude_border = 0)\n"
                                "output s = label_spots(peak_local_max(0 * v + (1 if v > 1 else 0), 2))\n";
-    EACH(FLAT, text)
+    EACH(LARGE, text)
     EACH(DEEP, text)
 }
 

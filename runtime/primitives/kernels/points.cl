@@ -9,7 +9,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-/* The pixel nearest to a place, ties to even; below 0 what is not in the image (NaN too). */
+/* The pixel nearest to a place, ties to even; -1 where that is not in the image (NaN too). */
 static inline __attribute__((always_inline)) int points_near(float place, int extent)
 {
     const float pixel = rint(place);
@@ -34,8 +34,7 @@ kernel void points_paint(READ_PARAMS, global double *own_values, int own_of_valu
             points_near((float)read_3(READ_ARGS, (int)own_label, 0, 0), own_whole_channels)};
         const bool own_inside = own_at[0] >= 0 && own_at[1] >= own_y0 && own_at[1] - own_y0 < own_h &&
                                 own_at[2] >= own_z0 && own_at[2] - own_z0 < own_d &&
-                                own_at[3] >= own_c0 && own_at[3] - own_c0 < own_channels &&
-                                own_at[1] >= 0 && own_at[2] >= 0 && own_at[3] >= 0;
+                                own_at[3] >= own_c0 && own_at[3] - own_c0 < own_channels;
         if (own_inside) {
             const size_t own_plane = (size_t)(own_at[3] - own_c0) * (size_t)own_d + (size_t)(own_at[2] - own_z0);
             const size_t own_row = own_plane * (size_t)own_h + (size_t)(own_at[1] - own_y0);

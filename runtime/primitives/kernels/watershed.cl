@@ -93,19 +93,6 @@ typedef struct WatershedTile {
     uint number;
 } WatershedTile;
 
-LANES_INLINE WatershedTile watershed_tile(uint across, uint down, uint deep, int d)
-{
-    WatershedTile t;
-    t.number = (uint)get_group_id(0);
-    const LanesSplit x = lanes_split(t.number, across), y = lanes_split(x.over, down);
-    const LanesSplit z = lanes_split(y.over, deep);
-    t.x = (int)x.rest * WATERSHED_X;
-    t.y = (int)y.rest * WATERSHED_Y;
-    t.z = (int)z.rest * WATERSHED_Z;
-    t.plane = (int)z.over * d + t.z;
-    return t;
-}
-
 /* The place of a pixel of the tile among the cells, which have a border of one. */
 LANES_INLINE int watershed_cell(int x, int y, int z)
 {
@@ -135,6 +122,79 @@ LANES_INLINE ulong watershed_sunk(local const ulong *cells, int at, uint rank)
     return least;
 }
 
+typedef struct WatershedVolume {
+    int w, h, d, pitch, image_pitch;
+    uint across, down, deep; /* tiles */
+} WatershedVolume;
+
+LANES_INLINE WatershedTile watershed_tile(WatershedVolume v)
+{
+    WatershedTile t;
+    t.number = (uint)get_group_id(0);
+    const LanesSplit x = lanes_split(t.number, v.across), y = lanes_split(x.over, v.down);
+    const LanesSplit z = lanes_split(y.over, v.deep);
+    t.x = (int)x.rest * WATERSHED_X;
+    t.y = (int)y.rest * WATERSHED_Y;
+    t.z = (int)z.rest * WATERSHED_Z;
+    t.plane = (int)z.over * v.d + t.z;
+    return t;
+}
+
+/* The key of cell i of a tile and its border; dry where there is no open pixel. */
+LANES_INLINE ulong watershed_load(WatershedVolume v, WatershedTile t, int i, volatile global const ulong *keys)
+{
+    const int x = t.x + i % WATERSHED_WIDE - 1, y = t.y + i % WATERSHED_SLICE / WATERSHED_WIDE - 1;
+    const int dz = WATERSHED_3D ? i / WATERSHED_SLICE - 1 : 0;
+    ulong key = WATERSHED_CLOSED;
+    if (x >= 0 && x < v.w && y >= 0 && y < v.h && t.z + dz >= 0 && t.z + dz < v.d) {
+        key = keys[((size_t)(t.plane + dz) * (size_t)v.h + (size_t)y) * (size_t)v.pitch + (size_t)x];
+    }
+    return key == WATERSHED_CLOSED ? WATERSHED_DRY : key;
+}
+
+/* A pixel of a work-item. */
+typedef struct WatershedPixel {
+    size_t number;
+    ulong key;
+    uint rank;
+    int place; /* among the cells */
+    uint ways; /* watershed_directions */
+    bool open, sinks, sunk;
+} WatershedPixel;
+
+LANES_INLINE WatershedPixel watershed_pixel(WatershedVolume v, WatershedTile t, int i, bool flagged,
+                                            global const float *image, volatile global const ulong *keys)
+{
+    const int x = i % WATERSHED_X, y = i / WATERSHED_X % WATERSHED_Y, z = i / (WATERSHED_X * WATERSHED_Y);
+    const size_t row = (size_t)(t.plane + z) * (size_t)v.h + (size_t)(t.y + y), column = (size_t)(t.x + x);
+    WatershedPixel p;
+    p.number = row * (size_t)v.pitch + column;
+    p.key = WATERSHED_DRY;
+    p.rank = 0;
+    p.place = watershed_cell(x, y, z);
+    p.ways = watershed_directions(x, y, z);
+    p.open = flagged && t.x + x < v.w && t.y + y < v.h && t.z + z < v.d;
+    p.open = p.open && keys[p.number] != WATERSHED_CLOSED;
+    p.sinks = p.sunk = false;
+    if (p.open) {
+        p.rank = watershed_rank(image[row * (size_t)v.image_pitch + column]);
+    }
+    return p;
+}
+
+/* Flags the tile in direction k, if there is one, for the next launch. */
+LANES_INLINE void watershed_flag(WatershedVolume v, WatershedTile t, int k, global uint *next, global uint *report)
+{
+    const int x = t.x / WATERSHED_X + WATERSHED_X_OF(k), y = t.y / WATERSHED_Y + WATERSHED_Y_OF(k);
+    const int z = t.z / WATERSHED_Z + WATERSHED_Z_OF(k);
+    if (x >= 0 && y >= 0 && z >= 0 && x < (int)v.across && y < (int)v.down && z < (int)v.deep) {
+        const long step =
+            WATERSHED_X_OF(k) + (long)v.across * (WATERSHED_Y_OF(k) + (long)v.down * WATERSHED_Z_OF(k));
+        next[(long)t.number + step] = 1;
+        *report = 1;
+    }
+}
+
 /* A group lets the keys of a flagged tile sink until it is stable, and flags the tiles beside it, for the next
  * launch, where it changed what they see.  Tiles beside it may change meanwhile: they flag it in turn. */
 kernel __attribute__((reqd_work_group_size(WATERSHED_GROUP, 1, 1))) void
@@ -144,58 +204,40 @@ watershed_settle(int w, int h, int d, int pitch, int image_pitch, uint across, u
 {
     local ulong cells[WATERSHED_CELLS];
     local uint sinking[2], directions;
+    const WatershedVolume v = {w, h, d, pitch, image_pitch, across, down, deep};
     const int item = (int)get_local_id(0);
-    const WatershedTile t = watershed_tile(across, down, deep, d);
+    const WatershedTile t = watershed_tile(v);
     const bool flagged = flags[now_at + t.number] != 0;
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (item == 0) {
         flags[now_at + t.number] = 0;
         directions = sinking[0] = sinking[1] = 0;
     }
-    for (int i = item; i < WATERSHED_CELLS && flagged; i += WATERSHED_GROUP) {
-        const int x = t.x + i % WATERSHED_WIDE - 1, y = t.y + i % WATERSHED_SLICE / WATERSHED_WIDE - 1;
-        const int dz = WATERSHED_3D ? i / WATERSHED_SLICE - 1 : 0;
-        const bool inside = x >= 0 && x < w && y >= 0 && y < h && t.z + dz >= 0 && t.z + dz < d;
-        const ulong key = inside ? keys[((size_t)(t.plane + dz) * (size_t)h + (size_t)y) * (size_t)pitch + (size_t)x]
-                                 : WATERSHED_CLOSED;
-        cells[i] = key == WATERSHED_CLOSED ? WATERSHED_DRY : key;
-    }
-    size_t numbers[WATERSHED_EACH];
-    ulong own[WATERSHED_EACH];
-    uint ranks[WATERSHED_EACH], places[WATERSHED_EACH], ways[WATERSHED_EACH], open = 0, sunk = 0;
+    WatershedPixel own[WATERSHED_EACH];
     for (int k = 0; k < WATERSHED_EACH; k++) {
-        const int i = k * WATERSHED_GROUP + item, x = i % WATERSHED_X, y = i / WATERSHED_X % WATERSHED_Y;
-        const int z = i / (WATERSHED_X * WATERSHED_Y);
-        const size_t row = (size_t)(t.plane + z) * (size_t)h + (size_t)(t.y + y), column = (size_t)(t.x + x);
-        places[k] = (uint)watershed_cell(x, y, z);
-        ways[k] = watershed_directions(x, y, z);
-        numbers[k] = row * (size_t)pitch + column;
-        ranks[k] = 0;
-        if (flagged && t.x + x < w && t.y + y < h && t.z + z < d && keys[numbers[k]] != WATERSHED_CLOSED) {
-            open |= 1u << k;
-            ranks[k] = watershed_rank(image[row * (size_t)image_pitch + column]);
-        }
+        own[k] = watershed_pixel(v, t, k * WATERSHED_GROUP + item, flagged, image, keys);
+    }
+    for (int i = item; i < WATERSHED_CELLS && flagged; i += WATERSHED_GROUP) {
+        cells[i] = watershed_load(v, t, i, keys);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     uint going = flagged;
     for (uint round = 0; going != 0; round++) {
-        uint lower = 0;
         for (int k = 0; k < WATERSHED_EACH; k++) {
-            own[k] = cells[places[k]];
-            if ((open >> k & 1) != 0) {
-                const ulong key = watershed_sunk(cells, (int)places[k], ranks[k]);
-                lower |= key < own[k] ? 1u << k : 0;
-                own[k] = key;
+            own[k].sinks = false;
+            if (own[k].open) {
+                own[k].key = watershed_sunk(cells, own[k].place, own[k].rank);
+                own[k].sinks = own[k].key < cells[own[k].place];
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int k = 0; k < WATERSHED_EACH; k++) {
-            if ((lower >> k & 1) != 0) {
-                cells[places[k]] = own[k];
+            if (own[k].sinks) {
+                cells[own[k].place] = own[k].key;
+                own[k].sunk = true;
                 sinking[round & 1] = 1;
             }
         }
-        sunk |= lower;
         barrier(CLK_LOCAL_MEM_FENCE);
         going = sinking[round & 1];
         if (item == 0) {
@@ -203,21 +245,14 @@ watershed_settle(int w, int h, int d, int pitch, int image_pitch, uint across, u
         }
     }
     for (int k = 0; k < WATERSHED_EACH; k++) {
-        if ((sunk >> k & 1) != 0) {
-            keys[numbers[k]] = own[k];
-            atomic_or(&directions, ways[k]);
+        if (own[k].sunk) {
+            keys[own[k].number] = own[k].key;
+            atomic_or(&directions, own[k].ways);
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE);
     if (item < 27 && item != 13 && (directions >> item & 1) != 0) {
-        const int tx = t.x / WATERSHED_X + WATERSHED_X_OF(item), ty = t.y / WATERSHED_Y + WATERSHED_Y_OF(item);
-        const int tz = t.z / WATERSHED_Z + WATERSHED_Z_OF(item);
-        if (tx >= 0 && ty >= 0 && tz >= 0 && tx < (int)across && ty < (int)down && tz < (int)deep) {
-            const long step = WATERSHED_X_OF(item) +
-                              (long)across * (WATERSHED_Y_OF(item) + (long)down * WATERSHED_Z_OF(item));
-            flags[(long)next_at + (long)t.number + step] = 1;
-            flags[report_at] = 1;
-        }
+        watershed_flag(v, t, item, flags + next_at, flags + report_at);
     }
 }
 
