@@ -184,7 +184,7 @@ static void rows_that_stay_are_read_once(void **state)
     Subject s;
     int64_t most = 0, least = INT64_MAX;
     open_subject(&SCENE, &s);
-    for (uint64_t limit = 3 << 20; limit <= 64 << 20; limit += 1 << 20) {
+    for (uint64_t limit = 2 << 20; limit <= 64 << 20; limit += 1 << 20) {
         int64_t read = 0;
         if (!runs_within(&s, limit, &read)) {
             continue;
