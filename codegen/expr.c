@@ -636,13 +636,13 @@ IrExpr cg_fold_count(IrGraph *g, IrExpr e)
 }
 
 /* The type whose order the values of a rank fold have: that of the pixels where they are read as
- * they are, else f32; NULL for whole numbers, which need no keys. */
+ * they are, else f32, or `wide` for f64; NULL for whole numbers, which need no keys. */
 static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
 {
     CgKernel *k = cx->k;
     const IrExprNode *n = ir_expr(k->g, body);
     if (type != ELEM_F32) {
-        return NULL;
+        return type == ELEM_F64 ? "wide" : NULL;
     }
     if (n->op != IR_X_READ || n->border == IR_CONSTANT) {
         return "float";
@@ -700,7 +700,7 @@ void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText eleme
 static const char *key_text(CgContext *cx, IrExpr body)
 {
     const char *type = rank_key_type(cx, ir_expr(cx->k->g, body)->type, body);
-    bool as_read = type != NULL && strcmp(type, "float") != 0;
+    bool as_read = type != NULL && strcmp(type, "float") != 0 && strcmp(type, "wide") != 0;
     const char *v = as_read ? cg_read_element(cx, body) : cg_expr(cx, body);
     return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : whole_operand(cx, body, v);
 }
@@ -712,7 +712,7 @@ static const char *rank_text(CgContext *cx, IrExpr e)
     Elem type = ir_expr(k->g, e)->type;
     const CgWindow w = cg_window(cx, e);
     const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
-    const char *element = type == ELEM_U32 ? "uint" : "int";
+    const char *element = type == ELEM_U32 ? "uint" : type == ELEM_F64 ? "long" : "int";
     cg_line(cx, "%s %s[%s];", element, list, w.size);
     cg_window_loops(cx, e, list, key_text);
     cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);

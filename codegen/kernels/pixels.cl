@@ -22,6 +22,15 @@ static inline float px_rank_value(int key)
 {
     return key == INT_MAX ? px_nan() : as_float(key ^ ((key >> 31) & INT_MAX));
 }
+static inline long px_rank_wide_key(double v)
+{
+    const long bits = as_long(v + 0.0);
+    return v != v ? LONG_MAX : bits ^ ((bits >> 63) & LONG_MAX);
+}
+static inline double px_rank_wide_value(long key)
+{
+    return key == LONG_MAX ? (double)px_nan() : as_double(key ^ ((key >> 63) & LONG_MAX));
+}
 #define PX_PASTE_(a, b) a##b
 #define PX_PASTE(a, b) PX_PASTE_(a, b)
 #define PX_KEY(T, v) PX_PASTE(PX_KEY_, T)(v)
@@ -32,6 +41,7 @@ static inline float px_rank_value(int key)
 #define PX_KEY_int(v) px_rank_key(v)
 #define PX_KEY_float(v) px_rank_key(v)
 #define PX_KEY_double(v) px_rank_key((float)(v))
+#define PX_KEY_wide(v) px_rank_wide_key(v)
 #define PX_VALUE(T, key) PX_PASTE(PX_VALUE_, T)(key)
 #define PX_VALUE_uchar(key) (float)(key)
 #define PX_VALUE_ushort(key) (float)(key)
@@ -40,6 +50,7 @@ static inline float px_rank_value(int key)
 #define PX_VALUE_int(key) px_rank_value(key)
 #define PX_VALUE_float(key) px_rank_value(key)
 #define PX_VALUE_double(key) px_rank_value(key)
+#define PX_VALUE_wide(key) px_rank_wide_value(key)
 
 #define PX_ORDER(TYPE, a, b)                                                                       \
     {                                                                                              \
