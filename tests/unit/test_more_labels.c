@@ -63,7 +63,7 @@ static void more_labels_make_shorter_parts(void **state)
         const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
         uint64_t enough = UINT64_MAX;
         int more = 0, shorter = 0;
-        for (in.limit = 480 << 10; in.limit <= 6 << 20; in.limit = in.limit * 6 / 5) {
+        for (in.limit = 480 << 10; in.limit <= 6 << 20; in.limit = in.limit * 4 / 3) {
             err_clear(&err);
             bool fits = runs(program, &in, &want, &err);
             const char *named = fits ? NULL : strstr(err.text, "more labels");
