@@ -149,7 +149,7 @@ static inline void px_copied(void)
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 #else
-#define px_copy_ahead(to, from)
+#define px_copy_ahead(to, from) (void)(to)
 #define px_copied()
 #endif
 #define NUMBER_OF_uchar 0
