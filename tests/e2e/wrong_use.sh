@@ -118,12 +118,12 @@ if mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
     check test -z "$(find full -name '*pipec-*')"
     rm -rf full/*
     TMPDIR=$PWD/full expect 5 'set TMPDIR' "$PIPEC" run "$SAMPLES/deconvolve.pipe" \
-        "$SAMPLES/volume.tif" -o spilled --memory 1MiB --host-memory 1KiB
+        "$SAMPLES/volume.tif" -o spilled --memory 640KiB --host-memory 1KiB
     files spilled
     umount full
 fi
 TMPDIR=$PWD/nowhere expect 5 'temporary file' "$PIPEC" run "$SAMPLES/deconvolve.pipe" \
-    "$SAMPLES/volume.tif" -o spilled --memory 1MiB --host-memory 1KiB
+    "$SAMPLES/volume.tif" -o spilled --memory 640KiB --host-memory 1KiB
 full_output() {
     "$@" >/dev/full
 }
