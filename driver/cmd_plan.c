@@ -135,7 +135,7 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
                parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
                given ? " -> output" : "");
         const PartsWindow *on = lies_on(plan, seg, w);
-        printf(on != NULL ? " onto %s" : "", on != NULL ? plan->program->buffers[on->buffer].name : "");
+        printf("%s%s", on != NULL ? " onto " : "", on != NULL ? plan->program->buffers[on->buffer].name : "");
         print_staying(plan, seg, w);
         putchar('\n');
     }
