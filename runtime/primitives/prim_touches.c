@@ -5,19 +5,21 @@
  * With it whatever is asked about the objects that touch an object (how many, their mean, how far
  * they are) is a sum over pixels, in which each of them counts once.
  *
- * Scratch holds a slot for every fourth pixel.  Images with more pairs than that are gone through in
- * rounds, each with its share of the pairs; the host reads one word a round.  A pixel is read in both
- * kernels of a round; only those beside another label look into the table.
+ * Scratch holds a slot for every fourth pixel.  Images with more pairs than that are gone through
+ * in rounds, each with its share of the pairs; the host reads one word a round.  A pixel is read in
+ * both kernels of a round; only those beside another label look into the table.
  *
- * In parts each finds its own pairs, with a row (plane) of the parts beside.  The host keeps the first
- * place of every pair (pair_table.h), and takes back the bits of those that a part before has met.  Of an
- * image with channels, whose parts do not come in raster order, the first pass only collects pairs.
+ * In parts each finds its own pairs, with a row (plane) of the parts beside.  The host keeps the
+ * first place of every pair (pair_table.h), and takes back the bits of those that a part before has
+ * met.  Of an image with channels, whose parts do not come in raster order, the first pass only
+ * collects pairs.
  */
 #include "pair_table.h"
 #include "prim_host.h"
 #include "prim_program.h"
 #include "prim_visit.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +29,7 @@ enum {
     MOST_ROUNDS = 1 << 16,
     LISTED = 1 << 16, /* slots whose pairs are handed over at a time */
     PAIR_WORDS = 3,
-    SLICE = 4096      /* parts of scratch begin at multiples of it */
+    SLICE = 4096 /* parts of scratch begin at multiples of it */
 };
 
 static const uint32_t EMPTY = UINT32_MAX;
@@ -99,19 +101,17 @@ static bool launch(const PrimCall *call, DevProgram *program, const char *kernel
     int above = call->part.cut && !deep && part.y > 0, before = deep && part.z > 0;
     int below = call->part.cut && !deep && part.y + call->h < part.h;
     int behind = deep && part.z + call->planes < part.d;
-    DevArg args[16] = {dev_mem(labels->mem),
-                       dev_ulong(prim_first_row(call, labels) * (size_t)labels->pitch),
-                       dev_int(call->w),
-                       dev_int(call->h),
-                       dev_int(call->d),
-                       dev_int(call->planes),
-                       dev_int(labels->pitch),
-                       dev_int(-above),
-                       dev_int(call->h + below),
-                       dev_int(-before),
-                       dev_int(call->d + behind)};
+    enum { OWN = 11, MORE = 6 };
+    assert(n_more <= MORE);
+    DevArg args[OWN + MORE] = {
+        dev_mem(labels->mem),     dev_ulong(prim_first_row(call, labels) * (size_t)labels->pitch),
+        dev_int(call->w),         dev_int(call->h),
+        dev_int(call->d),         dev_int(call->planes),
+        dev_int(labels->pitch),   dev_int(-above),
+        dev_int(call->h + below), dev_int(-before),
+        dev_int(call->d + behind)};
     for (int i = 0; i < n_more; i++) {
-        args[11 + i] = more[i];
+        args[OWN + i] = more[i];
     }
     size_t groups = items > 0 ? (items + ITEMS - 1) / ITEMS : visit_groups(call, false);
     return visit_launch(call, &(VisitLaunch){.program = program,
@@ -119,7 +119,7 @@ static bool launch(const PrimCall *call, DevProgram *program, const char *kernel
                                              .groups = groups > 0 ? groups : 1,
                                              .group = ITEMS,
                                              .args = args,
-                                             .n_args = 11 + n_more});
+                                             .n_args = OWN + n_more});
 }
 
 /* ---- the pairs of other parts ---------------------------------------------------------- */
@@ -136,12 +136,15 @@ static uint64_t place_of(const PrimCall *call, uint32_t meeting)
     const PrimPart *part = &call->part;
     uint32_t sides = (uint32_t)sides_of(call), pixel = meeting / sides;
     uint64_t row = pixel / (uint32_t)call->w, y = (uint64_t)part->y + row % (uint64_t)call->h;
-    uint64_t plane = (uint64_t)part->z + row / (uint64_t)call->h + (uint64_t)part->c * (uint64_t)part->d;
-    return ((plane * (uint64_t)part->h + y) * (uint64_t)call->w + pixel % (uint32_t)call->w) * sides +
+    uint64_t plane =
+        (uint64_t)part->z + row / (uint64_t)call->h + (uint64_t)part->c * (uint64_t)part->d;
+    return ((plane * (uint64_t)part->h + y) * (uint64_t)call->w + pixel % (uint32_t)call->w) *
+               sides +
            meeting % sides;
 }
 
-/* Takes the pairs of the list; those that are met earlier elsewhere go to its beginning, *n of them. */
+/* Takes the pairs of the list; those that are met earlier elsewhere go to its beginning, *n of
+ * them. */
 static bool look_up(const PrimCall *call, uint32_t *list, uint32_t *n)
 {
     uint32_t pairs = list[0];
@@ -174,9 +177,10 @@ static bool clear(const PrimCall *call, DevProgram *program, DevMem *list, uint3
                                              .n_args = 6});
 }
 
-/* The pairs of slots [from, to), of which those that are met earlier lose their bits in the last pass. */
-static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list, uint32_t *words, size_t from,
-                        size_t to)
+/* The pairs of slots [from, to), of which those that are met earlier lose their bits in the last
+ * pass. */
+static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list, uint32_t *words,
+                        size_t from, size_t to)
 {
     const DevArg args[] = {dev_mem(call->scratch), dev_uint(from), dev_uint(to), dev_mem(list)};
     uint32_t n;
@@ -187,8 +191,9 @@ static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list,
                                   words[0] * PAIR_WORDS * sizeof *words, call->err));
     TRY(look_up(call, words, &n));
     bool last = call->part.pass + 1 == passes(call);
-    return n == 0 || !last || (dev_write(call->dev, list, 0, words, n * sizeof *words, call->err) &&
-                               clear(call, program, list, n));
+    return n == 0 || !last ||
+           (dev_write(call->dev, list, 0, words, n * sizeof *words, call->err) &&
+            clear(call, program, list, n));
 }
 
 static bool share_pairs(const PrimCall *call, DevProgram *program)
@@ -216,8 +221,9 @@ static bool run_round(const PrimCall *call, DevProgram *program, uint32_t round,
     size_t end = slots_of(call) * sizeof(uint32_t);
     uint32_t overflow = 0;
     const PrimImage *bits = &call->out[0];
-    const DevArg args[] = {dev_mem(call->scratch), dev_uint(slots_of(call) - 1), dev_uint(round),
-                           dev_uint(rounds),       dev_mem(bits->mem),           dev_int(bits->pitch)};
+    const DevArg args[] = {dev_mem(call->scratch), dev_uint(slots_of(call) - 1),
+                           dev_uint(round),        dev_uint(rounds),
+                           dev_mem(bits->mem),     dev_int(bits->pitch)};
     TRY(dev_fill(call->dev, call->scratch, 0, end, EMPTY, call->err));
     TRY(dev_fill(call->dev, call->scratch, end, sizeof overflow, 0, call->err));
     TRY(launch(call, program, "touches_find", 0, args, 4));
@@ -234,8 +240,8 @@ static bool check_count(const PrimCall *call)
         return true;
     }
     return err_set(call->err, CODE_MEMORY,
-                   "%s: %d x %d x %d pixels are more than the %u whose sides it can count", call->name,
-                   call->w, call->h, call->planes, UINT32_MAX / (uint32_t)sides);
+                   "%s: %d x %d x %d pixels are more than the %u whose sides it can count",
+                   call->name, call->w, call->h, call->planes, UINT32_MAX / (uint32_t)sides);
 }
 
 static void forget(void *state)
@@ -268,7 +274,8 @@ static bool run(PrimCall *call)
             TRY(run_round(call, program, round, rounds, &full));
         }
     }
-    return !full || err_set(call->err, CODE_MEMORY, "%s: too many labels touch each other", call->name);
+    return !full ||
+           err_set(call->err, CODE_MEMORY, "%s: too many labels touch each other", call->name);
 }
 
 static int halo(const PrimCall *call)
