@@ -75,6 +75,7 @@ typedef struct ExecPlan {
     ExecStep *steps;
     uint64_t values_at;  /* where the whole-image values lie in the arena */
     uint64_t peak, load; /* bytes of the arena, and the lower bound for them */
+    uint64_t least;      /* in one piece: bytes where every result that can takes the place of what dies */
     struct PartsPlan *parts; /* how it is cut (parts.h); NULL: it runs in one piece */
 } ExecPlan;
 
