@@ -25,6 +25,8 @@ enum {
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
     CPU_STRIP = 128,
+    CPU_PX = 16, /* pixels a work-item */
+    GPU_PX = 4,
     HALO_LEAST = 4,     /* shorter strips than this many halos waste too much */
     GPU_GROUPS = 32,    /* groups that a unit works on at a time, */
     GPU_HALO_GROUPS = 8, /* and of kernels with a halo, whose work-items hold many registers */
@@ -64,8 +66,9 @@ ExecTarget exec_target(Device *dev)
 
 void exec_shape(ExecTarget *target, int shape)
 {
-    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
+    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? CPU_PX : GPU_PX;
     target->lx = COLUMNS / target->px;
+    target->ahead = target->px < CPU_PX;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -820,6 +823,11 @@ static bool works_in_place(const ExecPlan *plan, int kernel)
     return in_place;
 }
 
+bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target)
+{
+    return plan->parts == NULL && target->ahead;
+}
+
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err)
 {
@@ -834,6 +842,7 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     if (works_in_place(plan, kernel)) {
         fputs("#define restrict /* a result lies where something is read */\n", out);
     }
+    fprintf(out, "#define RUNS_AHEAD %d\n", exec_plan_runs_ahead(plan, target));
     if (!reader) {
         fprintf(out,
                 "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
