@@ -42,6 +42,7 @@ typedef struct CgKernel {
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
     bool boxed;                /* it reads at computed places: see ProgStep */
+    int ended;                 /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
 } CgKernel;
 
 /* Names of parameters, declared when first asked for. */
@@ -76,8 +77,8 @@ const char *cg_minus(Arena *arena, const char *from, const char *by);
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
 void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
-/* "kernel void name(params)\n" or the two macros of a reader. */
-void cg_signature(CgKernel *k, Str *out);
+/* The kernel's beginning up to its first statement; nothing more may become a parameter. */
+void cg_open_kernel(CgKernel *k, Str *out);
 /* The parameters so far, as they are declared, behind text that ends in this column. */
 void cg_declarations(CgKernel *k, size_t column, Str *out);
 

@@ -110,6 +110,7 @@ const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
                                .passes = passes,
+                               .ahead = true,
                                .programs = 1,
                                .program = program_of,
                                .grain = BLOCK_ROWS};

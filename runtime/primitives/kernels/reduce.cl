@@ -281,6 +281,9 @@ VISIT_INLINE void reduce_write(local double (*lanes)[REDUCE_LANES], uint number,
 VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks, uint own_first,
                                 global double *own_partial)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local double own_lanes[REDUCE_QUANTITIES][REDUCE_LANES];
     const ReduceBlock own_b = reduce_block_of(own_w, own_h);
 #if VISIT_CPU_SHAPE
@@ -326,6 +329,9 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
 VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
                                 int value)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local double lanes[1][REDUCE_LANES];
     const int q = (int)get_group_id(0), item = (int)get_local_id(0);
     const uint n = reduce_is_wanted(q) ? blocks : 0;
