@@ -23,7 +23,8 @@
  * its calls.
  *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
- * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
+ * the full width, one channel at a time; where the image has a z axis, strips of whole planes, or of
+ * rows of all planes if the primitive says that it can have those (`across`).  A
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
@@ -142,6 +143,8 @@ typedef struct Primitive {
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
+    bool across; /* parts of volumes may also be rows of all planes: then raster order is not that of the
+                    parts, and stored inputs have the part's rows alone */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

@@ -138,6 +138,7 @@ const Primitive prim_rank = {.name = "rank",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
+                             .across = true,
                              .programs = 1,
                              .program = program_of,
                              .forget = free};
