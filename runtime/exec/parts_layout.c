@@ -89,6 +89,7 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
         return;
     }
     call->part = (PrimPart){.cut = true,
+                            .across = parts_is_across(segment, g),
                             .y = segment->planes ? 0 : from,
                             .z = segment->planes ? from : 0,
                             .c = c,

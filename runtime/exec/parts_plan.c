@@ -72,15 +72,15 @@ static bool uses_values_of(const Program *program, const ProgStep *step, const P
     return uses;
 }
 
-/* Passes over parts; 0: the step needs the whole image, or has none. */
-static int passes_of(const Cutter *c, int s)
+/* Passes over parts; 0: the step needs the whole image, or has none.  Across planes: where it cannot be cut so. */
+static int passes_as(const Cutter *c, int s, bool across)
 {
     const ProgStep *step = &c->program->steps[s];
     if (step->kind == STEP_LAUNCH) {
         return step->n_writes > 0 ? 1 : 0;
     }
     const Primitive *primitive = prim_find(step->primitive);
-    if (!primitive || !primitive->passes) {
+    if (!primitive || !primitive->passes || (across && !primitive->across)) {
         return 0;
     }
     PrimCall call;
@@ -88,6 +88,7 @@ static int passes_of(const Cutter *c, int s)
     exec_plan_call(c->plan, c->target->dev, s, &call);
     call.part = prim_part(&call);
     call.part.cut = true;
+    call.part.across = across;
     call.err = &ignored;
     return primitive->passes(&call);
 }
@@ -95,10 +96,12 @@ static int passes_of(const Cutter *c, int s)
 /* The step goes over planes where its grid has them: it cannot be cut across, or need not. */
 static bool takes_planes(const Cutter *c, int s)
 {
-    const ProgStep *step = &c->program->steps[s];
-    const Primitive *primitive = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
-    bool across = c->across && (primitive == NULL || primitive->across);
-    return parts_grid(c->plan, s)->has_z && !across;
+    return parts_grid(c->plan, s)->has_z && !(c->across && passes_as(c, s, true) > 0);
+}
+
+static int passes_of(const Cutter *c, int s)
+{
+    return passes_as(c, s, parts_grid(c->plan, s)->has_z && !takes_planes(c, s));
 }
 
 /* ---- what is kept ---------------------------------------------------------------------- */
@@ -382,6 +385,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             exec_plan_call(c->plan, c->target->dev, task->step, &call);
             call.part = prim_part(&call);
             call.part.cut = true;
+            call.part.across = parts_is_across(seg, parts_grid(c->plan, task->step));
             call.part.pass = task->pass;
             call.err = &ignored;
             around = primitive->halo ? primitive->halo(&call) : 0;

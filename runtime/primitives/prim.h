@@ -63,6 +63,7 @@ typedef struct PrimPart {
     int y, z, c;        /* its first row and plane, and its channel */
     int h, d, channels; /* rows, planes and channels of the image */
     int rows, planes;   /* rows and planes of the longest part: scratch is for that one */
+    bool across;        /* it has rows of all planes of a volume */
     int number, parts;  /* which one of how many parts of its channel */
     int pass;           /* from 0 */
     bool first, last;   /* part of the pass */
@@ -143,8 +144,8 @@ typedef struct Primitive {
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
-    bool across; /* parts of volumes may also be rows of all planes: then raster order is not that of the
-                    parts, and stored inputs have the part's rows alone */
+    bool across; /* parts of volumes may also be rows of all planes, if `passes` says so (PrimPart.across): then
+                    raster order is not that of the parts, and stored inputs have the part's rows alone */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */
