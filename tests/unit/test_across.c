@@ -38,8 +38,8 @@ static const Scene SCENES[] = {
             "output d = max(image[dy = k] for k in -1 .. 4)\noutput e = image[dy = -20, border = mirror]\n",
      {19, 23, 9, 1}, ELEM_U8, BOTH_NOISE},
     {"windows",
-     VOLUME "output a = median(image, 1)\noutput b = erode(dilate(image, 2), 2)\noutput c = sobel(image)\n"
-            "output d = top_hat(image, 2)\noutput e = max_project(gaussian(image, 1), z) - min_project(image, z)\n",
+     VOLUME "output a = median_filter(image, 1)\noutput b = erode(dilate(image, 2), 2)\noutput c = sobel(image)\n"
+            "output d = tophat(image, 2)\noutput e = max_project(gaussian(image, 1), z) - min_project(image, z)\n",
      {21, 18, 8, 1}, ELEM_U8, BOTH_SMOOTH},
     {"flat", VOLUME "output a = gaussian(image, 2) - mean(image)\n", {21, 40, 1, 1}, ELEM_U8, BOTH_NOISE},
     {"values",
@@ -66,6 +66,17 @@ static const Scene SCENES[] = {
      VOLUME "l = label(image > 190)\noutput a = label_sum(l, image)[l]\noutput b = keep_labels(l, image > 250)\n"
             "output c = label2rgb(l)\noutput d = centroids(l)\noutput n = count(l)\n",
      {33, 20, 9, 1}, ELEM_U8, BOTH_NOISE},
+    {"measures",
+     VOLUME "l = label(gaussian(image, 1.5) > 128)\n"
+            "output a = measure(l, image, area, bbox, centroid, mean, min, max, std, sum, euler_number)\n"
+            "output b = measure(l, image, solidity, median, moments_central, moments_weighted, area_filled)\n"
+            "output c = hull(l)\noutput d = property(l, area)[l]\n",
+     {31, 27, 12, 1}, ELEM_U8, BOTH_SMOOTH},
+    {"measures of many",
+     VOLUME "l = label(image > 200, connectivity = 6)\n"
+            "output a = measure(l, image, area, mean, median, axis_major_length, feret_diameter_max, mass_center_z)\n"
+            "output b = measure(label(image < 230), image, area_filled, area_convex, median, centroid_weighted)\n",
+     {25, 22, 10, 1}, ELEM_U8, BOTH_NOISE},
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
 
