@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[],
-    kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
+extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[],
+    kernel_text_rows[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -706,7 +706,7 @@ static const char *library(const Build *b)
     for (int i = 0; i < b->kernels.n; i++) {
         f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
     }
-    return arena_printf(b->arena, "%s%s%s%s%s%s", kernel_text_px_math,
+    return arena_printf(b->arena, "%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
                         kernel_text_slices, kernel_text_by_products);
 }
