@@ -758,7 +758,7 @@ static const char *lookup_text(CgContext *cx, const IrExprNode *n)
     const char *vector = cg_param_buffer(k, n->node, false);
     const char *length = cg_param(k, (ProgArg){ARG_HOST_INT, k->cg->length[n->node], 0}, "uint ",
                                   arena_printf(k->arena, "%s_n", vector));
-    cg_read(k, n->node, 0, 0, true);
+    cg_read(k, n->node, NULL);
     const char *at = atom(k->arena, cg_expr(cx, n->a));
     const char *fallback = n->type == ELEM_U32 ? "0u" : "0.0f";
     return arena_printf(k->arena, "(%s < %s ? %s[%s] : %s)", at, length, vector, at, fallback);

@@ -478,7 +478,7 @@ static void primitive_step(Build *b, const IrStep *step)
     int *inputs = arena_array(b->arena, int, IR_MAX_IN + 1);
     bool of_buffer = node.of != 0 && ir_node(b->g, node.of)->kind == IR_K_VECTOR;
     if (of_buffer) {
-        cg_read(&k, node.of, 0, 0, true);
+        cg_read(&k, node.of, NULL);
         inputs[out.n_inputs++] = b->cg.buffer[node.of];
     }
     int n_in = IR_MAX_IN;
