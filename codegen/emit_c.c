@@ -223,8 +223,8 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
         str_addf(out, "static const ProgRead step%d_reads[] = {", i);
         for (int k = 0; k < s->n_reads; k++) {
             const ProgRead *r = &s->reads[k];
-            str_addf(out, "%s{%d, %d, %d, {%d, %d, %d}, %d}", k ? ", " : "", r->buffer, r->below,
-                     r->above, r->at[0], r->at[1], r->at[2], (int)r->border);
+            str_addf(out, "%s{%d, %d, %d, %d, %d, {%d, %d, %d}, %d}", k ? ", " : "", r->buffer, r->below,
+                     r->above, r->rows_below, r->rows_above, r->at[0], r->at[1], r->at[2], (int)r->border);
         }
         str_add(out, "};\n");
     }

@@ -59,8 +59,12 @@ const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
 typedef struct CgLoop CgLoop;
 const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
                             const CgLoop *const *loop, int n);
-/* Declares that `node` is read with these offsets along the march axis (0 = none). */
-void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* How far an image is read beyond a pixel along x, y and z: host expressions, lo <= 0 <= hi; 0: not at all. */
+typedef struct CgReach {
+    IrExpr lo[3], hi[3];
+} CgReach;
+/* Declares that `node` is read so far; NULL: all of it. */
+void cg_read(CgKernel *k, IrId node, const CgReach *reach);
 /* Declares that it is read at these places (ProgRead), besides. */
 void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border);
 /* The index in `image`, a node's buffer, of column x of row y of a plane, as "row + column"; plane

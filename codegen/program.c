@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char kernel_text_px_math[], kernel_text_pixels[], kernel_text_rows[],
-    kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
+extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[],
+    kernel_text_rows[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -478,7 +478,7 @@ static void primitive_step(Build *b, const IrStep *step)
     int *inputs = arena_array(b->arena, int, IR_MAX_IN + 1);
     bool of_buffer = node.of != 0 && ir_node(b->g, node.of)->kind == IR_K_VECTOR;
     if (of_buffer) {
-        cg_read(&k, node.of, 0, 0, true);
+        cg_read(&k, node.of, NULL);
         inputs[out.n_inputs++] = b->cg.buffer[node.of];
     }
     int n_in = IR_MAX_IN;
@@ -730,7 +730,7 @@ static const char *library(const Build *b)
     for (int i = 0; i < b->kernels.n; i++) {
         f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
     }
-    return arena_printf(b->arena, "%s%s%s%s%s%s", kernel_text_px_math,
+    return arena_printf(b->arena, "%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
                         kernel_text_slices, kernel_text_by_products);
 }

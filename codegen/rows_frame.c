@@ -131,9 +131,7 @@ void rows_begin_text(Rows *r, Str *out)
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     ProgArg strip = {ARG_STRIP, r->early != 0 ? cg_host(&k->cg->host, r->early) : 0, r->early != 0};
     cg_param(k, strip, "int ", "strip");
-    if (!rows_march_z(r)) {
-        cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
-    }
+    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", rows_march_z(r) ? "row_from" : "plane_from");
     cg_functions(k, out);
 }
 

@@ -155,8 +155,9 @@ static void print_parts(const ExecPlan *plan)
         if (seg->kind == PARTS_WHOLE) {
             printf(" in one piece");
         } else {
+            bool across = parts_is_across(seg, parts_grid(plan, seg->tasks[0].step));
             printf(" %d part%s of %d %s", seg->parts, seg->parts == 1 ? "" : "s", seg->rows,
-                   seg->planes ? "planes" : "rows");
+                   seg->planes ? "planes" : across ? "rows of all planes" : "rows");
             if (seg->cols > 0) {
                 printf(" and %d columns", seg->cols);
             }

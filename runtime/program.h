@@ -101,7 +101,7 @@ typedef struct ProgOutput {
 
 typedef struct ProgGrid {
     int extent[4]; /* host expressions: x, y, z, c */
-    bool has_z;    /* it is cut into parts along z, else along y */
+    bool has_z;    /* it is cut into parts along z if that can be, else along y */
 } ProgGrid;
 
 /*
@@ -161,7 +161,7 @@ typedef enum ArgKind {
     ARG_HOST_DOUBLE, /* a = host expression: double */
     ARG_ROWS_FROM,  /* int: first row (when marching over z: plane) to compute */
     ARG_ROWS_TO,    /* int: one past the last */
-    ARG_PLANE_FROM, /* int: first plane to compute, where the march is not over planes */
+    ARG_PLANE_FROM, /* int: first plane to compute; where the march is over planes, the first row of each */
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
     ARG_STRIP,      /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
@@ -203,10 +203,12 @@ typedef enum ProgBorder { /* as IrBorder */
 } ProgBorder;
 
 /* What a step reads: how far beyond the pixels that it computes, along the axis that strips are cut
- * from (z where the grid has one, else y); or at which places, computed from the part. */
+ * from (z where the grid has one, else y) and, of volumes, also along y; or at which places, computed
+ * from the part. */
 typedef struct ProgRead {
     int buffer;
     int below, above; /* host expressions: rows or planes; -1: at the places `at` */
+    int rows_below, rows_above; /* of volumes: rows */
     int at[3];        /* along x, y, z: host expressions for host_range; -1: anywhere */
     ProgBorder border;
 } ProgRead;

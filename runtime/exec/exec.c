@@ -438,9 +438,10 @@ bool exec_write_counts(Exec *exec, Err *err)
     return true;
 }
 
-void exec_set_parts(Exec *exec, int rows)
+void exec_set_parts(Exec *exec, int rows, bool across)
 {
     exec->target.part_rows = rows;
+    exec->target.part_across = across;
     unbind(exec);
 }
 

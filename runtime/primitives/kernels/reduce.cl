@@ -282,7 +282,7 @@ VISIT_INLINE void reduce_write(local double (*lanes)[REDUCE_LANES], uint number,
 /* Group g takes block g of the part, which is block own_first + g of all own_blocks.  On GPUs each work-item
  * takes a column: while it adds some rows the next ones are on their way. */
 VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks, uint own_first,
-                                global double *own_partial)
+                                uint own_others, global double *own_partial)
 {
     if (VISIT_ENDED) {
         return;
@@ -321,7 +321,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     reduce_end(&own_column, own_lanes);
 #endif
     reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
-    reduce_write(own_lanes, own_first + own_b.number, own_blocks, own_partial);
+    const uint own_before = own_first + (uint)own_b.plane * own_others;
+    reduce_write(own_lanes, own_before + own_b.number, own_blocks, own_partial);
 }
 
 #endif
