@@ -129,6 +129,15 @@ const char *cg_define_int(CgKernel *k, IrExpr host, const char *name)
     return add_define(k, def, name);
 }
 
+void cg_define_reach(CgKernel *k, IrExpr host, const char *name)
+{
+    double value;
+    if (!ir_is_const(k->g, host, &value) || value > PROG_MAX_REACH) {
+        ProgDefine def = {.kind = DEF_REACH, .expr = cg_host(&k->cg->host, host)};
+        (void)add_define(k, def, name);
+    }
+}
+
 typedef struct Rename {
     int from, to;
     bool bound; /* something inside binds the index itself */
