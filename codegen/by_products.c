@@ -49,8 +49,8 @@ void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
              "    const int x = %s;\n"
              "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
              "    const int last = min(first + strip, rows_to) - 1;\n"
-             "    const int %s(int)get_group_id(2);\n",
-             x, step->march == IR_AX_Z ? "y = " : "plane = plane_from + ");
+             "    const int %s + (int)get_group_id(2);\n",
+             x, step->march == IR_AX_Z ? "y = row_from" : "plane = plane_from");
     str_addf(out,
              "%s    %s (x >= w) {\n        return;\n    }\n%s",
              any ? "#if !BY_PRODUCTS\n" : "", share ? "IF_NOTHING_IS_SHARED" : "if",

@@ -303,7 +303,7 @@ static bool may_end_negated(const IrGraph *g, IrExpr e)
     return n->rank > IR_HOST && n->op != IR_X_READ && n->op != IR_X_COORD && !chosen;
 }
 
-/* An operand of a minimum or maximum of whole numbers, which ranks are made of (px_math.h, px_whole). */
+/* An operand of a minimum or maximum of whole numbers, which ranks are made of (px_whole.h). */
 static const char *whole_operand(CgContext *cx, IrExpr e, const char *text)
 {
     bool risky = ir_expr(cx->k->g, e)->type == ELEM_I32 && may_end_negated(cx->k->g, e);
@@ -338,14 +338,17 @@ static const char *operator_text(CgContext *cx, const IrExprNode *n)
     return substitute(arena, text, operand);
 }
 
+/* A NaN of f64 must become 0; NVIDIA's convert_int_sat makes the lowest number of it. */
 static const char *saturate_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
     Elem from = ir_expr(cx->k->g, n->a)->type, to = (Elem)n->num;
     const char *a = cg_expr(cx, n->a);
-    bool floating = from == ELEM_F32 || from == ELEM_F64;
+    if (from == ELEM_F64) {
+        return arena_printf(arena, "px_round_%s(%s)", elem_name(to), a);
+    }
     const char *convert = arena_printf(arena, "convert_%s_sat%s(%s)", elem_cl_name(to),
-                                       floating ? "_rte" : "", a);
+                                       from == ELEM_F32 ? "_rte" : "", a);
     return to == ELEM_U32 || to == ELEM_I32 ? convert : arena_printf(arena, "(int)%s", convert);
 }
 
@@ -365,7 +368,9 @@ static const char *cast_text(CgContext *cx, const IrExprNode *n)
         return arena_printf(arena, real ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1 : 0)", a);
     }
     if (n->type == ELEM_I32 || n->type == ELEM_U32) {
-        return arena_printf(arena, "convert_%s_sat(%s)", elem_cl_name(n->type), a);
+        return from == ELEM_F64
+                   ? arena_printf(arena, "px_round_%s(trunc(%s))", elem_name(n->type), a)
+                   : arena_printf(arena, "convert_%s_sat(%s)", elem_cl_name(n->type), a);
     }
     return arena_printf(arena, "(%s)%s", cg_type(n->type), a);
 }
@@ -753,7 +758,7 @@ static const char *lookup_text(CgContext *cx, const IrExprNode *n)
     const char *vector = cg_param_buffer(k, n->node, false);
     const char *length = cg_param(k, (ProgArg){ARG_HOST_INT, k->cg->length[n->node], 0}, "uint ",
                                   arena_printf(k->arena, "%s_n", vector));
-    cg_read(k, n->node, 0, 0, true);
+    cg_read(k, n->node, NULL);
     const char *at = atom(k->arena, cg_expr(cx, n->a));
     const char *fallback = n->type == ELEM_U32 ? "0u" : "0.0f";
     return arena_printf(k->arena, "(%s < %s ? %s[%s] : %s)", at, length, vector, at, fallback);

@@ -210,33 +210,48 @@ void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out)
     }
 }
 
-void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole)
+/* The distance, as a host expression; of two, the larger one. */
+static int distance(CgKernel *k, IrExpr offset, bool back)
 {
-    IrExpr zero = ir_const(k->g, 0);
-    IrGraph *g = k->g;
-    int buffer = k->cg->buffer[node];
-    int lo = whole ? -1 : cg_host(&k->cg->host, ir_op1(g, IR_X_NEG, below != 0 ? below : zero));
-    int hi = whole ? -1 : cg_host(&k->cg->host, above != 0 ? above : zero);
-    for (int i = 0; i < k->reads.n && !whole; i++) {
-        ProgRead *r = &k->reads.at[i];
-        if (r->buffer == buffer && r->below >= 0) {
-            if (r->below != lo || r->above != hi) { /* the wider of both */
-                r->below = cg_host_max(&k->cg->host, r->below, lo);
-                r->above = cg_host_max(&k->cg->host, r->above, hi);
-            }
-            return;
-        }
-    }
-    if (whole) {
+    IrExpr e = offset != 0 ? offset : ir_const(k->g, 0);
+    return cg_host(&k->cg->host, back ? ir_op1(k->g, IR_X_NEG, e) : e);
+}
+
+static int farther(CgKernel *k, int a, int b)
+{
+    return a == b ? a : cg_host_max(&k->cg->host, a, b);
+}
+
+void cg_read(CgKernel *k, IrId node, const CgReach *reach)
+{
+    if (reach == NULL) {
         cg_read_at(k, node, (const int[3]){-1, -1, -1}, PROG_NEAREST);
         return;
     }
-    vec_push(k->arena, &k->reads, ((ProgRead){buffer, lo, hi, {-1, -1, -1}, PROG_NEAREST}));
+    int axis = k->g->grids.at[ir_node(k->g, node)->grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
+    const ProgRead read = {.buffer = k->cg->buffer[node],
+                           .below = distance(k, reach->lo[axis], true),
+                           .above = distance(k, reach->hi[axis], false),
+                           .rows_below = distance(k, reach->lo[IR_AX_Y], true),
+                           .rows_above = distance(k, reach->hi[IR_AX_Y], false),
+                           .at = {-1, -1, -1}};
+    for (int i = 0; i < k->reads.n; i++) {
+        ProgRead *r = &k->reads.at[i];
+        if (r->buffer == read.buffer && r->below >= 0) {
+            r->below = farther(k, r->below, read.below);
+            r->above = farther(k, r->above, read.above);
+            r->rows_below = farther(k, r->rows_below, read.rows_below);
+            r->rows_above = farther(k, r->rows_above, read.rows_above);
+            return;
+        }
+    }
+    vec_push(k->arena, &k->reads, read);
 }
 
 void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border)
 {
-    const ProgRead read = {k->cg->buffer[node], -1, -1, {at[0], at[1], at[2]}, border};
+    const ProgRead read = {.buffer = k->cg->buffer[node], .below = -1, .above = -1, .at = {at[0], at[1], at[2]},
+                           .border = border};
     for (int i = 0; i < k->reads.n; i++) {
         const ProgRead *r = &k->reads.at[i];
         if (r->buffer == read.buffer && r->below < 0 && r->border == border &&
@@ -319,11 +334,17 @@ void cg_declarations(CgKernel *k, size_t column, Str *out)
     }
 }
 
-void cg_signature(CgKernel *k, Str *out)
+void cg_open_kernel(CgKernel *k, Str *out)
 {
+    if (k->ended > 0) {
+        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
+    }
     str_addf(out, "kernel void %s(", k->name);
     cg_declarations(k, strlen(k->name) + 13, out);
-    str_add(out, ")\n");
+    str_add(out, ")\n{\n");
+    if (k->ended > 0) { /* all work-items leave here, or none */
+        str_addf(out, "    if (RUNS_AHEAD && values[%d] == 1) {\n        return;\n    }\n", k->ended);
+    }
 }
 
 void cg_functions(CgKernel *k, Str *out)

@@ -42,6 +42,7 @@ typedef struct CgKernel {
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
     bool boxed;                /* it reads at computed places: see ProgStep */
+    int ended;                 /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
 } CgKernel;
 
 /* Names of parameters, declared when first asked for. */
@@ -58,8 +59,12 @@ const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
 typedef struct CgLoop CgLoop;
 const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
                             const CgLoop *const *loop, int n);
-/* Declares that `node` is read with these offsets along the march axis (0 = none). */
-void cg_read(CgKernel *k, IrId node, IrExpr below, IrExpr above, bool whole);
+/* How far an image is read beyond a pixel along x, y and z: host expressions, lo <= 0 <= hi; 0: not at all. */
+typedef struct CgReach {
+    IrExpr lo[3], hi[3];
+} CgReach;
+/* Declares that `node` is read so far; NULL: all of it. */
+void cg_read(CgKernel *k, IrId node, const CgReach *reach);
 /* Declares that it is read at these places (ProgRead), besides. */
 void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border);
 /* The index in `image`, a node's buffer, of column x of row y of a plane, as "row + column"; plane
@@ -76,8 +81,8 @@ const char *cg_minus(Arena *arena, const char *from, const char *by);
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
 void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
-/* "kernel void name(params)\n" or the two macros of a reader. */
-void cg_signature(CgKernel *k, Str *out);
+/* The kernel's beginning up to its first statement; nothing more may become a parameter. */
+void cg_open_kernel(CgKernel *k, Str *out);
 /* The parameters so far, as they are declared, behind text that ends in this column. */
 void cg_declarations(CgKernel *k, size_t column, Str *out);
 

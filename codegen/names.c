@@ -25,7 +25,7 @@ static const char *const RESERVED[] = {
     "pipe",   "vector", "bitselect", "popcount", "clz",   "hadd",     "isnan",   "isinf",
     "smoothstep", "tgamma", "lgamma", "nan",  "ldexp",    "logb",     "modf",    "remainder",
     "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
-    "cols_from", "rows_from", "rows_to", "plane_from", "part_y", "part_plane", "first", "planes",
+    "cols_from", "rows_from", "rows_to", "row_from", "plane_from", "part_y", "part_plane", "first", "planes",
     "last",   "begin",  "from",    "turn",    "side",     "i",        "j",       "m",
     "sum",    "end",
 };

@@ -22,9 +22,7 @@ typedef struct Bound {
 typedef struct Places {
     CgKernel *k;
     IrId node;
-    int axis;      /* along which the stage that reads */
-    IrExpr lo, hi; /* is computed on so many rows (planes) more than the part, */
-    bool wraps;    /* round the ends */
+    const CgHalo *own; /* the stage that reads is computed on so many rows and planes more than the part */
     Bound bounds[64];
     int n_bounds;
 } Places;
@@ -83,10 +81,9 @@ static int coordinate(Places *p, int axis)
     }
     CgHost *host = &p->k->cg->host;
     int first = part_end(host, axis, false), last = part_end(host, axis, true);
-    if (axis == p->axis) {
-        first = op(p, "add", first, host_of(p, p->lo));
-        last = op(p, "add", last, host_of(p, p->hi));
-    }
+    IrExpr lo = p->own->reach.lo[axis], hi = p->own->reach.hi[axis];
+    first = lo != 0 ? op(p, "add", first, host_of(p, lo)) : first;
+    last = hi != 0 ? op(p, "add", last, host_of(p, hi)) : last;
     return range(p, first, last);
 }
 
@@ -195,10 +192,10 @@ static void note_read(Places *p, const IrExprNode *n)
         if (n->op == IR_X_READ && offset[ax] != 0) {
             at[ax] = op(p, "add", at[ax], place(p, ir_cast(p->k->g, offset[ax], ELEM_I32)));
         }
-        bool both = p->wraps && ax == p->axis && offset[ax] != 0 && n->border != IR_WRAP;
+        bool both = p->own->wraps && ax != IR_AX_X && offset[ax] != 0 && n->border != IR_WRAP;
         at[ax] = (ax == IR_AX_X && !p->k->boxed) || both ? -1 : at[ax];
     }
-    cg_read_at(p->k, p->node, at, p->wraps ? PROG_WRAP : BORDERS[n->border]);
+    cg_read_at(p->k, p->node, at, p->own->wraps ? PROG_WRAP : BORDERS[n->border]);
 }
 
 static void visit_fold(Places *p, const IrExprNode *n)
@@ -244,38 +241,31 @@ static bool same_places(const IrGraph *g, int one, int other)
             a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
 }
 
-static int cut_axis(const IrGraph *g, int grid)
-{
-    return grid >= 0 && g->grids.at[grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
-}
-
 /* A stored node: a halo where that says it, else the places of each read. */
-static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHalo *own, IrExpr lo,
-                        IrExpr hi)
+static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHalo *own,
+                        const CgReach *all)
 {
     IrGraph *g = k->g;
     int grid = ir_node(g, reach->node)->grid;
     bool apart = reach->whole || reach->wraps || own->wraps || grid < 0 ||
                  !same_places(g, grid, k->domain);
     if (!apart || own->whole || grid < 0) {
-        cg_read(k, reach->node, lo, hi, apart || own->whole);
+        cg_read(k, reach->node, apart || own->whole ? NULL : all);
         return;
     }
-    Places p = {.k = k,
-                .node = reach->node,
-                .axis = cut_axis(g, k->domain),
-                .lo = own->lo,
-                .hi = own->hi,
-                .wraps = own->wraps};
+    Places p = {.k = k, .node = reach->node, .own = own};
     visit(&p, e);
 }
 
 /* A stage of the kernel itself. */
 static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach, CgHalo *to,
-                       const CgHalo *own, IrExpr lo, IrExpr hi)
+                       const CgHalo *own, const CgReach *all)
 {
-    to->lo = to->lo != 0 ? ir_op2(k->g, IR_X_MIN, to->lo, lo) : lo;
-    to->hi = to->hi != 0 ? ir_op2(k->g, IR_X_MAX, to->hi, hi) : hi;
+    for (int ax = IR_AX_Y; ax <= IR_AX_Z; ax++) {
+        IrExpr *lo = &to->reach.lo[ax], *hi = &to->reach.hi[ax];
+        *lo = *lo != 0 ? ir_op2(k->g, IR_X_MIN, *lo, all->lo[ax]) : all->lo[ax];
+        *hi = *hi != 0 ? ir_op2(k->g, IR_X_MAX, *hi, all->hi[ax]) : all->hi[ax];
+    }
     to->wraps = to->wraps || own->wraps || reach->wraps;
     to->whole = to->whole || own->whole || reach->whole ||
                 !same_places(g, ir_node(g, reach->node)->grid, k->domain);
@@ -291,13 +281,26 @@ static bool is_stage(const IrStep *step, IrId id)
     return false;
 }
 
+/* What a stage that is reached so far itself reaches through a read. */
+static CgReach reach_on(IrGraph *g, const CgReach *own, const IrReach *reach)
+{
+    CgReach all = {.lo = {0}};
+    for (int ax = IR_AX_Y; ax <= IR_AX_Z; ax++) {
+        IrExpr lo = reach->lo[ax], hi = reach->hi[ax];
+        if (reach->reflects) { /* beyond an end it goes the same way back */
+            lo = ir_op2(g, IR_X_MIN, lo, ir_op1(g, IR_X_NEG, hi));
+            hi = ir_op2(g, IR_X_MAX, hi, ir_op1(g, IR_X_NEG, reach->lo[ax]));
+        }
+        all.lo[ax] = own->lo[ax] != 0 ? ir_op2(g, IR_X_ADD, own->lo[ax], lo) : lo;
+        all.hi[ax] = own->hi[ax] != 0 ? ir_op2(g, IR_X_ADD, own->hi[ax], hi) : hi;
+    }
+    return all;
+}
+
 void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo)
 {
     IrGraph *g = k->g;
-    IrExpr zero = ir_const(g, 0);
-    CgHalo own = halo[id];
-    own.lo = own.lo != 0 ? own.lo : zero;
-    own.hi = own.hi != 0 ? own.hi : zero;
+    const CgHalo own = halo[id];
     for (int i = 0; i < IR_MAX_IN; i++) {
         IrExpr e = ir_node(g, id)->in[i];
         IrFootprint fp = ir_footprint(g, e);
@@ -306,18 +309,11 @@ void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo)
             if (ir_node(g, reach->node)->kind == IR_K_VALUE) {
                 continue;
             }
-            int axis = cut_axis(g, ir_node(g, reach->node)->grid);
-            IrExpr lo = reach->lo[axis], hi = reach->hi[axis];
-            if (reach->reflects) { /* beyond an end it goes the same way back */
-                lo = ir_op2(g, IR_X_MIN, lo, ir_op1(g, IR_X_NEG, hi));
-                hi = ir_op2(g, IR_X_MAX, hi, ir_op1(g, IR_X_NEG, reach->lo[axis]));
-            }
-            lo = ir_op2(g, IR_X_ADD, own.lo, lo);
-            hi = ir_op2(g, IR_X_ADD, own.hi, hi);
+            const CgReach all = reach_on(g, &own.reach, reach);
             if (k->cg->buffer[reach->node] >= 0 && !is_stage(step, reach->node)) {
-                read_stored(k, e, reach, &own, lo, hi);
+                read_stored(k, e, reach, &own, &all);
             } else {
-                read_stage(g, k, reach, &halo[reach->node], &own, lo, hi);
+                read_stage(g, k, reach, &halo[reach->node], &own, &all);
             }
         }
     }

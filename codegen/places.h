@@ -11,11 +11,11 @@
 
 #include "kernel.h"
 
-/* By node: how far a stage is read by the later stages of its kernel, along the axis that parts are
- * cut from; what it reads itself is reached that much further. */
+/* By node: how far a stage is read by the later stages of its kernel, along the axes that parts may be
+ * cut from, y and z; what it reads itself is reached that much further. */
 typedef struct CgHalo {
-    IrExpr lo, hi; /* host expressions; 0: not at all */
-    bool wraps;    /* rows beyond an end are those at the other end */
+    CgReach reach;
+    bool wraps; /* rows or planes beyond an end are those at the other end */
     bool whole;
 } CgHalo;
 

@@ -131,9 +131,7 @@ void rows_begin_text(Rows *r, Str *out)
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     ProgArg strip = {ARG_STRIP, r->early != 0 ? cg_host(&k->cg->host, r->early) : 0, r->early != 0};
     cg_param(k, strip, "int ", "strip");
-    if (!rows_march_z(r)) {
-        cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
-    }
+    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", rows_march_z(r) ? "row_from" : "plane_from");
     cg_functions(k, out);
 }
 
@@ -173,8 +171,7 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     if (shares(r)) {
         str_add(out, "#ifdef TILE_ROW_START\n#undef ROW_START\n#define ROW_START TILE_ROW_START\n#endif\n");
     }
-    cg_signature(k, out);
-    str_add(out, "{\n");
+    cg_open_kernel(k, out);
     cg_write_place(k, r->step, shares(r), out);
     str_add(out, planes.at);
     str_add(out, by_products.at);

@@ -1,6 +1,8 @@
 /* pipec: the command line; one row a command. */
 #include "driver.h"
 
+#include "../runtime/host/streams.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -117,7 +119,7 @@ static int run_command(int (*run)(int argc, char **argv), int argc, char **argv)
     return run(argc, argv);
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
     if (argc < 2) {
         print_usage();
@@ -146,4 +148,11 @@ int main(int argc, char **argv)
         return usage_error("there is no command '%s'; did you mean '%s'?", argv[1], near);
     }
     return usage_error("there is no command '%s'; `pipec help` lists them", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    streams_open();
+    int code = command(argc, argv);
+    return code == CODE_OK && !streams_flush("pipec") ? CODE_OUTPUT : code;
 }

@@ -4,7 +4,7 @@
  * are mapped to the float functions of C here, so that nothing is rounded twice.
  */
 #include "apply.h"
-#include "px_math.h"
+#include "px_whole.h"
 
 #include "../base/hostops.h"
 

@@ -91,7 +91,7 @@ static uint32_t hash_expr(const IrExprNode *e)
     const uint32_t fields[] = {(uint32_t)e->op, (uint32_t)e->type, e->node, (uint32_t)bits,
                                (uint32_t)(bits >> 32), e->a, e->b, e->c, e->channel,
                                (uint32_t)e->border, e->outside, (uint32_t)e->fold, e->where, e->nth,
-                               (uint32_t)e->flat, (uint32_t)e->fused};
+                               (uint32_t)e->flat, (uint32_t)e->fused, (uint32_t)e->rank};
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         h = mix(h, fields[i]);
@@ -105,7 +105,7 @@ static bool same_expr(const IrExprNode *p, const IrExprNode *q)
            memcmp(&p->num, &q->num, sizeof p->num) == 0 && p->a == q->a && p->b == q->b &&
            p->c == q->c && p->channel == q->channel && p->border == q->border &&
            p->outside == q->outside && p->fold == q->fold && p->where == q->where &&
-           p->nth == q->nth && p->flat == q->flat && p->fused == q->fused;
+           p->nth == q->nth && p->flat == q->flat && p->fused == q->fused && p->rank == q->rank;
 }
 
 static void rehash(IrGraph *g)

@@ -17,7 +17,8 @@
  *     pitch and a first column of its own.
  *   - Whole-image values live in one small buffer of doubles, `values`.
  *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows;
- *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions.
+ *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions,
+ *     RUNS_AHEAD 1 where rounds of loops may be enqueued that are none any more.
  */
 #ifndef RUNTIME_PROGRAM_H
 #define RUNTIME_PROGRAM_H
@@ -100,7 +101,7 @@ typedef struct ProgOutput {
 
 typedef struct ProgGrid {
     int extent[4]; /* host expressions: x, y, z, c */
-    bool has_z;    /* it is cut into parts along z, else along y */
+    bool has_z;    /* it is cut into parts along z if that can be, else along y */
 } ProgGrid;
 
 /*
@@ -160,7 +161,7 @@ typedef enum ArgKind {
     ARG_HOST_DOUBLE, /* a = host expression: double */
     ARG_ROWS_FROM,  /* int: first row (when marching over z: plane) to compute */
     ARG_ROWS_TO,    /* int: one past the last */
-    ARG_PLANE_FROM, /* int: first plane to compute, where the march is not over planes */
+    ARG_PLANE_FROM, /* int: first plane to compute; where the march is over planes, the first row of each */
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
     ARG_STRIP,      /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
@@ -184,7 +185,8 @@ typedef enum StepKind {
     STEP_LAUNCH,   /* a generated kernel over `grid` */
     STEP_PRIMITIVE,/* a hand-written primitive */
     STEP_LOOP,     /* begin: exprs[0] = rounds; or -1: until the slot `value` keeps its value from
-                      one round to the next, at most `at_most` (a host expression) rounds */
+                      one round to the next, at most `at_most` (a host expression) rounds; slots from
+                      `ended` on are the loop's own */
     STEP_END,      /* end of the innermost loop: carries[] are applied */
 } StepKind;
 
@@ -201,13 +203,26 @@ typedef enum ProgBorder { /* as IrBorder */
 } ProgBorder;
 
 /* What a step reads: how far beyond the pixels that it computes, along the axis that strips are cut
- * from (z where the grid has one, else y); or at which places, computed from the part. */
+ * from (z where the grid has one, else y) and, of volumes, also along y; or at which places, computed
+ * from the part. */
 typedef struct ProgRead {
     int buffer;
     int below, above; /* host expressions: rows or planes; -1: at the places `at` */
+    int rows_below, rows_above; /* of volumes: rows */
     int at[3];        /* along x, y, z: host expressions for host_range; -1: anywhere */
     ProgBorder border;
 } ProgRead;
+
+/*
+ * What a loop that ends by itself knows on the device: PROG_ENDED is 1 once its rounds are over.  The host may
+ * have enqueued one more by then (RUNS_AHEAD in front of a text); its kernels find that and do nothing.
+ */
+enum {
+    PROG_ENDED,
+    PROG_BEFORE, /* the watched value of the round before */
+    PROG_TOLD,   /* PROG_ENDED after the last round with an even number, and with an odd one */
+    PROG_LOOP_SLOTS = PROG_TOLD + 2
+};
 
 typedef struct ProgCarry {
     bool is_value;
@@ -242,6 +257,7 @@ typedef struct ProgStep {
     bool plain;            /* PRIMITIVE: its inputs are pixels as they are stored, not computed ones */
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
     int at_most;           /* LOOP */
+    int ended;             /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */
     const ProgCarry *carries; /* END */
     int n_carries;
     double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */

@@ -27,7 +27,7 @@
 
 enum { MAX_JOBS = 64, DEFAULT_JOBS = 8 };
 
-static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows, read ahead or to be written */
+static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows that are read ahead */
 
 typedef struct Job Job;
 
@@ -76,6 +76,7 @@ typedef struct Engine {
     int frames, max_frames; /* under way */
     size_t bytes, max_bytes;
     size_t whole, stream; /* bytes of pixels above which frames are streams; for rows of a stream */
+    size_t behind;        /* for rows of it that wait to be written: the device need not wait for files */
     size_t keep;          /* for all rows of a stream that the device reads more than once */
     pthread_mutex_t journal_lock;
     /* of the device's thread */
@@ -639,6 +640,7 @@ static bool run_stream(Engine *e, Frame *frame, Err *err)
                          .volumes = frame->volumes,
                          .sink = frame->job->sink,
                          .bytes = e->stream,
+                         .behind = e->behind,
                          .keep = e->keep,
                          .progress = show_stream,
                          .context = &shown};
@@ -835,6 +837,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
                 .max_bytes = choose_bytes(setup->options)};
     e.whole = choose_whole(&e);
     e.stream = e.max_bytes / 4 < STREAM_MAX ? e.max_bytes / 4 : STREAM_MAX;
+    e.behind = is_short(&e) || e.max_bytes / 16 < e.stream ? e.stream : e.max_bytes / 16;
     e.keep = is_short(&e) ? e.stream : e.max_bytes / 4;
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.journal_lock, NULL);

@@ -44,6 +44,8 @@ struct Sink {
     size_t values_size;
     FILE *values_to;
     Crew *crew; /* converts rows; NULL: nobody, or nothing large has come */
+    char *piece; /* what is converted, kept: fresh memory takes longer than converting into it */
+    size_t piece_bytes;
 };
 
 static bool no_memory(Err *err)
@@ -184,6 +186,16 @@ static void convert_rows(Sink *sink, Converting *c)
     crew_run(sink->crew, convert_piece, c, c->pieces);
 }
 
+static bool room_for_piece(Sink *sink, size_t bytes, Err *err)
+{
+    if (bytes > sink->piece_bytes) {
+        free(sink->piece);
+        sink->piece = malloc(bytes);
+        sink->piece_bytes = sink->piece != NULL ? bytes : 0;
+    }
+    return sink->piece_bytes >= bytes || no_memory(err);
+}
+
 static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
 {
     const SinkOutput *out = &sink->outputs[r->output];
@@ -199,20 +211,19 @@ static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
     }
     size_t line = (size_t)out->grid.w * elem_size(to);
     int64_t step = piece_rows(line, r->rows);
-    char *piece = malloc((size_t)step * line + 1);
-    bool ok = piece != NULL || no_memory(err);
+    bool ok = room_for_piece(sink, (size_t)step * line, err);
     for (int64_t y = 0; ok && y < r->rows; y += step) {
         int64_t rows = r->rows - y < step ? r->rows - y : step;
         convert_rows(sink, &(Converting){.from = from,
                                          .to = to,
                                          .in = (const char *)r->pixels + (size_t)y * r->pitch,
-                                         .out = piece,
+                                         .out = sink->piece,
                                          .pitch = r->pitch,
                                          .width = (size_t)out->grid.w,
                                          .rows = rows});
-        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, rows, piece, line, err);
+        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, rows, sink->piece, line,
+                         err);
     }
-    free(piece);
     return ok;
 }
 
@@ -487,6 +498,7 @@ void sink_free(Sink *sink)
         free(sink->files[i]);
     }
     crew_free(sink->crew);
+    free(sink->piece);
     free(sink->files);
     free(sink->values);
     free(sink->outputs);

@@ -167,7 +167,7 @@ static bool begin(Stream *s, Err *err)
         TRY(read_ahead_start(program, setup->reader, setup->frame, bytes, s->crew, &s->ahead, err));
     }
     return s->results->bytes > 0 ||
-           write_behind_start(setup->sink, setup->frame, setup->bytes, &s->behind, err);
+           write_behind_start(setup->sink, setup->frame, setup->behind, s->crew, &s->behind, err);
 }
 
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)

@@ -17,7 +17,8 @@ typedef struct StreamSetup {
     int64_t frame;
     Volume *const *volumes; /* by input; [0] NULL: rows are read from the files */
     Sink *sink;             /* where rows of a frame without memory for them in its results go */
-    size_t bytes;           /* for rows that are read ahead, and as many for rows to be written */
+    size_t bytes;           /* for rows that are read ahead */
+    size_t behind;          /* for rows that are to be written */
     size_t keep;            /* for all rows of the inputs, where they are read again and again */
     /* Called from time to time, by the calling thread: a part (0 .. 1) of the frame is done. */
     void (*progress)(void *context, double part);

@@ -21,6 +21,7 @@ typedef struct Block {
 
 struct WriteBehind {
     Sink *sink;
+    Crew *crew;
     int64_t frame;
     size_t bytes, most; /* of all blocks that wait or are written */
     Block *first, *last, *written;
@@ -103,10 +104,8 @@ static Block *block_new(WriteBehind *behind, const SinkRows *rows, int64_t from,
     block->rows.rows = n;
     block->rows.pixels = block->pixels;
     block->rows.pitch = line;
-    for (int64_t y = 0; y < n; y++) {
-        memcpy(block->pixels + (size_t)y * line,
-               (const char *)rows->pixels + (size_t)(from + y) * rows->pitch, line);
-    }
+    crew_copy(behind->crew, block->pixels, line,
+              (const char *)rows->pixels + (size_t)from * rows->pitch, rows->pitch, line, (size_t)n);
     return block;
 }
 
@@ -156,14 +155,19 @@ bool write_behind_rows(WriteBehind *behind, const SinkRows *rows, Err *err)
     return true;
 }
 
-bool write_behind_start(Sink *sink, int64_t frame, size_t bytes, WriteBehind **out, Err *err)
+bool write_behind_start(Sink *sink, int64_t frame, size_t bytes, Crew *crew, WriteBehind **out,
+                        Err *err)
 {
     WriteBehind *behind = calloc(1, sizeof *behind);
     *out = NULL;
     if (behind == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for the outputs");
     }
-    *behind = (WriteBehind){.sink = sink, .frame = frame, .most = bytes, .watch = stopwatch_used()};
+    *behind = (WriteBehind){.sink = sink,
+                            .crew = crew,
+                            .frame = frame,
+                            .most = bytes,
+                            .watch = stopwatch_used()};
     pthread_mutex_init(&behind->lock, NULL);
     pthread_cond_init(&behind->changed, NULL);
     if (pthread_create(&behind->thread, NULL, write_thread, behind) != 0) {

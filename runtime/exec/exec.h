@@ -67,8 +67,8 @@ bool exec_load(Exec *exec, const ExecStream *stream, Err *err);
 bool exec_save(Exec *exec, const ExecStream *stream, Err *err);
 
 /* For tests: from the next exec_bind on, parts of about this many rows or planes even where all
- * would fit; 0: as memory asks. */
-void exec_set_parts(Exec *exec, int rows);
+ * would fit; 0: as memory asks.  `across`: volumes are cut across their planes (parts.h). */
+void exec_set_parts(Exec *exec, int rows, bool across);
 /* For tests: kernels as GPUs have them, or CPUs, whatever the device is. */
 void exec_set_shape(Exec *exec, int shape);
 /* This many threads compile the kernels of the next exec_bind; several of them also what primitives will ask

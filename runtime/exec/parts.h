@@ -3,6 +3,14 @@
  *
  * The steps of a program are put together into *segments*.  A segment goes over the image once, part
  * by part; a part is a strip of rows over the full width (of planes, where the grid has a z axis).
+ *
+ * Where so many planes as the halo takes do not fit, a volume is cut *across* its planes: a part is a strip
+ * of rows, too, of all planes.  Halos then are rows of each plane, and parts follow each other in one
+ * direction, as those of planes do.  A window has its planes one behind the other, each with as many rows as the part has,
+ * so that what primitives take and make is dense.  What goes out waits in its store until the segment is
+ * done, as files are written plane by plane.  Primitives say whether they can (prim.h); what cannot has parts of planes, and
+ * segments of both kinds follow each other, for stores are whole images.
+ *
  * What a segment is for are its *sinks*: one pass of a primitive, or a launch whose result has to
  * outlive the segment.  Launches that only lead there are computed in every segment that needs
  * them, on the part and as many rows around it as are read (one halo, accumulated over all of
@@ -63,6 +71,7 @@ typedef struct PartsWindow {
     int lo, hi; /* rows before and behind the part that it has, too */
     int first, last; /* tasks that need it */
     int64_t rows;    /* CUT: rows (planes) that it holds; whole: all */
+    int planes;      /* cut across planes: those that each channel has room for */
     uint64_t bytes, offset;
     uint64_t twin; /* where it is for every other part; see parts_is_twin */
 } PartsWindow;
@@ -70,7 +79,7 @@ typedef struct PartsWindow {
 typedef struct PartsSegment {
     PartsKind kind;
     int step;        /* WHOLE, LOOP, END */
-    bool planes;     /* parts are planes, not rows */
+    bool planes;     /* parts are planes, not rows; of volumes these are cut across all planes */
     int extent;      /* rows or planes of the image */
     int rows, parts; /* of the longest part; how many parts */
     int cols;        /* a part has so many columns; 0: all */
@@ -157,9 +166,13 @@ bool parts_has_columns(const ExecPlan *plan, const PartsSegment *segment);
 /* The window is there twice: its rows come or go while another part is computed. */
 bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
 
-/* The grid that a step runs over; the rows or planes that it is cut along. */
+/* The grid that a step runs over; the rows (planes) of one. */
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);
-int parts_extent(const ExecGrid *grid);
+int parts_extent(const ExecGrid *grid, bool planes);
+/* Parts of the segment have rows of all planes of such a grid. */
+bool parts_is_across(const PartsSegment *segment, const ExecGrid *grid);
+/* Rows (planes) that a read reaches to either side; 0 where it is not by rows around the part. */
+bool parts_halo(const ExecPlan *plan, bool planes, const ProgRead *read, int *lo, int *hi, Err *err);
 /* The task that is about the step; -1 none. */
 int parts_task(const PartsSegment *segment, int step);
 /* How many of its step's reads the task looks at: all or none. */

@@ -182,11 +182,14 @@ static int gain_of(const Arranging *a, int buffer, PartsStay *stay)
 {
     const PartsPlan *p = a->parts;
     int gain = 0;
-    bool possible = !parts_is_vector(a->plan, buffer) && !is_carried(a->plan->program, buffer);
+    bool image = !parts_is_vector(a->plan, buffer);
+    bool has_z = image && a->plan->grids[a->plan->program->buffers[buffer].grid].has_z;
+    bool possible = image && !is_carried(a->plan->program, buffer);
     *stay = (PartsStay){.buffer = buffer, .first = p->n, .last = -1};
     for (int i = 0; possible && i < p->n; i++) {
         const PartsWindow *w = window_of(&p->segments[i], buffer);
-        bool cut = w != NULL && p->segments[i].kind == PARTS_CUT && p->segments[i].cols == 0;
+        bool cut = w != NULL && p->segments[i].kind == PARTS_CUT && p->segments[i].cols == 0 &&
+                   p->segments[i].planes == has_z;
         bool loads = cut && w->load && !w->whole && !w->boxed;
         possible = w == NULL || !(w->load && w->keep);
         if (loads || (cut && w->keep)) {
@@ -224,7 +227,7 @@ static int rows_in(const Arranging *a, const PartsStay *stay, const PartsSegment
     const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay->buffer].grid];
     uint64_t taken = stay->offset + seg->bytes + a->target->alignment;
     uint64_t room = a->parts->limit > taken ? a->parts->limit - taken : 0;
-    int tests = a->target->part_rows, extent = parts_extent(g);
+    int tests = a->target->part_rows, extent = parts_extent(g, g->has_z);
     uint64_t most = (uint64_t)(tests > 0 && tests + tests / 2 < extent ? tests + tests / 2 : extent);
     uint64_t rows = room / (stay->bytes * (uint64_t)g->c);
     return (int)(rows < most ? rows : most);
@@ -250,7 +253,8 @@ static void add_stay(const Arranging *a, PartsStay stay)
     int fewest = INT32_MAX;
     bool steady = is_steady(a, &stay);
     const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay.buffer].grid];
-    stay.bytes = a->plan->buffers[stay.buffer].bytes / (uint64_t)parts_extent(g) / (uint64_t)g->c;
+    const int extent = parts_extent(g, g->has_z);
+    stay.bytes = a->plan->buffers[stay.buffer].bytes / (uint64_t)extent / (uint64_t)g->c;
     place(a, &stay);
     for (int i = stay.first; i <= stay.last; i++) {
         int rows = is_mark(&p->segments[i]) ? stay.rows : rows_in(a, &stay, &p->segments[i]);
@@ -258,7 +262,7 @@ static void add_stay(const Arranging *a, PartsStay stay)
         fewest = rows < fewest && !is_mark(&p->segments[i]) ? rows : fewest;
     }
     stay.rows = steady ? fewest : stay.rows;
-    bool worth = a->target->part_rows > 0 || stay.rows >= parts_extent(g) / SHARE;
+    bool worth = a->target->part_rows > 0 || stay.rows >= extent / SHARE;
     stay.rows = worth ? stay.rows : 0;
     for (int i = stay.first; i <= stay.last && stay.rows > 0; i++) {
         PartsSegment *seg = &p->segments[i];
@@ -320,9 +324,9 @@ static bool make_room(Arranging *a)
             uint64_t bytes = parts_stay_bytes(a->plan, stay, seg->stay[k]);
             uint64_t end = bytes > 0 ? aligned(a, stay->offset + bytes) : 0;
             seg->base = end > seg->base ? end : seg->base;
-            int buffer = stay->buffer, grid = a->plan->program->buffers[buffer].grid;
+            const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay->buffer].grid];
             bool wanted = i >= stay->first && i <= stay->last;
-            all = all && (!wanted || seg->stay[k] == parts_extent(&a->plan->grids[grid]));
+            all = all && (!wanted || seg->stay[k] == parts_extent(g, g->has_z));
         }
         seg->most = all ? 0 : seg->most;
     }

@@ -108,10 +108,9 @@ static bool read_span(const ExecPlan *plan, const PartsSegment *seg, const ProgR
     *span = (Span){0, n - 1};
     if (read->below >= 0 && axis == (seg->planes ? 2 : 1)) {
         int below, above;
-        TRY(host_eval_int(plan->program, &plan->host, read->below, "a halo", &below, err));
-        TRY(host_eval_int(plan->program, &plan->host, read->above, "a halo", &above, err));
-        *span = mapped((Span){(int64_t)first[axis] - abs(below), (int64_t)last[axis] + abs(above)},
-                       n, axis, PROG_NEAREST);
+        TRY(parts_halo(plan, seg->planes, read, &below, &above, err));
+        *span = mapped((Span){(int64_t)first[axis] - below, (int64_t)last[axis] + above}, n, axis,
+                       PROG_NEAREST);
     } else if (read->below < 0 && read->at[axis] >= 0) {
         HostRange r;
         TRY(host_range(plan->program, &plan->host, read->at[axis], first, last, &r, err));

@@ -172,7 +172,7 @@ bool parts_save_tile(Segment *seg, int i)
     const PartsWindow *w = &seg->plan->windows[i];
     const ExecGrid *g = parts_grid_of(seg->run, w->buffer);
     size_t size = elem_size(seg->run->plan->buffers[w->buffer].elem);
-    int64_t h = g->has_z ? g->h : w->rows, d = g->has_z ? w->rows : g->d;
+    const ExecPlace *place = &seg->run->exec->place[w->buffer];
     Tile t = {.run = seg->run,
               .buffer = w->buffer,
               .box = box_of(seg, g),
@@ -185,7 +185,7 @@ bool parts_save_tile(Segment *seg, int i)
               err_set(seg->run->err, CODE_MEMORY, "out of host memory for rows of an image");
     for (int64_t c = 0; ok && c < g->c; c++) {
         for (int64_t k = 0; ok && k < t.box.n[2]; k++) {
-            ok = save_lines(&t, c * g->d + t.box.from[2] + k, (c * d + k) * h);
+            ok = save_lines(&t, c * g->d + t.box.from[2] + k, (c * place->planes + k) * place->rows);
         }
     }
     free(t.chunk);

@@ -52,9 +52,30 @@ int parts_reads(const ExecPlan *plan, const PartsTask *task)
     return blind ? 0 : step->n_reads;
 }
 
-int parts_extent(const ExecGrid *grid)
+int parts_extent(const ExecGrid *grid, bool planes)
 {
-    return grid->has_z ? grid->d : grid->h;
+    return planes ? grid->d : grid->h;
+}
+
+bool parts_is_across(const PartsSegment *seg, const ExecGrid *grid)
+{
+    return seg->kind == PARTS_CUT && grid->has_z && !seg->planes;
+}
+
+bool parts_halo(const ExecPlan *plan, bool planes, const ProgRead *read, int *lo, int *hi, Err *err)
+{
+    const Program *program = plan->program;
+    *lo = *hi = 0;
+    if (read->below < 0) {
+        return true;
+    }
+    bool across = plan->grids[program->buffers[read->buffer].grid].has_z && !planes;
+    int below = across ? read->rows_below : read->below, above = across ? read->rows_above : read->above;
+    TRY(host_eval_int(program, &plan->host, below, "a halo", lo, err));
+    TRY(host_eval_int(program, &plan->host, above, "a halo", hi, err));
+    *lo = abs(*lo);
+    *hi = abs(*hi);
+    return true;
 }
 
 void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
@@ -68,6 +89,7 @@ void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTa
         return;
     }
     call->part = (PrimPart){.cut = true,
+                            .across = parts_is_across(segment, g),
                             .y = segment->planes ? 0 : from,
                             .z = segment->planes ? from : 0,
                             .c = c,
@@ -151,18 +173,30 @@ static bool has_slices(const ExecPlan *plan, const PartsSegment *seg, int buffer
     return has;
 }
 
+/* So many planes that channels begin where slices of memory may, however many rows they have. */
+static int aligned_planes(const ExecTarget *target, int planes, Elem elem)
+{
+    uint64_t least = PITCH * elem_size(elem);
+    uint64_t step = target->alignment / common_divisor(target->alignment, least);
+    return (int)(((uint64_t)planes + step - 1) / step * step);
+}
+
 /* A window of rows around the part; of a tile's columns, where the segment writes it. */
 static void size_rows(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg,
                       PartsWindow *w)
 {
     const ExecBuffer *b = &plan->buffers[w->buffer];
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
-    int extent = parts_extent(g);
+    bool across = !w->whole && parts_is_across(seg, g);
+    bool slices = g->c > 1 && !w->whole && has_slices(plan, seg, w->buffer);
+    int extent = parts_extent(g, g->has_z && !across);
     int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
     int64_t pitch = seg->cols > 0 && !w->load ? pitch_of(seg->cols) : g->pitch;
-    uint64_t line = (uint64_t)pitch * elem_size(b->elem) * (uint64_t)(g->has_z ? g->h : 1);
+    uint64_t line = (uint64_t)pitch * elem_size(b->elem);
     w->rows = rows < extent ? rows : extent;
-    if (g->c > 1 && !w->whole && has_slices(plan, seg, w->buffer)) {
+    w->planes = across && slices ? aligned_planes(target, g->d, b->elem) : g->d;
+    line *= (uint64_t)(across ? w->planes : g->has_z ? g->h : 1);
+    if (slices && !across) {
         w->rows = aligned_rows(target, w->rows, line);
     }
     w->bytes = line * (uint64_t)w->rows * (uint64_t)g->c;
@@ -313,7 +347,8 @@ static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
 {
-    int grain = seg->planes || target->part_rows > 0 ? 1 : GRAIN;
+    bool across = seg->n_tasks > 0 && parts_is_across(seg, parts_grid(plan, seg->tasks[0].step));
+    int grain = seg->planes || across || target->part_rows > 0 ? 1 : GRAIN;
     for (int i = 0; i < seg->n_windows; i++) { /* few rows may need many */
         grain = seg->windows[i].boxed ? 1 : grain;
     }

@@ -27,6 +27,7 @@ typedef struct Cutter {
                          segment than it is made in */
     bool again;       /* launches may be computed again with rows around parts */
     bool alone;       /* launches that read boxes are segments of their own, which may be tiles */
+    bool across;      /* volumes are cut across their planes, where that can be */
     bool *given;      /* by buffer: an output that its maker gives away, not yet planned */
     int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
     PartsSegment now; /* under way */
@@ -44,19 +45,6 @@ static bool reads_whole(const ProgRead *read)
     return read->below < 0 || read->above < 0;
 }
 
-/* Rows that a read reaches to either side. */
-static bool halo_of(const ExecPlan *plan, const ProgRead *read, int *lo, int *hi, Err *err)
-{
-    *lo = *hi = 0;
-    if (reads_whole(read)) {
-        return true;
-    }
-    TRY(host_eval_int(plan->program, &plan->host, read->below, "a halo", lo, err));
-    TRY(host_eval_int(plan->program, &plan->host, read->above, "a halo", hi, err));
-    *lo = *lo < 0 ? -*lo : *lo;
-    *hi = *hi < 0 ? -*hi : *hi;
-    return true;
-}
 
 static bool uses_values(const ProgStep *step)
 {
@@ -84,15 +72,15 @@ static bool uses_values_of(const Program *program, const ProgStep *step, const P
     return uses;
 }
 
-/* Passes over parts; 0: the step needs the whole image, or has none. */
-static int passes_of(const Cutter *c, int s)
+/* Passes over parts; 0: the step needs the whole image, or has none.  Across planes: where it cannot be cut so. */
+static int passes_as(const Cutter *c, int s, bool across)
 {
     const ProgStep *step = &c->program->steps[s];
     if (step->kind == STEP_LAUNCH) {
         return step->n_writes > 0 ? 1 : 0;
     }
     const Primitive *primitive = prim_find(step->primitive);
-    if (!primitive || !primitive->passes) {
+    if (!primitive || !primitive->passes || (across && !primitive->across)) {
         return 0;
     }
     PrimCall call;
@@ -100,8 +88,20 @@ static int passes_of(const Cutter *c, int s)
     exec_plan_call(c->plan, c->target->dev, s, &call);
     call.part = prim_part(&call);
     call.part.cut = true;
+    call.part.across = across;
     call.err = &ignored;
     return primitive->passes(&call);
+}
+
+/* The step goes over planes where its grid has them: it cannot be cut across, or need not. */
+static bool takes_planes(const Cutter *c, int s)
+{
+    return parts_grid(c->plan, s)->has_z && !(c->across && passes_as(c, s, true) > 0);
+}
+
+static int passes_of(const Cutter *c, int s)
+{
+    return passes_as(c, s, parts_grid(c->plan, s)->has_z && !takes_planes(c, s));
 }
 
 /* ---- what is kept ---------------------------------------------------------------------- */
@@ -191,13 +191,14 @@ static bool follow_halos(Cutter *c, int s)
 {
     const ProgStep *step = &c->program->steps[s];
     bool *kept = c->parts->kept;
-    int most = step->grid >= 0 && parts_grid(c->plan, s)->has_z ? MOST_PLANES : MOST_ROWS;
+    bool planes = step->grid >= 0 && takes_planes(c, s);
+    int most = planes ? MOST_PLANES : MOST_ROWS;
     most = c->again ? most : 0;
     int lo = 0, hi = 0;
     for (int i = 0; i < step->n_reads; i++) {
         const ProgRead *read = &step->reads[i];
         int b = read->buffer, below, above;
-        TRY(halo_of(c->plan, read, &below, &above, c->err));
+        TRY(parts_halo(c->plan, planes, read, &below, &above, c->err));
         kept[b] = kept[b] || must_be_kept(c, s, read);
         bool again = c->parts->maker[b] >= 0 && !kept[b];
         if (again && c->lo[b] + c->hi[b] > 0 && below + above > 0 &&
@@ -312,11 +313,20 @@ static void insert_task(PartsSegment *seg, PartsTask task)
     seg->tasks[at] = task;
 }
 
+/* The step has the parts that the segment under way has.  All passes of a primitive have parts alike. */
+static bool fits_parts(const Cutter *c, int s)
+{
+    const PartsSegment *seg = &c->now;
+    const ExecGrid *g = parts_grid(c->plan, s);
+    bool launch = c->program->steps[s].kind == STEP_LAUNCH;
+    bool planes = takes_planes(c, s) || (launch && g->has_z && seg->planes);
+    return planes == seg->planes && parts_extent(g, planes) == seg->extent;
+}
+
 /* Adds a step and the launches that it reads from; false when the segment cannot have it. */
 static bool add_task(Cutter *c, int s, int pass, bool last_pass)
 {
     const ProgStep *step = &c->program->steps[s];
-    const ExecGrid *g = parts_grid(c->plan, s);
     int have = parts_task(&c->now, s);
     if (have >= 0) {
         return c->now.tasks[have].pass == pass;
@@ -324,10 +334,10 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     bool box = c->now.n_tasks > 0 && c->alone &&
                (reads_box(step) || reads_box(&c->program->steps[c->now.tasks[0].step]));
     if (c->now.n_tasks == 0) {
-        c->now.planes = g->has_z;
-        c->now.extent = parts_extent(g);
+        c->now.planes = takes_planes(c, s);
+        c->now.extent = parts_extent(parts_grid(c->plan, s), c->now.planes);
     }
-    if (g->has_z != c->now.planes || parts_extent(g) != c->now.extent || box) {
+    if (!fits_parts(c, s) || box) {
         return false;
     }
     const PartsTask task = {.step = s, .pass = pass, .last_pass = last_pass};
@@ -375,6 +385,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             exec_plan_call(c->plan, c->target->dev, task->step, &call);
             call.part = prim_part(&call);
             call.part.cut = true;
+            call.part.across = parts_is_across(seg, parts_grid(c->plan, task->step));
             call.part.pass = task->pass;
             call.err = &ignored;
             around = primitive->halo ? primitive->halo(&call) : 0;
@@ -385,7 +396,7 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
             if (reads_whole(&step->reads[i])) {
                 continue;
             }
-            TRY(halo_of(c->plan, &step->reads[i], &below, &above, c->err));
+            TRY(parts_halo(c->plan, seg->planes, &step->reads[i], &below, &above, c->err));
             below += task->lo + around;
             above += task->hi + around;
             lo[b] = below > lo[b] ? below : lo[b];
@@ -395,18 +406,37 @@ static bool find_reach(Cutter *c, int *lo, int *hi)
     return true;
 }
 
-/* Parts are all that a primitive makes. */
-static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
+/* Some task reads the image in another way than by rows around the part. */
+static bool is_read_whole(const Cutter *c, int buffer)
 {
+    bool whole = false;
     for (int t = 0; t < c->now.n_tasks; t++) {
         const ProgStep *step = &c->program->steps[c->now.tasks[t].step];
-        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
-            if (lo[step->writes[i]] + hi[step->writes[i]] > 0) {
-                return false;
-            }
+        for (int i = 0; i < step->n_reads; i++) {
+            whole = whole || (step->reads[i].buffer == buffer && reads_whole(&step->reads[i]));
         }
     }
-    return true;
+    return whole;
+}
+
+/* Parts are all that a primitive makes, and across planes all that it is given. */
+static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
+{
+    bool possible = true;
+    for (int t = 0; t < c->now.n_tasks; t++) {
+        int s = c->now.tasks[t].step;
+        const ProgStep *step = &c->program->steps[s];
+        bool across = parts_is_across(&c->now, parts_grid(c->plan, s));
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
+            possible = possible && lo[step->writes[i]] + hi[step->writes[i]] == 0;
+        }
+        for (int i = 0; step->kind == STEP_PRIMITIVE && across && i < step->n_inputs; i++) {
+            int b = step->inputs[i];
+            bool image = b >= 0 && !parts_is_vector(c->plan, b);
+            possible = possible && (!image || (lo[b] + hi[b] == 0 && !is_read_whole(c, b)));
+        }
+    }
+    return possible;
 }
 
 /* ---- windows --------------------------------------------------------------------------- */
@@ -592,7 +622,7 @@ static bool add_whole(Cutter *c, int s)
     }
     seg.kind = PARTS_WHOLE;
     seg.step = s;
-    seg.rows = seg.extent = parts_extent(parts_grid(c->plan, s));
+    seg.rows = seg.extent = parts_extent(parts_grid(c->plan, s), parts_grid(c->plan, s)->has_z);
     seg.parts = 1;
     seg.tasks[seg.n_tasks++] = (PartsTask){.step = s, .last_pass = true};
     for (int i = 0; i < step->n_reads; i++) {
@@ -710,12 +740,14 @@ static bool allocate(Cutter *c)
            no_memory(c->err);
 }
 
-/* Ways to cut: which launches are computed again, and which are segments of their own. */
+/* Ways to cut: which launches are computed again, and which are segments of their own; volumes across
+ * their planes. */
 typedef struct Way {
-    bool again, alone;
+    bool again, alone, across;
 } Way;
 
-static const Way WAYS[] = {{true, false}, {false, false}, {true, true}};
+static const Way WAYS[] = {{true, false, false}, {false, false, false}, {true, true, false},
+                           {true, false, true},  {false, false, true},  {true, true, true}};
 enum { N_WAYS = sizeof WAYS / sizeof WAYS[0] };
 
 static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, Way way,
@@ -726,6 +758,7 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
                 .program = plan->program,
                 .again = way.again,
                 .alone = way.alone,
+                .across = way.across,
                 .err = err};
     *out = NULL;
     c.parts = calloc(1, sizeof *c.parts);
@@ -752,12 +785,13 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
 }
 
 /* The share of the window's rows that go over the bus. */
-static double share_moved(const PartsPlan *parts, int i, int buffer)
+static double share_moved(const ExecPlan *plan, const PartsPlan *parts, int i, int buffer)
 {
     const PartsSegment *seg = &parts->segments[i];
     for (int k = 0; k < parts->n_stays; k++) {
         const PartsStay *stay = &parts->stays[k];
-        if (stay->buffer == buffer && i > stay->first) {
+        bool has_z = plan->grids[plan->program->buffers[buffer].grid].has_z;
+        if (stay->buffer == buffer && i > stay->first && seg->planes == has_z) {
             return 1 - (double)parts_stay_rows(seg, k) / seg->extent;
         }
     }
@@ -774,7 +808,7 @@ static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
             const PartsWindow *w = &seg->windows[k];
             double computed = (double)w->bytes * seg->parts;
             double moved = (double)plan->buffers[w->buffer].bytes *
-                           (w->load * share_moved(parts, i, w->buffer) + w->keep);
+                           (w->load * share_moved(plan, parts, i, w->buffer) + w->keep);
             moved = w->boxed ? (double)w->loaded : moved;
             cost += computed / DEVICE_SPEED + (w->whole ? (double)w->bytes : moved);
         }
@@ -790,18 +824,32 @@ static bool is_better(const ExecPlan *plan, const PartsPlan *a, const PartsPlan 
                               : cost_of(plan, a) < cost_of(plan, b);
 }
 
+/* Whole planes first; across them where these do not fit. */
+static bool is_tried(const ExecPlan *plan, const ExecTarget *target, Way way, const PartsPlan *best)
+{
+    bool volumes = false, fits = best != NULL && best->least <= best->limit;
+    for (int i = 0; i < plan->program->n_grids; i++) {
+        volumes = volumes || plan->grids[i].has_z;
+    }
+    bool across = volumes && (target->part_across || !fits);
+    return way.across ? across : !(volumes && target->part_across);
+}
+
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err)
 {
-    TRY(plan_once(plan, target, limit, WAYS[0], out, err));
-    for (int i = 1; i < N_WAYS; i++) {
+    *out = NULL;
+    for (int i = 0; i < N_WAYS; i++) {
         PartsPlan *other;
+        if (!is_tried(plan, target, WAYS[i], *out)) {
+            continue;
+        }
         if (!plan_once(plan, target, limit, WAYS[i], &other, err)) {
             parts_plan_free(*out);
             *out = NULL;
             return false;
         }
-        if (is_better(plan, other, *out)) {
+        if (*out == NULL || is_better(plan, other, *out)) {
             PartsPlan *first = *out;
             *out = other;
             other = first;

@@ -53,6 +53,37 @@ void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int 
     rows_around(seg, w, seg->at, seg->rows, from, to);
 }
 
+bool parts_gives_late(const Segment *seg, int buffer)
+{
+    return seg->plan->cols > 0 ||
+           (!parts_is_vector(seg->run->plan, buffer) && parts_is_across(seg->plan, parts_grid_of(seg->run, buffer)));
+}
+
+/* Slabs are what a part has of an image without a gap: rows of one plane, or planes of one channel.  So many
+ * they are; */
+static int slabs_of(const Segment *seg, int buffer)
+{
+    const ExecGrid *g = parts_grid_of(seg->run, buffer);
+    return seg->plan->planes ? g->c : g->planes;
+}
+
+/* and so many rows of the image lie before a slab's plane (channel), and before the slab in a window with
+ * `rows` rows (planes) of it. */
+static int64_t slab_line(const Segment *seg, int buffer, int slab)
+{
+    const ExecGrid *g = parts_grid_of(seg->run, buffer);
+    return (int64_t)slab * g->h * (seg->plan->planes ? g->d : 1);
+}
+
+static int64_t slab_row(const Segment *seg, const PartsWindow *w, int rows, int slab)
+{
+    const ExecGrid *g = parts_grid_of(seg->run, w->buffer);
+    if (!parts_is_across(seg->plan, g)) {
+        return slab * w->rows;
+    }
+    return ((int64_t)(slab / g->d) * w->planes + slab % g->d) * rows;
+}
+
 /* ---- stretches of rows ----------------------------------------------------------------- */
 
 static StagingRows rows_of(const Run *run, const Stretch *s)
@@ -91,7 +122,7 @@ static bool write_lines(Run *run, const Stretch *s, const char *from)
         PartsSpan span = span_of(run, s->buffer, s->line + done, s->lines - done);
         TRY(!exec_stopped(run->exec, run->err));
         TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes,
-                        run->parts->given[s->buffer] && !run->muted, run->err));
+                        s->given, run->err));
         done += span.rows;
     }
     return true;
@@ -136,11 +167,12 @@ static bool cut_block(const Run *run, Stretch *s, int64_t done, int64_t lines)
 
 /* ---- rows that stay -------------------------------------------------------------------- */
 
-/* The stay of a buffer in this segment; -1: none. */
+/* The stay of a buffer in this segment; -1: none.  Across planes there is none. */
 static int stay_of(const Segment *seg, int buffer)
 {
     const PartsPlan *parts = seg->run->parts;
-    for (int i = 0; i < parts->n_stays && seg->plan->cols == 0; i++) {
+    bool possible = seg->plan->cols == 0 && !parts_is_across(seg->plan, parts_grid_of(seg->run, buffer));
+    for (int i = 0; i < parts->n_stays && possible; i++) {
         if (parts->stays[i].buffer == buffer && seg->stays[i] != NULL) {
             return i;
         }
@@ -238,7 +270,7 @@ bool parts_load_image(Run *run, int buffer, DevMem *mem)
 
 bool parts_save_image(Run *run, int buffer, DevMem *mem)
 {
-    Stretch s = {.buffer = buffer, .mem = mem};
+    Stretch s = {.buffer = buffer, .mem = mem, .given = run->parts->given[buffer] && !run->muted};
     TRY(dev_follow(run->exec->dev, DEV_DOWNLOAD, DEV_COMPUTE, run->err));
     for (; cut_block(run, &s, s.line, all_lines(run, buffer)); s.line = s.there += s.lines) {
         TRY(fetch(run, &s));
@@ -255,7 +287,7 @@ typedef struct Loading {
     Stretch s;
     int64_t first, rest, next; /* lines: of `from`; that are left of the part before; from where on the
                                   next part needs them again, counted from `first` */
-    char *kept;                /* rests of this channel */
+    char *kept;                /* rests of this slab */
     bool lent;                 /* rows went up without coming by here */
 } Loading;
 
@@ -304,7 +336,7 @@ static bool send_lent(Loading *l, int64_t lines)
     return true;
 }
 
-static bool load_channel(Loading *l)
+static bool load_slab(Loading *l)
 {
     Run *run = l->seg->run;
     Staging *staging = run->exec->staging;
@@ -335,29 +367,28 @@ static bool load_window(Segment *seg, int i)
 {
     Run *run = seg->run;
     const PartsWindow *w = &seg->plan->windows[i];
-    const ExecGrid *g = parts_grid_of(run, w->buffer);
     Rest *rest = &seg->rests[i];
     int64_t lines = parts_lines_of(seg, w->buffer);
     size_t kept = (size_t)(w->lo + w->hi) * (size_t)lines * parts_row_bytes(run->exec, w->buffer);
-    int end = seg->at + seg->rows, begin, stay = stay_of(seg, w->buffer);
+    int end = seg->at + seg->rows, begin, stay = stay_of(seg, w->buffer), slabs = slabs_of(seg, w->buffer);
     int filled = stay >= 0 ? run->filled[stay] : 0;
     Loading l = {.seg = seg, .window = i};
     rows_around(seg, w, seg->at, seg->rows, &begin, &l.to);
     l.from = smaller(larger(begin, filled), l.to);
     TRY(stay < 0 || copy_rows(seg, stay, i, begin, l.from, false));
-    TRY(make_rest(seg, i, kept * (size_t)g->c));
+    TRY(make_rest(seg, i, kept * (size_t)slabs));
     int staying = stay >= 0 ? larger(filled, smaller(parts_stay_rows(seg->plan, stay), l.to)) : 0;
     int next = larger(larger(end - w->lo, 0), staying);
     l.rest = seg->at > 0 && rest->to > l.from ? (rest->to - l.from) * lines : 0;
     l.next = (end < seg->plan->extent ? next - l.from : l.to - l.from) * lines;
-    for (int c = 0; c < g->c; c++) {
-        l.kept = rest->rows + (size_t)c * kept;
-        l.first = (int64_t)c * g->d * g->h + l.from * lines;
+    for (int slab = 0; slab < slabs; slab++) {
+        l.kept = rest->rows + (size_t)slab * kept;
+        l.first = slab_line(seg, w->buffer, slab) + l.from * lines;
         l.s = (Stretch){.buffer = w->buffer,
                         .mem = seg->places[seg->slot][i],
-                        .there = ((int64_t)c * w->rows + l.from - begin) * lines,
+                        .there = (slab_row(seg, w, l.to - begin, slab) + l.from - begin) * lines,
                         .line = l.first};
-        TRY(load_channel(&l));
+        TRY(load_slab(&l));
     }
     *rest = (Rest){rest->rows, next, l.lent ? 0 : l.to};
     return true;
@@ -393,18 +424,21 @@ static bool next_stretch(Segment *seg, Stretch *s)
 {
     Run *run = seg->run;
     Saving *at = &seg->saving;
-    for (; at->rows > 0 && seg->plan->cols == 0 && at->window < seg->plan->n_windows; at->window++, at->c = 0) {
+    for (; at->rows > 0 && seg->plan->cols == 0 && at->window < seg->plan->n_windows;
+         at->window++, at->slab = 0) {
         const PartsWindow *w = &seg->plan->windows[at->window];
-        const ExecGrid *g = w->keep && !w->whole ? parts_grid_of(run, w->buffer) : NULL;
-        for (; g != NULL && at->c < g->c; at->c++, at->line = 0) {
+        int slabs = w->keep && !w->whole ? slabs_of(seg, w->buffer) : 0;
+        bool given = run->parts->given[w->buffer] && !run->muted && !parts_gives_late(seg, w->buffer);
+        for (; at->slab < slabs; at->slab++, at->line = 0) {
             int64_t lines = parts_lines_of(seg, w->buffer);
             int from, to;
             rows_around(seg, w, at->at, at->rows, &from, &to);
             *s = (Stretch){
                 .buffer = w->buffer,
                 .mem = seg->places[at->slot][at->window],
-                .there = ((int64_t)at->c * w->rows + at->at - from) * lines + at->line,
-                .line = (int64_t)at->c * g->d * g->h + at->at * lines + at->line,
+                .there = (slab_row(seg, w, to - from, at->slab) + at->at - from) * lines + at->line,
+                .line = slab_line(seg, w->buffer, at->slab) + at->at * lines + at->line,
+                .given = given,
             };
             if (cut_block(run, s, at->line, at->rows * lines)) {
                 at->line += s->lines;

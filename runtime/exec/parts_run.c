@@ -154,6 +154,7 @@ static size_t divided_up(int64_t a, int64_t b)
     return (size_t)((a + b - 1) / b);
 }
 
+/* Its march goes along the part's rows (planes), or all the way, beside those of the part. */
 static bool run_launch(Segment *seg, const PartsTask *task)
 {
     Run *run = seg->run;
@@ -163,13 +164,14 @@ static bool run_launch(Segment *seg, const PartsTask *task)
     int from = larger(seg->at - task->lo, 0);
     int to = smaller(seg->at + seg->rows + task->hi, seg->plan->extent);
     ExecRange range = {.from = from, .to = to};
+    bool beside = seg->plan->kind == PARTS_CUT && seg->plan->planes != step->march_z;
     size_t groups[3] = {planned->groups[0], divided_up(to - from, planned->strip),
                         planned->groups[2]};
     if (seg->plan->kind == PARTS_WHOLE) {
         range = (ExecRange){.to = planned->rows};
         memcpy(groups, planned->groups, sizeof groups);
-    } else if (seg->plan->planes && !step->march_z) {
-        range = (ExecRange){.to = g->h, .plane_from = from};
+    } else if (beside) {
+        range = (ExecRange){.to = planned->rows, .plane_from = from};
         groups[1] = planned->groups[1];
         groups[2] = (size_t)(to - from);
     }
@@ -179,9 +181,8 @@ static bool run_launch(Segment *seg, const PartsTask *task)
     }
     DevArg args[EXEC_MAX_ARGS];
     const size_t group[3] = {(size_t)run->exec->target.lx, 1, 1};
-    bool apart = seg->plan->kind == PARTS_CUT && seg->plan->planes && !step->march_z;
-    for (int c = 0; c < (apart ? g->c : 1); c++) { /* planes of each channel lie apart */
-        range.plane_from = apart ? c * g->d + from : range.plane_from;
+    for (int c = 0; c < (beside ? g->c : 1); c++) { /* planes of each channel lie apart */
+        range.plane_from = beside ? c * (step->march_z ? g->h : g->d) + from : 0;
         TRY(exec_args(run->exec, task->step, &range, args, run->err));
         TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
                        step->n_args, groups, group, step->name, run->err));
@@ -223,8 +224,10 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     if (c == 0) {
         return true;
     }
-    size_t channel = (size_t)w->rows * (size_t)parts_lines_of(seg, buffer) *
-                     parts_pitch_of(run, buffer);
+    size_t rows = parts_is_across(seg->plan, parts_grid_of(run, buffer))
+                      ? (size_t)(to - from) * (size_t)w->planes
+                      : (size_t)w->rows * (size_t)parts_lines_of(seg, buffer);
+    size_t channel = rows * parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;
     return true;
@@ -240,7 +243,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     if (!whole) {
         range.part_y = seg->plan->planes ? 0 : seg->at;
         const ExecGrid *g = &run->plan->grids[step->grid];
-        range.part_plane = seg->plan->planes ? c * g->d + seg->at : c;
+        range.part_plane = c * g->d + (seg->plan->planes ? seg->at : 0);
     }
     DevArg args[EXEC_MAX_ARGS];
     DevMem *slices[16] = {NULL};
@@ -331,7 +334,7 @@ static bool open_window(Segment *seg, int i)
         TRY(exec_slice(exec, w->twin, w->bytes, &seg->places[1][i], run->err));
     }
     exec->mem[w->buffer] = seg->mem[i] = seg->places[0][i];
-    bool stored = run->parts->kept[w->buffer] || seg->plan->cols > 0;
+    bool stored = run->parts->kept[w->buffer] || parts_gives_late(seg, w->buffer);
     if (w->keep && !parts_is_vector(run->plan, w->buffer) && stored) {
         const ExecGrid *g = parts_grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h *
@@ -387,8 +390,9 @@ static ExecPlace place_rows(const Segment *seg, const PartsWindow *w)
     ExecPlace place = exec_place_all(seg->run->plan, w->buffer);
     int from, to;
     parts_window_rows(seg, w, &from, &to);
-    place.rows = seg->plan->planes ? g->h : (int)w->rows;
-    place.planes = seg->plan->planes ? (int)w->rows : g->d;
+    bool across = parts_is_across(seg->plan, g);
+    place.rows = seg->plan->planes ? g->h : across ? to - from : (int)w->rows;
+    place.planes = seg->plan->planes ? (int)w->rows : across ? w->planes : g->d;
     place.row0 = seg->plan->planes ? (int64_t)from * g->h : from;
     if (seg->plan->cols > 0 && !w->load) {
         place.pitch = parts_box_pitch(seg->plan->cols);
@@ -468,7 +472,8 @@ static bool save_all(Segment *seg)
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->keep && w->whole) {
             TRY(save_whole(seg, i));
-        } else if (w->keep && seg->plan->cols > 0 && run->parts->given[w->buffer] && !run->muted) {
+        } else if (w->keep && parts_gives_late(seg, w->buffer) && run->parts->given[w->buffer] &&
+                   !run->muted) {
             TRY(parts_give(&run->pixels, w->buffer, run->err));
         }
     }
@@ -639,7 +644,7 @@ static bool run_segment(Run *run, int i, int *next)
 /* ---- loops ----------------------------------------------------------------------------- */
 
 /* All carries take their next images at once; nothing is copied. */
-static bool carry(Run *run, const ProgStep *end)
+static bool carry_images(Run *run, const ProgStep *end)
 {
     PartsStore **store = run->pixels.store;
     PartsStore **next = calloc((size_t)end->n_carries + 1, sizeof *next);
@@ -658,7 +663,7 @@ static bool carry(Run *run, const ProgStep *end)
         }
     }
     free(next);
-    return exec_carry_values(end, run->exec->dev, run->exec->values_mem, run->err);
+    return true;
 }
 
 static bool run_range(Run *run, int from, int to);
@@ -677,20 +682,17 @@ static int end_of(const PartsPlan *parts, int loop)
 static bool run_loop(Run *run, int loop)
 {
     int s = run->parts->segments[loop].step, end = end_of(run->parts, loop);
-    const ProgStep *step = &run->program->steps[s];
-    bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
-    double before = NAN, now = NAN;
-    for (int round = 0; round < run->plan->steps[s].rounds; round++) {
-        TRY(run_range(run, loop + 1, end));
-        if (watch) {
-            TRY(dev_read(run->exec->dev, run->exec->values_mem,
-                         (size_t)step->value * sizeof now, &now, sizeof now, run->err));
+    const ProgStep *step = &run->program->steps[s], *last = &run->program->steps[run->plan->steps[s].end];
+    Device *dev = run->exec->dev;
+    DevMem *values = run->exec->values_mem;
+    double ended = 0;
+    TRY(exec_carry_begin(step, dev, values, run->err));
+    for (int round = 0; round < run->plan->steps[s].rounds && ended != 1; round++) {
+        TRY(run_range(run, loop + 1, end) && carry_images(run, last));
+        TRY(exec_carry_values(step, last, round, dev, values, &run->exec->ends[s], run->err));
+        if (step->ended > 0) {
+            TRY(dev_read(dev, values, (size_t)step->ended * sizeof ended, &ended, sizeof ended, run->err));
         }
-        TRY(carry(run, &run->program->steps[run->plan->steps[s].end]));
-        if (watch && now == before) {
-            break;
-        }
-        before = now;
     }
     return true;
 }

@@ -13,6 +13,7 @@ typedef struct Stretch {
     int buffer;
     DevMem *mem;
     int64_t there, line, lines; /* there: the first one on the device; line: on the host */
+    bool given;                 /* on their way down: to outputs, too */
 } Stretch;
 
 typedef struct Run {
@@ -48,7 +49,7 @@ typedef struct Rest {
 /* Which rows of a part are fetched next. */
 typedef struct Saving {
     int at, rows, slot; /* the part; rows 0: none */
-    int window, c;
+    int window, slab;
     int64_t line;
 } Saving;
 
@@ -71,6 +72,8 @@ typedef struct Segment {
 const ExecGrid *parts_grid_of(const Run *run, int buffer);
 /* Rows (planes) of a window for the part. */
 void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to);
+/* What the segment makes of it comes in another order than outputs take it: these get it from the store. */
+bool parts_gives_late(const Segment *seg, int buffer);
 /* Rows of pixels in a row of the part: a plane has many. */
 int64_t parts_lines_of(const Segment *seg, int buffer);
 /* Bytes of a row on the device. */

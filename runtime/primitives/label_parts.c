@@ -6,6 +6,12 @@
  * first pixel, and numbering roots channel by channel numbers objects as in one piece.  A
  * provisional id costs 4 bytes.  Of each channel the last row (in 3-D the last plane) is kept until
  * the next part.
+ *
+ * Parts that have rows of all planes do not follow each other so.  In a part, ids are in raster order: those
+ * that begin in a plane are the ones above the largest id of the planes before.  So the device finds the
+ * largest id of each plane, the host notes in which plane each object begins, and what comes first is the
+ * object in the earlier plane, in one plane that of the earlier part.  A provisional id then costs 8 bytes,
+ * and the last row of every plane is kept.
  */
 #include "label_parts.h"
 
@@ -19,7 +25,7 @@
 
 extern const char kernel_text_label_map[];
 
-/* A row, or a plane, at the end of a part. */
+/* A row, or a plane, at the end of a part; or a row of each plane. */
 typedef struct Edge {
     uint32_t *ids; /* provisional, from 1; 0: background */
     void *values;  /* as the device has them; NULL: only ids matter */
@@ -28,11 +34,14 @@ typedef struct Edge {
 typedef struct Piece {
     int channel;
     uint32_t begin, n; /* its provisional ids, less 1 */
+    uint32_t numbered; /* so many of them have their final numbers */
 } Piece;
 
 typedef struct LabelParts {
     uint32_t *parent; /* by id less 1; after the first pass, the final numbers */
+    uint32_t *plane;  /* by id less 1: where it begins; NULL: ids are in raster order */
     size_t n, room;
+    int planes;       /* of a channel */
     Piece *pieces;
     int n_pieces, room_pieces, at; /* at: the next one in the second pass */
     Edge *last, first;             /* last: of each channel */
@@ -55,6 +64,7 @@ void label_parts_forget(void *state)
         free_edge(&p->first);
         free(p->last);
         free(p->parent);
+        free(p->plane);
         free(p->pieces);
         free(p);
     }
@@ -65,7 +75,7 @@ void label_parts_forget(void *state)
 /* Rows of an edge. */
 static size_t edge_rows(const PrimCall *call)
 {
-    return call->part.d > 1 ? (size_t)call->h : 1;
+    return call->part.across ? (size_t)call->d : call->part.d > 1 ? (size_t)call->h : 1;
 }
 
 static bool open_edge(const PrimCall *call, const PrimImage *values, Edge *edge)
@@ -83,6 +93,7 @@ static bool begin_parts(PrimCall *call, const PrimImage *values)
         return host_no_memory(call);
     }
     p->channels = call->part.channels;
+    p->planes = call->part.across ? call->part.d : 1;
     p->last = calloc((size_t)p->channels, sizeof *p->last);
     if (p->last == NULL) {
         return host_no_memory(call);
@@ -96,17 +107,18 @@ static bool begin_parts(PrimCall *call, const PrimImage *values)
 static bool read_rows(const PrimCall *call, const PrimImage *image, size_t row, void *to)
 {
     size_t size = elem_size(image->elem), bytes = (size_t)call->w * size;
-    size_t pitch = (size_t)image->pitch * size;
+    size_t pitch = (size_t)image->pitch * size, apart = call->part.across ? (size_t)call->h * pitch : pitch;
     row += prim_first_row(call, image);
-    return dev_read_rows(call->dev, image->mem, row * pitch, pitch, to, bytes, bytes,
-                         edge_rows(call), call->err);
+    return dev_read_rows(call->dev, image->mem, row * pitch, apart, to, bytes, bytes, edge_rows(call),
+                         call->err);
 }
 
-/* Reads rows from `row` on; `begin`: provisional ids before those of the part. */
-static bool read_edge(const PrimCall *call, const PrimImage *values, size_t row, uint32_t begin,
+/* Reads the edge at the part's beginning or end; `begin`: provisional ids before those of the part. */
+static bool read_edge(const PrimCall *call, const PrimImage *values, bool end, uint32_t begin,
                       Edge *edge)
 {
-    size_t pixels = (size_t)call->w * edge_rows(call);
+    size_t pixels = (size_t)call->w * edge_rows(call), rows = (size_t)call->h * (size_t)call->planes;
+    size_t row = !end ? 0 : call->part.across ? (size_t)call->h - 1 : rows - edge_rows(call);
     TRY(read_rows(call, &call->out[0], row, edge->ids));
     for (size_t i = 0; i < pixels; i++) {
         edge->ids[i] += edge->ids[i] != 0 ? begin : 0;
@@ -125,12 +137,19 @@ static uint32_t find(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void unite(uint32_t *parent, uint32_t a, uint32_t b)
+/* Object a begins before b, in raster order. */
+static bool is_before(const LabelParts *p, uint32_t a, uint32_t b)
 {
-    a = find(parent, a);
-    b = find(parent, b);
+    return p->plane != NULL && p->plane[a] != p->plane[b] ? p->plane[a] < p->plane[b] : a < b;
+}
+
+static void unite(LabelParts *p, uint32_t a, uint32_t b)
+{
+    a = find(p->parent, a);
+    b = find(p->parent, b);
     if (a != b) {
-        parent[a > b ? a : b] = a > b ? b : a;
+        bool first = is_before(p, a, b);
+        p->parent[first ? b : a] = first ? a : b;
     }
 }
 
@@ -154,7 +173,7 @@ static void unite_pixel(const PrimCall *call, const PrimImage *values, const Edg
             size_t there = (size_t)(y + dy) * (size_t)w + (size_t)(x + dx);
             if (inside && dx * dx + dy * dy <= reach &&
                 touch(values, &p->first, at, before, there)) {
-                unite(p->parent, p->first.ids[at] - 1, before->ids[there] - 1);
+                unite(p, p->first.ids[at] - 1, before->ids[there] - 1);
             }
         }
     }
@@ -184,6 +203,11 @@ static bool grow(const PrimCall *call, LabelParts *p, size_t more)
             return host_no_memory(call);
         }
         p->parent = parent;
+        uint32_t *plane = call->part.across ? realloc(p->plane, room * sizeof *plane) : NULL;
+        if (call->part.across && plane == NULL) {
+            return host_no_memory(call);
+        }
+        p->plane = plane;
         p->room = room;
     }
     if (p->n_pieces == p->room_pieces) {
@@ -196,6 +220,47 @@ static bool grow(const PrimCall *call, LabelParts *p, size_t more)
         p->room_pieces = room;
     }
     return true;
+}
+
+static bool map_program(const PrimCall *call, DevProgram **program)
+{
+    PrimCall no_reader = *call;
+    no_reader.reader = "";
+    const char *const texts[] = {kernel_text_lanes, kernel_text_label_map, NULL};
+    return visit_program(&no_reader, "", texts, program);
+}
+
+/* The largest of the part's own ids in each plane. */
+static bool find_largest(const PrimCall *call, uint32_t *largest)
+{
+    size_t bytes = (size_t)call->d * sizeof *largest;
+    DevProgram *program = NULL;
+    TRY(map_program(call, &program));
+    TRY(dev_fill(call->dev, call->scratch, 0, bytes, 0, call->err));
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(call->d),
+                           dev_int(call->out[0].pitch), dev_mem(call->out[0].mem),
+                           dev_mem(call->scratch)};
+    return lanes_launch(call, &(LanesLaunch){.program = program,
+                                             .kernel = "label_largest",
+                                             .columns = (size_t)call->w,
+                                             .rows = (size_t)call->d,
+                                             .args = args,
+                                             .n_args = 6}) &&
+           dev_read(call->dev, call->scratch, 0, largest, bytes, call->err);
+}
+
+/* In which planes the last `n` objects begin. */
+static bool note_planes(const PrimCall *call, LabelParts *p, size_t n)
+{
+    uint32_t *largest = malloc((size_t)call->d * sizeof *largest), begun = 0;
+    bool ok = (largest != NULL || host_no_memory(call)) && find_largest(call, largest);
+    for (int z = 0; ok && z < call->d; z++) {
+        for (; begun < largest[z]; begun++) {
+            p->plane[p->n - n + begun] = (uint32_t)z;
+        }
+    }
+    free(largest);
+    return ok;
 }
 
 /* New provisional ids for the objects of a part. */
@@ -212,11 +277,11 @@ static bool add_piece(const PrimCall *call)
                        UINT32_MAX);
     }
     TRY(grow(call, p, more));
-    p->pieces[p->n_pieces++] = (Piece){call->part.c, (uint32_t)p->n, (uint32_t)more};
+    p->pieces[p->n_pieces++] = (Piece){call->part.c, (uint32_t)p->n, (uint32_t)more, 0};
     for (size_t end = p->n + more; p->n < end; p->n++) {
         p->parent[p->n] = (uint32_t)p->n;
     }
-    return true;
+    return p->plane == NULL || note_planes(call, p, more);
 }
 
 /* From parents to final numbers, in place: parents come before their children.  Returns how many
@@ -224,11 +289,15 @@ static bool add_piece(const PrimCall *call)
 static uint32_t number_objects(LabelParts *p)
 {
     uint32_t count = 0;
-    for (int c = 0; c < p->channels; c++) {
+    for (int at = 0; at < p->channels * p->planes; at++) {
         for (int k = 0; k < p->n_pieces; k++) {
-            const Piece *piece = &p->pieces[k];
-            uint32_t n = piece->channel == c ? piece->n : 0;
-            for (uint32_t i = piece->begin; i < piece->begin + n; i++) {
+            Piece *piece = &p->pieces[k];
+            uint32_t z = (uint32_t)(at % p->planes), n = piece->channel == at / p->planes ? piece->n : 0;
+            for (; piece->numbered < n; piece->numbered++) {
+                uint32_t i = piece->begin + piece->numbered;
+                if (p->plane != NULL && p->plane[i] != z) {
+                    break;
+                }
                 p->parent[i] = p->parent[i] == i ? ++count : p->parent[p->parent[i]];
             }
         }
@@ -249,11 +318,10 @@ static bool collect(PrimCall *call, const PrimImage *values)
     uint32_t begin = (uint32_t)p->n;
     TRY(add_piece(call));
     if (part->y > 0 || part->z > 0) {
-        TRY(read_edge(call, values, 0, begin, &p->first));
+        TRY(read_edge(call, values, false, begin, &p->first));
         unite_seam(call, values, last);
     }
-    size_t rows = (size_t)call->h * (size_t)call->planes;
-    TRY(read_edge(call, values, rows - edge_rows(call), begin, last));
+    TRY(read_edge(call, values, true, begin, last));
     return !part->last || host_value(call, number_objects(p));
 }
 
@@ -265,11 +333,8 @@ static bool renumber(PrimCall *call)
     p->at = call->part.first ? 0 : p->at;
     const Piece *piece = &p->pieces[p->at++];
     assert(p->at <= p->n_pieces && piece->channel == call->part.c);
-    PrimCall no_reader = *call;
-    no_reader.reader = "";
     DevProgram *program = NULL;
-    const char *const texts[] = {kernel_text_lanes, kernel_text_label_map, NULL};
-    TRY(visit_program(&no_reader, "", texts, &program));
+    TRY(map_program(call, &program));
     TRY(piece->n == 0 || dev_write(call->dev, call->scratch, 0, p->parent + piece->begin,
                                    piece->n * sizeof *p->parent, call->err));
     size_t rows = (size_t)call->h * (size_t)call->planes;

@@ -33,7 +33,7 @@ typedef struct Middle {
 } Middle;
 
 typedef struct Cut {
-    size_t rows, rows_seen, words, words_seen;
+    size_t rows, words;
     uint64_t *sums;  /* [powers, then weights of each image][rows] */
     int32_t *ends;   /* [2][rows] */
     uint32_t *open;  /* [words], see measure_holes.h */
@@ -84,19 +84,21 @@ void measure_cuts_free(Measuring *m)
 /* The first and last row of object k, or plane, whichever parts are cut along. */
 static void range_of(const Measuring *m, uint32_t k, int32_t *first, int32_t *last)
 {
-    int32_t lo[3], hi[3];
+    int32_t lo[3], hi[3], from, to;
+    int axis = measuring_cut_axis(m, &from, &to);
     measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
-    *first = lo[m->frame.dims - 1];
-    *last = hi[m->frame.dims - 1];
+    *first = lo[axis];
+    *last = hi[axis];
 }
 
 /* Counts those that begin in each row, then puts them there. */
 static bool sort_by_begin(Measuring *m)
 {
     struct MeasureCuts *cuts = m->cuts;
-    size_t rows = (size_t)(m->frame.dims == 3 ? m->call->part.d : m->call->part.h);
-    uint32_t *at = calloc(rows + 1, sizeof *at);
     int32_t first, last;
+    int axis = measuring_cut_axis(m, &first, &last);
+    size_t rows = (size_t)(axis == 2 ? m->call->part.d : m->call->part.h);
+    uint32_t *at = calloc(rows + 1, sizeof *at);
     if (at == NULL) {
         return measuring_no_memory(m);
     }
@@ -153,11 +155,9 @@ static uint8_t standing_of(const Measuring *m, uint32_t k, int32_t from, int32_t
 static void stand(Measuring *m)
 {
     struct MeasureCuts *cuts = m->cuts;
-    const PrimCall *call = m->call;
-    bool planes = m->frame.dims == 3;
-    int32_t from = planes ? call->part.z : call->part.y, first, last;
-    int32_t to = from + (planes ? call->planes : call->h) - 1;
+    int32_t from, to, first, last;
     uint32_t n = 0;
+    measuring_cut_axis(m, &from, &to);
     for (uint32_t i = 0; i < cuts->n_here; i++) {
         range_of(m, cuts->here[i], &first, &last);
         cuts->standing[cuts->here[i]] = 0;
@@ -250,21 +250,38 @@ typedef struct Ferry {
     bool up;    /* to the device */
 } Ferry;
 
-/* Between component `at` of a share in memory and place `to` of each object's elements, behind the rows
- * that were seen. */
+/* Rows of an object's box that are in the part: of each of its planes as many, one after the other. */
+typedef struct Slab {
+    size_t planes, rows; /* of each plane */
+    size_t first, tall;  /* number of the first one in the box, and rows from one plane to the next */
+} Slab;
+
+static Slab slab_of(const Measuring *m, uint32_t k)
+{
+    int32_t lo[3], hi[3], from[3], to[3];
+    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
+    measuring_clipped_box(m, k, from, to);
+    Slab slab = {.planes = (size_t)(to[2] - from[2] + 1),
+                 .rows = (size_t)(to[1] - from[1] + 1),
+                 .tall = (size_t)(hi[1] - lo[1] + 1)};
+    slab.first = (size_t)(from[2] - lo[2]) * slab.tall + (size_t)(from[1] - lo[1]);
+    return slab;
+}
+
+/* Between component `at` of a share in memory and place `to` of each object's elements. */
 static bool ferry(const Ferry *f, DevMem *memory, size_t at, size_t size, bool ends, size_t to)
 {
     const Measuring *m = f->m;
     size_t offset = at * m->at.rows * size, bytes = (size_t)f->share->size * size;
     TRY(f->up || dev_read(m->call->dev, memory, offset, f->hold, bytes, m->call->err));
     for (uint32_t k = f->share->from; k < f->share->to; k++) {
-        size_t rows = (size_t)measuring_rows_of(m, k);
-        if (rows > 0) {
-            const Cut *cut = m->cuts->of[k];
+        const Cut *cut = m->cuts->of[k];
+        Slab slab = measuring_rows_of(m, k) > 0 ? slab_of(m, k) : (Slab){0};
+        for (size_t z = 0; z < slab.planes; z++) {
             char *base = ends ? (char *)cut->ends : (char *)cut->sums;
-            char *here = base + (to * cut->rows + cut->rows_seen) * size;
-            char *there = f->hold + f->rows->wide[k] * size;
-            memcpy(f->up ? there : here, f->up ? here : there, rows * size);
+            char *here = base + (to * cut->rows + slab.first + z * slab.tall) * size;
+            char *there = f->hold + (f->rows->wide[k] + z * slab.rows) * size;
+            memcpy(f->up ? there : here, f->up ? here : there, slab.rows * size);
         }
     }
     return !f->up || dev_write(m->call->dev, memory, offset, f->hold, bytes, m->call->err);
@@ -303,23 +320,11 @@ static bool ferry_weights(const Ferry *f)
     return true;
 }
 
-static void see_rows(Measuring *m, const MeasureShare *share)
-{
-    for (uint32_t k = share->from; k < share->to; k++) {
-        size_t rows = (size_t)measuring_rows_of(m, k);
-        if (rows > 0) {
-            m->cuts->of[k]->rows_seen += rows;
-        }
-    }
-}
-
 /* Takes the rows of a share that lie in the part. */
 static bool take_rows(Ferry *f, MeasureRows *rows)
 {
     TRY(measure_rows_find(f->m, rows, f->share));
-    TRY(ferry_rows(f) && ferry_weights(f));
-    see_rows(f->m, f->share);
-    return true;
+    return ferry_rows(f) && ferry_weights(f);
 }
 
 /* Hulls that are to be painted come back instead of their objects' rows. */
@@ -337,9 +342,7 @@ static bool paint_rows(Ferry *f, MeasureRows *rows)
 {
     f->up = true;
     TRY(ferry_ends(f));
-    TRY(measure_rows_paint(f->m, rows, f->share));
-    see_rows(f->m, f->share);
-    return true;
+    return measure_rows_paint(f->m, rows, f->share);
 }
 
 static bool move_share(Measuring *m, MeasureRows *rows, const MeasureShare *share, Doing doing)
@@ -385,11 +388,12 @@ static bool take_open(Measuring *m, DevProgram *program, const MeasureShare *sha
                                                .n_args = 10}));
     TRY(dev_read(call->dev, m->work, 0, hold, (size_t)share->size * sizeof *hold, call->err));
     for (uint32_t k = share->from; k < share->to; k++) {
-        size_t words = (size_t)measuring_words_of(m, k);
-        if (words > 0) {
-            Cut *cut = m->cuts->of[k];
-            memcpy(cut->open + cut->words_seen, hold + place[k], words * sizeof *hold);
-            cut->words_seen += words;
+        const Cut *cut = m->cuts->of[k];
+        Slab slab = measuring_words_of(m, k) > 0 ? slab_of(m, k) : (Slab){0};
+        for (size_t z = 0; z < slab.planes; z++) {
+            size_t words = cut->words / cut->rows, row = slab.first + z * slab.tall;
+            memcpy(cut->open + row * words, hold + place[k] + z * slab.rows * words,
+                   slab.rows * words * sizeof *hold);
         }
     }
     return true;
@@ -437,11 +441,6 @@ static bool fill_cut(Measuring *m, uint32_t k)
 static bool finish_last(Measuring *m)
 {
     const struct MeasureCuts *cuts = m->cuts;
-    for (uint32_t i = 0; i < cuts->n_here; i++) {
-        if (cuts->standing[cuts->here[i]] & STANDING_LAST) {
-            cuts->of[cuts->here[i]]->rows_seen = 0;
-        }
-    }
     TRY(!has_rows(m) || move_rows(m, FINISH));
     for (uint32_t i = 0; i < cuts->n_here && m->result != MEASURE_MASK; i++) {
         uint32_t k = cuts->here[i];

@@ -84,16 +84,6 @@ void measure_rows_close(const Measuring *m, MeasureRows *r)
     free(r->wide);
 }
 
-/* Rows of an object's box that lie before the part. */
-static uint64_t rows_before(const Measuring *m, uint32_t k)
-{
-    int32_t lo[3], hi[3], from[3], to[3];
-    measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
-    measuring_clipped_box(m, k, from, to);
-    uint64_t tall = (uint64_t)(hi[1] - lo[1] + 1);
-    return (uint64_t)(from[2] - lo[2]) * tall + (uint64_t)(from[1] - lo[1]);
-}
-
 bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
     PrimCall *call = m->call;
@@ -102,7 +92,7 @@ bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share)
         bool in = k >= share->from && k < share->to;
         uint64_t rows = in ? measuring_rows_of(m, k) : 0;
         r->heights[k] = (uint32_t)rows;
-        r->place[k] = rows > 0 ? (uint32_t)(r->wide[k] - rows_before(m, k)) : 0;
+        r->place[k] = rows > 0 ? (uint32_t)r->wide[k] : 0;
     }
     TRY(dev_write(call->dev, m->place, at, r->place + from, n * sizeof *r->place, call->err));
     return dev_write(call->dev, m->heights, at, r->heights + from, n * sizeof *r->heights, call->err);
@@ -149,17 +139,17 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
-    const DevArg args[] = {dev_int(call->part.y),  dev_int(call->part.z), dev_uint(m->first),
-                           dev_uint(m->n),         dev_uint(share->from), dev_uint(m->at.rows),
-                           dev_mem(m->table),      dev_mem(m->lows),      dev_mem(m->place),
-                           dev_mem(m->heights),    dev_mem(r->weights)};
+    const DevArg args[] = {dev_int(call->h),      dev_int(call->part.y), dev_int(call->part.z),
+                           dev_uint(m->first),    dev_uint(m->n),        dev_uint(share->from),
+                           dev_uint(m->at.rows),  dev_mem(m->table),     dev_mem(m->lows),
+                           dev_mem(m->place),     dev_mem(m->heights),   dev_mem(r->weights)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_weigh_rows",
                                                   .reads = true,
                                                   .groups = {share->to - share->from, 1, 1},
                                                   .group = LANES,
                                                   .args = args,
-                                                  .n_args = 11});
+                                                  .n_args = 12});
 }
 
 /* Moments to lanes from `lane` on; `real`: weighted ones. */

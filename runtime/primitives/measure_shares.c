@@ -12,17 +12,23 @@ uint64_t measuring_count_of(const Measuring *m, uint32_t k)
     return is_about(m, k) ? m->counts[k] : 0;
 }
 
-void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3])
+int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last)
 {
     const PrimCall *call = m->call;
-    const PrimPart *part = &call->part;
+    int axis = call->part.across ? 1 : m->frame.dims - 1;
+    *first = axis == 2 ? call->part.z : call->part.y;
+    *last = *first + (axis == 2 ? call->planes : call->h) - 1;
+    return axis;
+}
+
+void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3])
+{
     measuring_box(m->boxes, m->n, m->frame.dims, k, lo, hi);
     if (m->standing == NULL || !(m->wanted & STANDING_CUT)) {
         return;
     }
-    int axis = m->frame.dims - 1;
-    int first = axis == 2 ? part->z : part->y;
-    int last = first + (axis == 2 ? call->planes : call->h) - 1;
+    int32_t first, last;
+    int axis = measuring_cut_axis(m, &first, &last);
     lo[axis] = lo[axis] > first ? lo[axis] : first;
     hi[axis] = hi[axis] < last ? hi[axis] : last;
 }

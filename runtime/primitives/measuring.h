@@ -128,6 +128,8 @@ bool measuring_place(Measuring *m, const MeasureShare *share);
  * stage is not about it.  Of an object that is cut the rows and words that lie in the part. */
 typedef uint64_t MeasuringSize(const Measuring *m, uint32_t k);
 MeasuringSize measuring_count_of, measuring_rows_of, measuring_words_of;
+/* The axis that parts are cut from, where they begin along it, and where they end. */
+int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last);
 void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3]);
 /* place[k] is where object k begins, or MEASURE_NOWHERE when it has no size. */
 #define MEASURE_NOWHERE (UINT64_C(1) << 63)

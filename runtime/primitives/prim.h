@@ -18,12 +18,15 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
+ * In a loop that ends by itself the text has  #define READ_ENDED(values) : the rounds are over (program.h).
+ *
  * In place.  Inputs that ir/nodes.def marks with = may lie where the result goes: the primitive has read each
  * pixel of them, and what it computes together with it, for the last time before it writes there, in each of
  * its calls.
  *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
- * the full width, one channel at a time; where the image has a z axis, strips of whole planes.  A
+ * the full width, one channel at a time; where the image has a z axis, strips of whole planes, or of
+ * rows of all planes if the primitive says that it can have those (`across`).  A
  * primitive that can work so has `passes` in its row of the table, and is called once for each pass
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
@@ -62,6 +65,7 @@ typedef struct PrimPart {
     int y, z, c;        /* its first row and plane, and its channel */
     int h, d, channels; /* rows, planes and channels of the image */
     int rows, planes;   /* rows and planes of the longest part: scratch is for that one */
+    bool across;        /* it has rows of all planes of a volume */
     int number, parts;  /* which one of how many parts of its channel */
     int pass;           /* from 0 */
     bool first, last;   /* part of the pass */
@@ -141,7 +145,11 @@ typedef struct Primitive {
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
+    bool ahead; /* may be run for a round that is none any more: all of its kernels ask VISIT_ENDED
+                   (kernels/visit.cl), and nothing else writes */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
+    bool across; /* parts of volumes may also be rows of all planes, if `passes` says so (PrimPart.across): then
+                    raster order is not that of the parts, and stored inputs have the part's rows alone */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

@@ -245,6 +245,7 @@ const Primitive prim_compact = {.name = "compact",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
+                                .across = true,
                                 .forget = free,
                                 .programs = 1,
                                 .program = program_of};

@@ -117,4 +117,5 @@ const Primitive prim_hull = {.name = "hull",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
+                             .across = true,
                              .forget = forget};

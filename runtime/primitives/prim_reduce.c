@@ -38,6 +38,12 @@ static size_t count_before(const PrimCall *call)
     return count_blocks(call, part.h, part.c * part.d + part.z) + count_blocks(call, part.y, 1);
 }
 
+/* Of each plane, those that are in other parts, where parts have rows of all planes. */
+static size_t count_others(const PrimCall *call)
+{
+    return count_blocks(call, prim_part(call).h, 1) - count_blocks(call, call->h, 1);
+}
+
 /* Some launch has left partial results. */
 static bool is_fed(const PrimCall *call)
 {
@@ -58,14 +64,15 @@ static size_t scratch_bytes(const PrimCall *call)
 static bool run_blocks(const PrimCall *call, DevProgram *program)
 {
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(reduce_blocks(call)),
-                           dev_uint(count_before(call)), dev_mem(call->scratch)};
+                           dev_uint(count_before(call)), dev_uint(count_others(call)),
+                           dev_mem(call->scratch)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "reduce_blocks",
                                              .reads = true,
                                              .groups = count_blocks(call, call->h, call->planes),
                                              .group = visit_group(call),
                                              .args = args,
-                                             .n_args = 5});
+                                             .n_args = 6});
 }
 
 bool reduce_finish(const PrimCall *call, DevProgram *program)
@@ -110,6 +117,8 @@ const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
                                .passes = passes,
+                               .ahead = true,
+                               .across = true,
                                .programs = 1,
                                .program = program_of,
                                .grain = BLOCK_ROWS};

@@ -128,6 +128,13 @@ full_output() {
     "$@" >/dev/full
 }
 expect 5 'standard output' full_output "$PIPEC" run "$blobs" --describe
+expect 5 'standard output' full_output "$PIPEC" ops
+closed() { # the files that are opened must not become the streams
+    "$@" <&- >&- 2>&-
+}
+expect 0 '' closed "$PIPEC" run "$blobs" plate/a.tif -o closed
+check cmp closed/a_table.csv part/a_table.csv
+check "$COMPARE" same closed/a_labels.tif part/a_labels.tif
 
 # ---- interruption -----------------------------------------------------------------------
 mkdir many

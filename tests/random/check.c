@@ -25,18 +25,19 @@ static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000},
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
-    {"all", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE, NULL},
-    {"pointwise", FUSE_POINTWISE, NULL, 0, false, SHAPE_BY_DEVICE, NULL},
-    {"none", FUSE_NONE, NULL, 0, false, SHAPE_BY_DEVICE, NULL},
-    {"all in parts of 16", FUSE_ALL, NULL, 16, false, SHAPE_BY_DEVICE, NULL},
-    {"all in parts of 3", FUSE_ALL, NULL, 3, false, SHAPE_BY_DEVICE, NULL},
-    {"all under a limit", FUSE_ALL, NULL, 0, true, SHAPE_BY_DEVICE, NULL},
-    {"all as on a GPU", FUSE_ALL, NULL, 0, false, SHAPE_GPU, NULL},
-    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, SHAPE_GPU, NULL},
-    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, true, SHAPE_GPU, NULL},
-    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, SHAPE_GPU, &COMPUTES},
-    {"all where computing is dear", FUSE_ALL, NULL, 0, false, SHAPE_BY_DEVICE, &COPIES},
-#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, SHAPE_BY_DEVICE, NULL},
+    {"all", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL},
+    {"pointwise", FUSE_POINTWISE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL},
+    {"none", FUSE_NONE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL},
+    {"all in parts of 16", FUSE_ALL, NULL, 16, false, false, SHAPE_BY_DEVICE, NULL},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_BY_DEVICE, NULL},
+    {"all in parts of 3 across planes", FUSE_ALL, NULL, 3, true, false, SHAPE_BY_DEVICE, NULL},
+    {"all under a limit", FUSE_ALL, NULL, 0, false, true, SHAPE_BY_DEVICE, NULL},
+    {"all as on a GPU", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL},
+    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, false, SHAPE_GPU, NULL},
+    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, false, true, SHAPE_GPU, NULL},
+    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, &COMPUTES},
+    {"all where computing is dear", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, &COPIES},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, false, SHAPE_BY_DEVICE, NULL},
 #include "passes/passes.def"
 #undef P
 };
@@ -170,7 +171,7 @@ static uint64_t limit_of(Checking *c, const Program *program, int i)
     Err err = {0};
     both_inputs(&c->cases[i], inputs);
     bool ok = exec_plan_new(program, &target, inputs, c->cases[i].params, &whole, &err);
-    target.limit = ok && whole->peak > 1 ? whole->peak - 1 : 1;
+    target.limit = ok && whole->least > 1 ? whole->least - 1 : 1;
     if (ok && exec_plan_new(program, &target, inputs, c->cases[i].params, &cut, &err)) {
         uint64_t around = cut->peak - cut->parts->peak + 2 * target.alignment;
         uint64_t least = cut->parts->least + around;
@@ -194,6 +195,7 @@ static bool same_runs(Checking *c, const Program *program, const Variant *varian
         BothResult got = {0};
         err_clear(&err);
         c->cases[i].part_rows = variant->part_rows;
+        c->cases[i].across = variant->across;
         c->cases[i].shape = variant->shape;
         c->cases[i].limit = variant->limited ? limit_of(c, program, i) : 0;
         if (variant->limited && c->cases[i].limit == 0) {

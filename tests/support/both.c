@@ -330,7 +330,7 @@ bool both_execute(Exec *exec, const Program *program, const BothCase *in, BothRe
     *out = (BothResult){0};
     both_inputs(in, inputs);
     exec_set_shape(exec, in->shape);
-    exec_set_parts(exec, in->part_rows);
+    exec_set_parts(exec, in->part_rows, in->across);
     exec_set_limit(exec, in->limit);
     TRY(exec_bind(exec, inputs, in->params, err) && prepare(&run, program, err));
     const ExecStream stream = {.context = &run, .read = read_rows, .write = write_rows};

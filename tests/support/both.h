@@ -21,6 +21,7 @@ typedef struct BothCase {
     uint64_t limit; /* bytes that the device lets a run hold; 0: what it has */
     uint64_t elements; /* that folds of the evaluator may count; 0: any number */
     int part_rows; /* the device works on parts of so many rows or planes; 0: in one piece */
+    bool across;   /* parts of volumes are rows of all planes */
 } BothCase;
 
 /* What the pixels of an input are like; values that the element type cannot hold are saturated. */

@@ -128,6 +128,8 @@ static bool is_cut(const ExecPlan *plan)
     return cut;
 }
 
+static const char *const ACROSS[] = {"", " across planes"};
+
 static void check(Exec *exec, const Program *program, const BothCase *in, const BothResult *want,
                   const char *name)
 {
@@ -135,13 +137,13 @@ static void check(Exec *exec, const Program *program, const BothCase *in, const 
     Err err = {0};
     char why[400];
     if (!both_execute(exec, program, in, &got, &err)) {
-        fail_msg("%s, parts of %d: %s", name, in->part_rows, err.text);
+        fail_msg("%s, parts of %d%s: %s", name, in->part_rows, ACROSS[in->across], err.text);
     }
     if (!both_same(want, &got, why, sizeof why)) {
-        fail_msg("%s, parts of %d: %s", name, in->part_rows, why);
+        fail_msg("%s, parts of %d%s: %s", name, in->part_rows, ACROSS[in->across], why);
     }
     if (in->part_rows > 0 && !is_cut(exec_bound(exec))) {
-        fail_msg("%s, parts of %d: something is whole", name, in->part_rows);
+        fail_msg("%s, parts of %d%s: something is whole", name, in->part_rows, ACROSS[in->across]);
     }
     both_free(&got);
 }
@@ -168,8 +170,10 @@ static void check_scene(const Scene *scene, Device *dev)
     PassContext cx = {.fuse = FUSE_ALL, .verify = true};
     const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
     assert_true(exec_new(program, dev, &exec, &err));
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        in.part_rows = ROWS[i];
+    enum { WAYS = sizeof ROWS / sizeof *ROWS };
+    for (int i = 0; i < (e[2] > 1 ? 2 : 1) * WAYS; i++) {
+        in.part_rows = ROWS[i % WAYS];
+        in.across = i >= WAYS;
         check(exec, program, &in, &want, scene->name);
     }
     exec_free(exec);

@@ -2,7 +2,7 @@
  * px_math: accuracy against the C library in long double, equal bits on the device; borders,
  * integer division and division by constants by brute force.
  */
-#include "ir/px_math.h"
+#include "ir/px_whole.h"
 #include "runtime/device/cl.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-extern const char kernel_text_px_math[];
+extern const char kernel_text_px_math[], kernel_text_px_whole[];
 
 typedef long double Wide;
 
@@ -242,11 +242,10 @@ static void expression_text(int f, char *to, size_t size)
 
 static char *kernels_text(void)
 {
-    size_t head = strlen(kernel_text_px_math);
+    size_t head = strlen(kernel_text_px_math) + strlen(kernel_text_px_whole);
     char *text = malloc(head + FUNCTIONS * 600);
     assert_non_null(text);
-    memcpy(text, kernel_text_px_math, head);
-    char *at = text + head;
+    char *at = text + sprintf(text, "%s%s", kernel_text_px_math, kernel_text_px_whole);
     for (int f = 0; f < FUNCTIONS; f++) {
         char expression[200];
         expression_text(f, expression, sizeof expression);

@@ -172,7 +172,7 @@ static void put_frame(Sink *sink, const Program *program, int64_t at, int64_t fr
             pixels[2 * y][x] = label(frame, y, x, more);
         }
     }
-    must(write_behind_start(sink, at, 1, &behind, &err), &err);
+    must(write_behind_start(sink, at, 1, NULL, &behind, &err), &err);
     for (; rows.row < H; rows.row += rows.rows) {
         rows.rows = H - rows.row < 17 ? H - rows.row : 17;
         rows.pixels = pixels[2 * rows.row];

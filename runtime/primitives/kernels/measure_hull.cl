@@ -198,7 +198,7 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
 
 /* Sets the pixels of objects' hulls, whose first and last in each row measure_hull or measure_space.cl
  * have found: a group or several (1) an object (0), a row at a time each.  `top` and `front` are the row
- * and plane of the image where its part begins; `heights` counts the rows that lie in it. */
+ * and plane of the image where its part begins, of h rows; `heights` counts the rows that lie in it. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
 measure_paint(const uint n, const uint from, const uint capacity, const int dims,
               const int top, const int front, global const uint *lows, global const uint *place,
@@ -207,13 +207,13 @@ measure_paint(const uint n, const uint from, const uint capacity, const int dims
 {
     const size_t stride = n;
     const uint object = from + (uint)get_group_id(0), rows = heights[object];
-    const int y0 = (int)lows[stride + object] - top,
-              z0 = (dims == 3 ? (int)lows[2 * stride + object] : 0) - front;
-    const uint tall = ~lows[(1 + dims) * stride + object] - lows[stride + object] + 1;
-    const uint before = (uint)max(-z0, 0) * tall + (uint)max(-y0, 0);
+    const int y0 = max((int)lows[stride + object] - top, 0),
+              y1 = min((int)~lows[(1 + dims) * stride + object] - top, h - 1),
+              z0 = max((dims == 3 ? (int)lows[2 * stride + object] : 0) - front, 0);
+    const uint tall = (uint)max(y1 - y0 + 1, 1);
     for (uint i = (uint)get_group_id(1); i < rows; i += (uint)get_num_groups(1)) {
-        const uint row = before + i, at = place[object] + row; /* places of cut objects may wrap */
-        const size_t y = y0 + (int)(row % tall), z = plane + z0 + (int)(row / tall);
+        const uint at = place[object] + i;
+        const size_t y = y0 + (int)(i % tall), z = plane + z0 + (int)(i / tall);
         for (int x = ends[at] + (int)get_local_id(0); x <= ends[capacity + (size_t)at]; x += MEASURE_LANES) {
             mask[(z * h + y) * pitch + x] = 1;
         }

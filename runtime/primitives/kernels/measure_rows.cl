@@ -4,8 +4,7 @@
  * An object's rows (all rows of its bounding box, in all its planes) lie side by side from
  * place[object] on.  Only objects from..to of the chunk are about, and of these only those with
  * heights; `lows` holds their boxes.  `top` and `front` are the row and plane of the image where its
- * part begins; of an object that the part cuts, place[object] is such that its rows in the part are
- * where they should be (numbers wrap).
+ * part begins; of an object that the part cuts, the rows in the part alone have a place.
  *
  * The host defines MEASURE_POWERS (how many sums over rows are wanted).
  */
@@ -49,9 +48,10 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
             continue;
         }
         const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
-        const uint own_row = own_place[own_object] +
-                             (uint)(own_z - own_box.z0) * (uint)(own_box.y1 - own_box.y0 + 1) +
-                             (uint)(own_top + own_y - own_box.y0);
+        const int own_first_y = max(own_box.y0, own_top), own_first_z = max(own_box.z0, own_front);
+        const int own_tall = min(own_box.y1, own_top + own_h - 1) - own_first_y + 1;
+        const uint own_row = own_place[own_object] + (uint)(own_z - own_first_z) * (uint)own_tall +
+                             (uint)(own_top + own_y - own_first_y);
         if (own_begins) {
             atomic_min(own_ends + own_row, own_x);
         }

@@ -60,7 +60,7 @@ MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int
 /* These sums of the rows that an object has in the part: a group an object, a work-item every 32nd
  * row; [power][row].  measure_moments goes on from there. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
-measure_weigh_rows(READ_PARAMS, const int own_top, const int own_front, const uint own_first,
+measure_weigh_rows(READ_PARAMS, const int own_h, const int own_top, const int own_front, const uint own_first,
                    const uint own_n, const uint own_from, const uint own_capacity, global const ulong *own_sums,
                    global const uint *own_lows, global const uint *own_place,
                    global const uint *own_heights, global double *own_weights)
@@ -70,16 +70,13 @@ measure_weigh_rows(READ_PARAMS, const int own_top, const int own_front, const ui
     const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
     const int own_ax =
         (int)((own_sums[own_n + (size_t)own_object] + own_count / 2) / own_count);
-    const int own_tall = max(own_box.y1 - own_box.y0 + 1, 1);
-    const int own_y0 = MEASURE_SPACE ? own_box.y0 : max(own_box.y0, own_top);
-    const int own_z0 = max(own_box.z0, own_front);
+    const int own_y0 = max(own_box.y0, own_top), own_z0 = max(own_box.z0, own_front);
+    const int own_tall = max(min(own_box.y1, own_top + own_h - 1) - own_y0 + 1, 1);
     const int own_all = (int)own_heights[own_object];
-    /* Rows of the box that lie before the part. */
-    const uint own_before = (uint)(own_z0 - own_box.z0) * (uint)own_tall + (uint)(own_y0 - own_box.y0);
     for (int own_row = (int)get_local_id(0); own_row < own_all; own_row += MEASURE_LANES) {
-        const int own_y = own_y0 + (MEASURE_SPACE ? own_row % own_tall : own_row) - own_top;
-        const int own_z = own_z0 + (MEASURE_SPACE ? own_row / own_tall : 0) - own_front;
-        const uint own_at = own_place[own_object] + own_before + (uint)own_row;
+        const int own_y = own_y0 + own_row % own_tall - own_top;
+        const int own_z = own_z0 + own_row / own_tall - own_front;
+        const uint own_at = own_place[own_object] + (uint)own_row;
         MEASURE_WEIGH_ROW(own_t, own_y, own_z)
         for (int own_p = 0; own_p < 4; own_p++) {
             own_weights[own_p * (size_t)own_capacity + own_at] = own_t[own_p];

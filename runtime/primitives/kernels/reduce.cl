@@ -279,8 +279,11 @@ VISIT_INLINE void reduce_write(local double (*lanes)[REDUCE_LANES], uint number,
 /* Group g takes block g of the part, which is block own_first + g of all own_blocks.  On GPUs each work-item
  * takes a column: while it adds some rows the next ones are on their way. */
 VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_blocks, uint own_first,
-                                global double *own_partial)
+                                uint own_others, global double *own_partial)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local double own_lanes[REDUCE_QUANTITIES][REDUCE_LANES];
     const ReduceBlock own_b = reduce_block_of(own_w, own_h);
 #if VISIT_CPU_SHAPE
@@ -315,7 +318,8 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     reduce_end(&own_column, own_lanes);
 #endif
     reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
-    reduce_write(own_lanes, own_first + own_b.number, own_blocks, own_partial);
+    const uint own_before = own_first + (uint)own_b.plane * own_others;
+    reduce_write(own_lanes, own_before + own_b.number, own_blocks, own_partial);
 }
 
 #endif
@@ -326,6 +330,9 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
 VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
                                 int value)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local double lanes[1][REDUCE_LANES];
     const int q = (int)get_group_id(0), item = (int)get_local_id(0);
     const uint n = reduce_is_wanted(q) ? blocks : 0;

@@ -1,0 +1,277 @@
+/*
+ * Volumes that are cut across their planes: parts of rows of all planes.  Whatever the parts are, the bits are
+ * the evaluator's; a limit in which the planes of a halo have no room is kept, to the byte.
+ */
+#include "both.h"
+#include "pipelines.h"
+
+#include "codegen/codegen.h"
+#include "runtime/exec/parts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct Scene {
+    const char *name, *text;
+    int extent[4];
+    Elem elem;
+    int kind;
+} Scene;
+
+#define VOLUME "input image[z, y, x]\n"
+#define CHANNELS "input image[z, y, x, c]\n"
+
+static const Scene SCENES[] = {
+    {"borders",
+     VOLUME "output a = gaussian(image, 1)\noutput b = gaussian(image, 1, border = reflect)\n"
+            "output c = gaussian(image, 1, border = mirror)\noutput d = gaussian(image, 1, border = wrap)\n"
+            "output e = gaussian(image, 1, border = constant(7))\n",
+     {19, 23, 9, 1}, ELEM_U16, BOTH_NOISE},
+    {"one axis each",
+     VOLUME "output a = image[dz = 2, border = wrap] - image[dy = -3, border = reflect]\n"
+            "output b = mean(image[dz = k] for k in -2 .. 1)\noutput c = image[dy = 1, dz = -1]\n"
+            "output d = max(image[dy = k] for k in -1 .. 4)\noutput e = image[dy = -20, border = mirror]\n",
+     {19, 23, 9, 1}, ELEM_U8, BOTH_NOISE},
+    {"windows",
+     VOLUME "output a = median_filter(image, 1)\noutput b = erode(dilate(image, 2), 2)\noutput c = sobel(image)\n"
+            "output d = tophat(image, 2)\noutput e = max_project(gaussian(image, 1), z) - min_project(image, z)\n",
+     {21, 18, 8, 1}, ELEM_U8, BOTH_SMOOTH},
+    {"flat", VOLUME "output a = gaussian(image, 2) - mean(image)\n", {21, 40, 1, 1}, ELEM_U8, BOTH_NOISE},
+    {"values",
+     VOLUME "b = gaussian(image, 1)\noutput a = sum(b)\noutput c = std(b)\noutput d = min(image)\n"
+            "output e = b - mean(b)\noutput f = median(b)\noutput g = percentile(image, 30)\n"
+            "output h = image > otsu(image)\noutput s = kappa_sigma(image, 2).std\n",
+     {300, 150, 7, 1}, ELEM_F32, BOTH_SPECIAL},
+    {"rounds",
+     VOLUME "estimate = image\n"
+            "repeat 3 { estimate = estimate * gaussian(image / max(gaussian(estimate, 1), 1e-3), 1) }\n"
+            "output estimate\n",
+     {20, 30, 10, 1}, ELEM_U16, BOTH_SMOOTH},
+    {"labels",
+     VOLUME "m = gaussian(image, 0.7) > 128\noutput a = label(m)\noutput b = label(m, connectivity = 6)\n"
+            "output c = label(m, connectivity = 18)\n"
+            "output d = remove_small_objects(label(image > 160, connectivity = 6), 3)\n"
+            "output e = label_equal(image / 64)\n",
+     {35, 26, 11, 1}, ELEM_U8, BOTH_NOISE},
+    {"labels of channels",
+     CHANNELS "output a = label(image > 128, connectivity = 6)\noutput b = gaussian(image, 1)\n"
+              "output c = relabel(label(image[c = 1] > 200))\noutput d = label_equal(image / 128)\n",
+     {17, 13, 6, 3}, ELEM_U8, BOTH_NOISE},
+    {"numbers of labels",
+     VOLUME "l = label(image > 190)\noutput a = label_sum(l, image)[l]\noutput b = keep_labels(l, image > 250)\n"
+            "output c = label2rgb(l)\noutput d = centroids(l)\noutput n = count(l)\n",
+     {33, 20, 9, 1}, ELEM_U8, BOTH_NOISE},
+    {"measures",
+     VOLUME "l = label(gaussian(image, 1.5) > 128)\n"
+            "output a = measure(l, image, area, bbox, centroid, mean, min, max, std, sum, euler_number)\n"
+            "output b = measure(l, image, solidity, median, moments_central, moments_weighted, area_filled)\n"
+            "output c = hull(l)\noutput d = property(l, area)[l]\n",
+     {31, 27, 12, 1}, ELEM_U8, BOTH_SMOOTH},
+    {"measures of many",
+     VOLUME "l = label(image > 200, connectivity = 6)\n"
+            "output a = measure(l, image, area, mean, median, axis_major_length, feret_diameter_max, mass_center_z)\n"
+            "output b = measure(label(image < 230), image, area_filled, area_convex, median, centroid_weighted)\n",
+     {25, 22, 10, 1}, ELEM_U8, BOTH_NOISE},
+};
+enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
+
+typedef struct Subject {
+    Arena arena;
+    const Program *program;
+    BothCase in;
+    BothResult want;
+} Subject;
+
+static void open_subject(const Scene *scene, Subject *s)
+{
+    const char *complaints = "";
+    Err err = {0};
+    const int *e = scene->extent;
+    memset(s, 0, sizeof *s);
+    arena_init(&s->arena);
+    IrGraph *g = pipeline_graph(&s->arena, "scene.pipe", scene->text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s: %s", scene->name, complaints);
+    }
+    s->in.n_inputs = 1;
+    s->in.inputs[0] = both_image(e[0], e[1], e[2], e[3], scene->elem, 7, scene->kind);
+    if (!both_evaluate(g, &s->in, &s->want, &err)) {
+        fail_msg("%s: %s", scene->name, err.text);
+    }
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    s->program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+}
+
+static void close_subject(Subject *s)
+{
+    both_free(&s->want);
+    free((void *)(uintptr_t)s->in.inputs[0].pixels);
+    arena_free(&s->arena);
+}
+
+/* Volumes are in parts of rows, everywhere. */
+static bool is_across(const ExecPlan *plan)
+{
+    bool across = plan->parts != NULL;
+    for (int i = 0; across && i < plan->parts->n; i++) {
+        across = !plan->parts->segments[i].planes;
+    }
+    return across;
+}
+
+static void run(const Scene *scene, const Subject *s, Exec *exec)
+{
+    BothResult got = {0};
+    Err err = {0};
+    char why[400];
+    if (!both_execute(exec, s->program, &s->in, &got, &err)) {
+        fail_msg("%s, parts of %d, shape %d: %s", scene->name, s->in.part_rows, s->in.shape, err.text);
+    }
+    if (!both_same(&s->want, &got, why, sizeof why)) {
+        fail_msg("%s, parts of %d, shape %d: %s", scene->name, s->in.part_rows, s->in.shape, why);
+    }
+    if (!is_across(exec_bound(exec))) {
+        fail_msg("%s, parts of %d: some are planes", scene->name, s->in.part_rows);
+    }
+    both_free(&got);
+}
+
+static Device *open_device(uint64_t limit)
+{
+    Device *dev;
+    Err err = {0};
+    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    assert_true(dev_open(&(DevOptions){.choice = wanted != NULL ? wanted : "cpu",
+                                       .flags = getenv("PIPEC_TEST_FLAGS"),
+                                       .memory_limit = limit},
+                         &dev, &err));
+    return dev;
+}
+
+static void parts_of_rows_give_the_same_bits(void **state)
+{
+    (void)state;
+    static const struct {
+        int rows, shape;
+    } RUNS[] = {{1, SHAPE_BY_DEVICE}, {3, SHAPE_BY_DEVICE}, {8, SHAPE_BY_DEVICE},
+                {1000, SHAPE_BY_DEVICE}, {5, SHAPE_GPU}};
+    const char *only = getenv("PIPEC_TEST_CASE");
+    Device *dev = open_device(0);
+    for (int i = 0; i < SCENE_COUNT; i++) {
+        Subject s;
+        Exec *exec;
+        Err err = {0};
+        if (only != NULL && strcmp(only, SCENES[i].name) != 0) {
+            continue;
+        }
+        open_subject(&SCENES[i], &s);
+        assert_true(exec_new(s.program, dev, &exec, &err));
+        s.in.across = true;
+        for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; k++) {
+            s.in.part_rows = RUNS[k].rows;
+            s.in.shape = RUNS[k].shape;
+            run(&SCENES[i], &s, exec);
+        }
+        exec_free(exec);
+        close_subject(&s);
+    }
+    dev_close(dev);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* From the least that will do to what one piece takes: the right bits, and held is what was planned. */
+static void limits_below_a_halo_of_planes_are_kept(void **state)
+{
+    (void)state;
+    static const Scene SCENE = {"blobs",
+                                VOLUME "b = gaussian(image, 2)\noutput o = b - mean(b)\n"
+                                       "output l = label(b > otsu(b))\n",
+                                {48, 300, 24, 1}, ELEM_U16, BOTH_SMOOTH};
+    Subject s;
+    ExecInput inputs[8];
+    int across = 0;
+    open_subject(&SCENE, &s);
+    both_inputs(&s.in, inputs);
+    Device *cpu = open_device(0);
+    ExecTarget target = exec_target(cpu);
+    uint64_t least = exec_plan_least(s.program, &target, inputs, s.in.params);
+    dev_close(cpu);
+    for (uint64_t limit = least; limit < 8 << 20; limit += limit / 3) {
+        Exec *exec;
+        Err err = {0};
+        Device *dev = open_device(limit);
+        assert_true(exec_new(s.program, dev, &exec, &err));
+        BothResult got = {0};
+        char why[400];
+        if (!both_execute(exec, s.program, &s.in, &got, &err) ||
+            !both_same(&s.want, &got, why, sizeof why)) {
+            fail_msg("under %llu bytes: %s%s", (unsigned long long)limit, err.text, why);
+        }
+        assert_int_equal(dev_held(dev), exec_bound(exec)->peak);
+        assert_true(dev_peak(dev) <= limit);
+        across += is_across(exec_bound(exec));
+        both_free(&got);
+        exec_free(exec);
+        dev_close(dev);
+    }
+    assert_true(across >= 2);
+    close_subject(&s);
+}
+
+/* A pipeline, and memory in which its planes do not fit. */
+typedef struct Need {
+    const char *text;
+    int extent[3], mebibytes;
+} Need;
+
+static const Need NEEDS[] = {
+    {VOLUME "output a = gaussian(image, 2)\n", {20000, 20000, 100}, 1024},
+    {VOLUME "output a = label(gaussian(image, 2) > otsu(gaussian(image, 2)))\n", {20000, 20000, 100}, 2048},
+    {VOLUME "b = gaussian(image, 2)\noutput o = b - mean(b)\noutput l = label(b > otsu(b))\n",
+     {4000, 4000, 100}, 256},
+};
+
+static void planes_need_not_fit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++) {
+        const Need *need = &NEEDS[i];
+        const char *complaints = "";
+        Arena arena;
+        Err err = {0};
+        arena_init(&arena);
+        IrGraph *g = pipeline_graph(&arena, "need.pipe", need->text, &complaints);
+        if (g == NULL) {
+            fail_msg("%s: %s", need->text, complaints);
+        }
+        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+        const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef");
+        ExecInput input = {.extent = {need->extent[0], need->extent[1], need->extent[2], 1}, .elem = ELEM_U16};
+        ExecTarget target = exec_target(NULL);
+        ExecPlan *plan = NULL;
+        target.limit = (uint64_t)need->mebibytes << 20;
+        if (!exec_plan_new(program, &target, &input, NULL, &plan, &err)) {
+            fail_msg("%s: %s", need->text, err.text);
+        }
+        assert_true(plan->peak <= target.limit);
+        assert_true(is_across(plan));
+        exec_plan_free(plan);
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_rows_give_the_same_bits),
+        cmocka_unit_test(limits_below_a_halo_of_planes_are_kept),
+        cmocka_unit_test(planes_need_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
