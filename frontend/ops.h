@@ -34,7 +34,8 @@ typedef enum OpType {
     OP_WORD = 16384,     /* word: a bare word, such as a property or a method */
     OP_AXIS = 32768,     /* axis: x, y or z */
     OP_RECORD = 65536,
-    OP_TYPES = 17
+    OP_AREA = 131072,    /* area: a number of pixels may be written as an area, or a volume in 3-D */
+    OP_TYPES = 18
 } OpType;
 
 typedef struct OpParam {
