@@ -297,6 +297,25 @@ static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Sp
     return false;
 }
 
+/* What counts pixels may have the unit of the space that these fill. */
+static bool check_area(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+{
+    if ((p->types & OP_AREA) == 0 || v.unit == NULL) {
+        return true;
+    }
+    bool solid = strchr(el_axes(el, el_grid_of(el, call->arg[0])), 'z') != NULL;
+    const char *right = solid ? "um3" : "um2";
+    if (strcmp(v.unit, right) == 0) {
+        return true;
+    }
+    const char *what = strcmp(v.unit, "um") == 0    ? "a length"
+                       : strcmp(v.unit, "um2") == 0 ? "an area"
+                                                    : "a volume";
+    Diag *d = el_error(el, NOT_AN_AREA, at, p->name, v.unit, what);
+    diag_help(el->diags, d, "write how many pixels, or %s: %s", solid ? "a volume" : "an area", right);
+    return false;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -326,7 +345,7 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (v->kind != VAL_NUMBER || el_is_truth(el, *v)) {
         return true;
     }
-    if (!check_range(el, call, p, *v, at)) {
+    if (!check_range(el, call, p, *v, at) || !check_area(el, call, p, *v, at)) {
         return false;
     }
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
@@ -373,6 +392,47 @@ static int find_param(const Op *op, const char *name)
     return -1;
 }
 
+/* What others call arguments. */
+static const struct {
+    const char *theirs, *ours, *how;
+} PEER_ARGUMENTS[] = {
+    {"mode", "border", "nearest, reflect, mirror, wrap or constant(0)"},
+    {"cval", "border", "constant(0)"},
+    {"selem", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"structure", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"size", "radius", "that of a box, 1 for 3 x 3 pixels"},
+    {"footprint", "radius", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"radius_x", "radius", "one number, or a list with one for each axis, x last"},
+    {"radius_y", "radius", "one number, or a list with one for each axis, x last"},
+    {"radius_z", "radius", "one number, or a list with one for each axis, x last"},
+    {"sigma_x", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sigma_y", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sigma_z", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sampling", "spacing", "one number, or a list with one for each axis, x last"},
+    {"min_size", "size", "objects with fewer pixels go"},
+    {"area_threshold", "size", "holes with fewer pixels go"},
+    {"low_sigma", "low", "a number, or a list with one for each axis"},
+    {"high_sigma", "high", "a number, or a list with one for each axis"},
+    {"order", "interpolation", "nearest is their 0, linear their 1"},
+    {"watershed_line", "line", "true or false"},
+    {"buffer_size", "buffer", "a number of pixels"},
+    {"iterations", "footprint", "a larger one, or repeat 3 { mask = erode(mask) }"},
+};
+
+/* The argument that others call by this name, with how to write it; NULL: there is none. */
+static const char *peer_argument(Elab *el, const Op *op, const char *name)
+{
+    for (size_t i = 0; i < sizeof PEER_ARGUMENTS / sizeof *PEER_ARGUMENTS; i++) {
+        bool meant = strcmp(PEER_ARGUMENTS[i].theirs, name) == 0;
+        for (int k = 0; meant && k < op->n_params; k++) {
+            if (strcmp(op->param[k].name, PEER_ARGUMENTS[i].ours) == 0) {
+                return arena_printf(el->arena, "here it is `%s`: %s", PEER_ARGUMENTS[i].ours, PEER_ARGUMENTS[i].how);
+            }
+        }
+    }
+    return NULL;
+}
+
 static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
 {
     const char *names[OP_MAX_PARAMS];
@@ -389,9 +449,12 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
             return;
         }
     }
+    const char *peer = peer_argument(el, op, arg->name);
     const char *near = fe_nearest(arg->name, names, op->n_params);
     Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
-    if (near != NULL) {
+    if (peer != NULL) {
+        diag_help(el->diags, d, "%s", peer);
+    } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
         diag_help(el->diags, d, "its arguments are %s", s.n > 0 ? s.at : "none");

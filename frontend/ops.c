@@ -61,6 +61,7 @@ static const struct {
     {"word", "a word"},
     {"axis", "an axis"},
     {"record", "a record"},
+    {"area", "an area"},
     {"length", "a length"},
 };
 
