@@ -198,8 +198,9 @@ bool file_make_folder(const char *path, Err *err)
         }
         part[i] = '\0';
         /* Another process may make the same folder at the same time, hence no test before. */
-        if (mkdir(part, 0777) != 0 && !is_folder(part)) {
-            int error = errno == EEXIST ? ENOTDIR : errno;
+        int error = mkdir(part, 0777) == 0 ? 0 : errno;
+        if (error != 0 && !is_folder(part)) {
+            error = error == EEXIST ? ENOTDIR : error;
             return file_err_set(err, CODE_OUTPUT, "make the folder", path, error);
         }
         part[i] = path[i];

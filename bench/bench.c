@@ -1,13 +1,16 @@
 /*
  * bench: how long the device works for a pipeline whose input is already there.
  *
- *     build/bench [--device NAME] [--runs N] [--only NAME] [--divide N] [--verbose]   (from the sources)
+ *     build/bench [--device NAME] [--runs N] [--only NAME] [--divide N] [--wall] [--verbose]   (from the sources)
  *
  * Each case of cases.def is compiled from bench/cases, checked against the evaluator on a small
  * image, then run N times on its full size.  Reported is the median time from the first kernel's
  * beginning to the last one's end, by the device's own clock; bytes are the compulsory ones (each
  * input read once, each output written once) and their rate as a share of a device copy measured
  * in the same run.
+ *
+ * With --wall it is the host's clock, from asking for the run until it is done, and the device keeps no times,
+ * which make the gaps between kernels longer.
  *
  * With --hand FOLDER every case's input (one plane of it) and results are left in FOLDER, a line with
  * the time says so, and the next case waits for a line: bench/peers.py does the same work meanwhile.
@@ -22,6 +25,7 @@
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "runtime/exec/exec.h"
+#include "runtime/host/stopwatch.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -233,28 +237,52 @@ static bool upload(Exec *exec, const Case *c, int w, int h, const void *plane, E
     return true;
 }
 
-static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane,
-                      int runs, double *median, int *launches, double *busy, Err *err)
+typedef struct Wanted {
+    int runs, divide;
+    bool verbose, check;
+    bool wall;        /* by the host's clock, for which no events are kept */
+    const char *hand; /* folder for input and results; NULL: nobody asks for them */
+} Wanted;
+
+/* Milliseconds of one run, from when it is asked for until the device has done it. */
+static bool time_wall(Exec *exec, double *took, Err *err)
 {
-    double times[101], work[101];
+    uint64_t begin = stopwatch_now();
+    TRY(exec_run(exec, err));
+    *took = (double)(stopwatch_now() - begin) * 1e-6;
+    return true;
+}
+
+/* By the device's clock: from the first kernel's beginning to the last one's end, and all of them alone. */
+static bool time_events(Exec *exec, Device *dev, double *took, double *busy, int *launches, Err *err)
+{
     const DevEvent *events;
     int n;
+    TRY(dev_events(dev, &events, &n, err)); /* forget what was before */
+    TRY(exec_run(exec, err) && dev_finish(dev, err));
+    TRY(dev_events(dev, &events, &n, err));
+    uint64_t begin = UINT64_MAX, end = 0, sum = 0;
+    for (int k = 0; k < n; k++) {
+        begin = events[k].begin_ns < begin ? events[k].begin_ns : begin;
+        end = events[k].end_ns > end ? events[k].end_ns : end;
+        sum += events[k].end_ns - events[k].begin_ns;
+    }
+    *took = n > 0 ? (double)(end - begin) * 1e-6 : 0;
+    *busy = (double)sum * 1e-6;
+    *launches = n;
+    return true;
+}
+
+static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane,
+                      const Wanted *wanted, double *median, int *launches, double *busy, Err *err)
+{
+    double times[101], work[101] = {0};
+    int runs = wanted->runs;
     for (int i = 0; i < runs + 1 && i < 101; i++) {
         TRY(i == 0 || exec_keeps(exec, 0) || upload(exec, c, w, h, plane, err));
         TRY(dev_finish(dev, err));
-        TRY(dev_events(dev, &events, &n, err)); /* forget what was before */
-        TRY(exec_run(exec, err));
-        TRY(dev_finish(dev, err));
-        TRY(dev_events(dev, &events, &n, err));
-        uint64_t begin = UINT64_MAX, end = 0, sum = 0;
-        for (int k = 0; k < n; k++) {
-            begin = events[k].begin_ns < begin ? events[k].begin_ns : begin;
-            end = events[k].end_ns > end ? events[k].end_ns : end;
-            sum += events[k].end_ns - events[k].begin_ns;
-        }
-        times[i] = n > 0 ? (double)(end - begin) * 1e-6 : 0;
-        work[i] = (double)sum * 1e-6;
-        *launches = n;
+        TRY(wanted->wall ? time_wall(exec, &times[i], err)
+                         : time_events(exec, dev, &times[i], &work[i], launches, err));
     }
     qsort(times + 1, (size_t)runs, sizeof *times, by_value); /* the first run warms up */
     qsort(work + 1, (size_t)runs, sizeof *work, by_value);
@@ -280,12 +308,6 @@ static bool print_kernels(Device *dev, Exec *exec, Err *err)
     }
     return true;
 }
-
-typedef struct Wanted {
-    int runs, divide;
-    bool verbose, check;
-    const char *hand; /* folder for input and results; NULL: nobody asks for them */
-} Wanted;
 
 static bool hand_over(const char *folder, const Case *c, int w, int h, const void *plane,
                       const Program *program, Exec *exec, Err *err)
@@ -320,7 +342,7 @@ static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double co
     ok = ok && upload(exec, c, w, h, plane, err);
     double busy = 0;
     int launches = 0;
-    ok = ok && time_runs(exec, dev, c, w, h, plane, wanted->runs, median, &launches, &busy, err);
+    ok = ok && time_runs(exec, dev, c, w, h, plane, wanted, median, &launches, &busy, err);
     if (ok) {
         double pixels = (double)w * h * c->d;
         double bytes = pixels * ((double)elem_size(c->elem) + c->out_bytes);
@@ -394,6 +416,8 @@ static bool read_options(int argc, char **argv, Wanted *wanted, DevOptions *opti
             wanted->verbose = true;
         } else if (strcmp(argv[i], "--no-check") == 0) {
             wanted->check = false;
+        } else if (strcmp(argv[i], "--wall") == 0) {
+            wanted->wall = true;
         } else if (i + 1 == argc || !read_option(wanted, options, only, argv[i], argv[i + 1])) {
             return false;
         } else {
@@ -437,19 +461,24 @@ int main(int argc, char **argv)
 {
     const char *only = NULL;
     Wanted wanted = {.runs = 9, .divide = 1, .check = true};
-    DevOptions options = {.profile = true};
+    DevOptions options = {0};
     if (!read_options(argc, argv, &wanted, &options, &only)) {
         fprintf(stderr, "bench [--device NAME] [--runs N] [--only CASE] [--divide N] [--verbose] "
-                        "[--no-check] [--dump DIR] [--load DIR] [--hand DIR]\n");
+                        "[--wall] [--no-check] [--dump DIR] [--load DIR] [--hand DIR]\n");
         return 2;
     }
     Err err = {0};
     Device *dev = NULL;
-    if (!dev_open(&options, &dev, &err)) {
-        fprintf(stderr, "bench: %s\n", err.text);
-        return err.code;
+    double copy = 0;
+    for (int i = 0; i < 1 + wanted.wall; i++) { /* a copy is timed by the device in any case */
+        dev_close(dev);
+        options.profile = i == 0;
+        if (!dev_open(&options, &dev, &err)) {
+            fprintf(stderr, "bench: %s\n", err.text);
+            return err.code;
+        }
+        copy = i == 0 ? copy_rate(dev) : copy;
     }
-    double copy = copy_rate(dev);
     printf("device %s, driver %s; copy %.0f GB/s\n", dev_info(dev)->name, dev_info(dev)->driver,
            copy * 1e-9);
     printf("%-22s %8s %s %10s %10s %8s %8s %8s %5s\n", "case", "size", "type", "ms", "busy ms",

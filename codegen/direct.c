@@ -196,9 +196,8 @@ static void turn_loops(const char *name, const char *args, Str *out)
 
 static void begin_kernel(CgKernel *k, Str *out)
 {
-    cg_signature(k, out);
+    cg_open_kernel(k, out);
     str_addf(out,
-             "{\n"
              "    const int x0 = %s(int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"
              "    const int y0 = rows_from + (int)get_group_id(1) * strip;\n"
              "    const int end = min(y0 + strip, rows_to);\n"
@@ -285,8 +284,8 @@ void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
                     node->name);
         }
     }
-    cg_signature(k, out);
-    str_addf(out, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", body.at);
+    cg_open_kernel(k, out);
+    str_addf(out, "    if (get_global_id(0) == 0) {\n%s    }\n}\n", body.at);
 }
 
 /* ---- readers ------------------------------------------------------------------------------- */
@@ -372,6 +371,10 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
         }
     }
     cg_functions(k, out);
+    if (k->ended > 0) {
+        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
+        str_addf(out, "#define READ_ENDED(values) (RUNS_AHEAD && values[%d] == 1)\n", k->ended);
+    }
     reader_macro(k, "READ_PARAMS", true, out);
     reader_macro(k, "READ_ARGS", false, out);
     str_add(out, functions.at);

@@ -264,9 +264,9 @@ static void steps(const Program *p, Str *out)
         field_text(out, "text", s->text);
         str_addf(out,
                  " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .plain = %s, .value = %d, "
-                 ".of_value = %d, .at_most = %d,",
+                 ".of_value = %d, .at_most = %d, .ended = %d,",
                  s->kernel, s->grid, truth(s->march_z), truth(s->boxed), truth(s->plain), s->value, s->of_value,
-                 s->at_most);
+                 s->at_most, s->ended);
         array_field(out, i, "args", s->n_args);
         array_field(out, i, "reads", s->n_reads);
         array_field(out, i, "uses", s->n_uses);

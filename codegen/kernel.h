@@ -42,6 +42,7 @@ typedef struct CgKernel {
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
     bool boxed;                /* it reads at computed places: see ProgStep */
+    int ended;                 /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
 } CgKernel;
 
 /* Names of parameters, declared when first asked for. */
@@ -53,6 +54,8 @@ const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 /* A macro for a host expression that shapes the code: literal text when it is constant. */
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
+/* How many columns a work-item holds in arrays: where it is not constant or too many, a run checks it. */
+void cg_define_reach(CgKernel *k, IrExpr host, const char *name);
 /* A table of weights of type `elem` for an index expression over n loops: name of the array.  Tables that
  * differ only in the numbers of their indices are one. */
 typedef struct CgLoop CgLoop;
@@ -80,8 +83,8 @@ const char *cg_minus(Arena *arena, const char *from, const char *by);
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
 void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
-/* "kernel void name(params)\n" or the two macros of a reader. */
-void cg_signature(CgKernel *k, Str *out);
+/* The kernel's beginning up to its first statement; nothing more may become a parameter. */
+void cg_open_kernel(CgKernel *k, Str *out);
 /* The parameters so far, as they are declared, behind text that ends in this column. */
 void cg_declarations(CgKernel *k, size_t column, Str *out);
 

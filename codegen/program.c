@@ -223,6 +223,20 @@ static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
     *found = *found || ir_expr(g, e)->op == IR_X_READAT;
 }
 
+/* Of the innermost loop that is open. */
+static int ended_slot(const Build *b)
+{
+    int depth = 0;
+    for (int s = b->steps.n - 1; s >= 0; s--) {
+        const ProgStep *step = &b->steps.at[s];
+        if (step->kind == STEP_LOOP && depth == 0) {
+            return step->ended;
+        }
+        depth += (step->kind == STEP_END) - (step->kind == STEP_LOOP);
+    }
+    return 0;
+}
+
 static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
 {
     IrId first = step->stages.at[0];
@@ -235,7 +249,8 @@ static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
             }
         }
     }
-    return (CgKernel){.boxed = places,
+    return (CgKernel){.ended = ended_slot(b),
+                      .boxed = places,
                       .cg = &b->cg,
                       .g = b->g,
                       .arena = b->arena,
@@ -501,7 +516,8 @@ static void primitive_step(Build *b, const IrStep *step)
 /* One work-item that puts expressions into slots of values. */
 static void values_step(Build *b, const char *name, const int *slots, const IrExpr *exprs, int n)
 {
-    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name};
+    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name,
+                  .ended = ended_slot(b)};
     Str body, lines;
     str_init(&body, b->arena);
     str_init(&lines, b->arena);
@@ -512,8 +528,8 @@ static void values_step(Build *b, const char *name, const int *slots, const IrEx
     for (int i = 0; i < n; i++) {
         cg_line(&cx, "values[%d] = %s;", slots[i], cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64)));
     }
-    cg_signature(&k, &body);
-    str_addf(&body, "{\n    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
+    cg_open_kernel(&k, &body);
+    str_addf(&body, "    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
     ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
                     .value = -1, .of_value = -1};
     out.kernel = add_kernel(b, &k, &body, "");
@@ -542,6 +558,13 @@ static void start_counts(Build *b, int id)
     }
 }
 
+/* Where the watched value is in any case; -1: it is computed before the round ends. */
+static int watched_slot(const Build *b, const IrLoop *loop)
+{
+    const IrExprNode *e = ir_expr(b->g, loop->until);
+    return e->op == IR_X_VALUE ? b->cg.slot[e->node] + (int)e->num : -1;
+}
+
 static void loop_step(Build *b, int id)
 {
     start_counts(b, id);
@@ -554,14 +577,14 @@ static void loop_step(Build *b, int id)
     out.exprs = loop->count != 0 ? count : none;
     out.n_exprs = 1;
     out.at_most = count[0];
-    out.value = loop->until != 0 ? b->program->n_values++ : -1;
+    out.value = -1;
+    if (loop->until != 0) {
+        int there = watched_slot(b, loop);
+        out.value = there >= 0 ? there : b->program->n_values++;
+        out.ended = b->program->n_values;
+        b->program->n_values += PROG_LOOP_SLOTS;
+    }
     vec_push(b->arena, &b->steps, out);
-}
-
-/* The watched value is computed by one more work-item before the round ends. */
-static void watch_step(Build *b, const IrLoop *loop, int slot)
-{
-    values_step(b, arena_printf(b->arena, "until_%d", slot), &slot, &loop->until, 1);
 }
 
 static void end_step(Build *b, int id)
@@ -573,8 +596,9 @@ static void end_step(Build *b, int id)
         depth -= b->steps.at[begin].kind == STEP_LOOP;
         begin--;
     }
-    if (loop->until != 0) {
-        watch_step(b, loop, b->steps.at[begin].value);
+    if (loop->until != 0 && watched_slot(b, loop) < 0) {
+        int slot = b->steps.at[begin].value;
+        values_step(b, arena_printf(b->arena, "until_%d", slot), &slot, &loop->until, 1);
     }
     ProgCarry *carries = arena_array(b->arena, ProgCarry, 2 * loop->carries.n + 1);
     int n = 0;

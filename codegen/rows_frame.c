@@ -171,8 +171,7 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     if (shares(r)) {
         str_add(out, "#ifdef TILE_ROW_START\n#undef ROW_START\n#define ROW_START TILE_ROW_START\n#endif\n");
     }
-    cg_signature(k, out);
-    str_add(out, "{\n");
+    cg_open_kernel(k, out);
     cg_write_place(k, r->step, shares(r), out);
     str_add(out, planes.at);
     str_add(out, by_products.at);

@@ -184,12 +184,20 @@ static void print_whole(const ExecPlan *plan, IrOrder order, double pixels, cons
     print_buffers(plan, pixels);
     printf("\npeak   ");
     print_bytes(plan->peak, pixels);
-    if (plan->peak == plan->load) {
+    bool beside = plan->least < plan->peak;
+    if (plan->peak == plan->load && beside) {
+        puts("  minimal where kernels write beside what they read");
+    } else if (plan->peak == plan->load) {
         puts(order == IR_ORDER_BEST ? "  minimal, and no order of steps has less in images at once"
                                     : "  minimal for this order of steps, the best of those looked at");
     } else {
         printf("  at most %.1f %% above the minimum\n",
                100.0 * ((double)plan->peak / (double)plan->load - 1));
+    }
+    if (beside) {
+        printf("least  ");
+        print_bytes(plan->least, pixels);
+        puts("  where they write onto images that die, as they do when memory is short");
     }
     if (memory != NULL) {
         printf("fits into %s in one piece\n", memory);

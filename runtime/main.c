@@ -6,6 +6,7 @@
 #include "batch/batch.h"
 #include "describe.h"
 #include "host/signals.h"
+#include "host/streams.h"
 
 static int run(const Program *program, const Options *options, const RtHooks *hooks)
 {
@@ -28,6 +29,7 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
 {
     Err err = {0};
     Options options;
+    streams_open();
     bool ok = options_parse(program, argc, argv, &options, &err);
     if (ok && options.check && (hooks == NULL || hooks->check == NULL)) {
         ok = err_set(&err, CODE_USAGE, "--check needs the compiler: pipec run %s.pipe --check ...",
@@ -39,8 +41,7 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     } else {
         fprintf(stderr, "%s: %s\n", options.command, err.text);
     }
-    if (fflush(stdout) != 0 && code == CODE_OK) {
-        fprintf(stderr, "%s: cannot write to the standard output\n", options.command);
+    if (code == CODE_OK && !streams_flush(options.command)) {
         code = CODE_OUTPUT;
     }
     options_free(&options);

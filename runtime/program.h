@@ -17,7 +17,8 @@
  *     pitch and a first column of its own.
  *   - Whole-image values live in one small buffer of doubles, `values`.
  *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows;
- *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions.
+ *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions,
+ *     RUNS_AHEAD 1 where rounds of loops may be enqueued that are none any more.
  */
 #ifndef RUNTIME_PROGRAM_H
 #define RUNTIME_PROGRAM_H
@@ -125,12 +126,16 @@ typedef enum DefineKind {
     DEF_INT,   /* #define NAME 8 */
     DEF_FLOAT, /* #define NAME 0x1.8p+1f */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
+    DEF_REACH, /* as DEF_INT, but at most PROG_MAX_REACH */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
                  running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
                  off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
 } DefineKind;
 
-enum { PROG_TABLE_INDICES = 8 }; /* as many as a comprehension has */
+enum {
+    PROG_TABLE_INDICES = 8, /* as many as a comprehension has */
+    PROG_MAX_REACH = 1 << 16 /* columns that a work-item holds beside its own: more is more than its stack */
+};
 
 typedef struct ProgDefine {
     DefineKind kind;
@@ -184,7 +189,8 @@ typedef enum StepKind {
     STEP_LAUNCH,   /* a generated kernel over `grid` */
     STEP_PRIMITIVE,/* a hand-written primitive */
     STEP_LOOP,     /* begin: exprs[0] = rounds; or -1: until the slot `value` keeps its value from
-                      one round to the next, at most `at_most` (a host expression) rounds */
+                      one round to the next, at most `at_most` (a host expression) rounds; slots from
+                      `ended` on are the loop's own */
     STEP_END,      /* end of the innermost loop: carries[] are applied */
 } StepKind;
 
@@ -210,6 +216,17 @@ typedef struct ProgRead {
     int at[3];        /* along x, y, z: host expressions for host_range; -1: anywhere */
     ProgBorder border;
 } ProgRead;
+
+/*
+ * What a loop that ends by itself knows on the device: PROG_ENDED is 1 once its rounds are over.  The host may
+ * have enqueued one more by then (RUNS_AHEAD in front of a text); its kernels find that and do nothing.
+ */
+enum {
+    PROG_ENDED,
+    PROG_BEFORE, /* the watched value of the round before */
+    PROG_TOLD,   /* PROG_ENDED after the last round with an even number, and with an odd one */
+    PROG_LOOP_SLOTS = PROG_TOLD + 2
+};
 
 typedef struct ProgCarry {
     bool is_value;
@@ -244,6 +261,7 @@ typedef struct ProgStep {
     bool plain;            /* PRIMITIVE: its inputs are pixels as they are stored, not computed ones */
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
     int at_most;           /* LOOP */
+    int ended;             /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */
     const ProgCarry *carries; /* END */
     int n_carries;
     double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */

@@ -1,13 +1,13 @@
 /*
  * exec: the executor: one arena, slices of it for buffers, steps in order on one queue.
  *
- * Nothing waits for the device between steps except where the host must know a value: a loop that
- * runs until a value is stable, and primitives that count.
+ * Nothing waits for the device between steps except where the host must know a value: primitives that count,
+ * and loops that end by themselves where the host cannot run ahead (exec_loop.c).
  */
 #include "exec_state.h"
 
 #include "../host/convert.h"
-#include "exec_carry.h"
+#include "exec_loop.h"
 #include "parts_run.h"
 
 #include <math.h>
@@ -33,10 +33,11 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
         exec->programs = calloc(steps, sizeof *exec->programs);
+        exec->ends = calloc(steps, sizeof *exec->ends);
     }
     if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place ||
         !exec->scratch || !exec->values || !exec->counts || !exec->tables ||
-        !exec->programs) {
+        !exec->programs || !exec->ends) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
     }
@@ -101,6 +102,9 @@ void exec_free(Exec *exec)
     }
     free(exec->bound);
     staging_free(exec->staging);
+    if (exec->told) {
+        dev_host_free(exec->dev, exec->told);
+    }
     free(exec->params);
     free(exec->planned);
     free(exec->mem);
@@ -110,6 +114,7 @@ void exec_free(Exec *exec)
     free(exec->counts);
     free(exec->tables);
     free(exec->programs);
+    free(exec->ends);
     free(exec);
 }
 
@@ -379,33 +384,10 @@ static bool run_primitive(Exec *exec, int s, Err *err)
     return prim_find(step->primitive)->run(&call);
 }
 
-static bool run_steps(Exec *exec, int from, int to, Err *err);
-
-static bool run_loop(Exec *exec, int s, Err *err)
-{
-    const ProgStep *step = &exec->program->steps[s];
-    int end = exec->plan->steps[s].end;
-    bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
-    double before = NAN, now = NAN;
-    for (int round = 0; round < exec->plan->steps[s].rounds; round++) {
-        TRY(run_steps(exec, s + 1, end, err));
-        TRY(exec_carry(exec->program, exec->dev, s, end, exec->mem, exec->values_mem, err));
-        if (watch) { /* after all else of the round: the host waits for it */
-            TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->value * sizeof now, &now,
-                         sizeof now, err));
-        }
-        if (watch && now == before) {
-            break;
-        }
-        before = now;
-    }
-    return true;
-}
-
-static bool run_steps(Exec *exec, int from, int to, Err *err)
+bool exec_steps(Exec *exec, int from, int to, Err *err)
 {
     static bool (*const runs[])(Exec *, int, Err *) = {
-        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = run_loop};
+        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
     for (int s = from; s < to; s++) {
         StepKind kind = exec->program->steps[s].kind;
         TRY(!exec_stopped(exec, err));
@@ -504,7 +486,7 @@ bool exec_run(Exec *exec, Err *err)
         exec->place[i] = exec_place_all(exec->plan, i);
     }
     TRY(exec_write_counts(exec, err));
-    TRY(run_steps(exec, 0, program->n_steps, err));
+    TRY(exec_steps(exec, 0, program->n_steps, err));
     TRY(dev_finish(exec->dev, err));
     exec->ran = true;
     return true;

@@ -22,6 +22,20 @@ typedef struct Exchange {
     DevMem **given; /* by member: its new memory */
 } Exchange;
 
+static bool ends_by_itself(const ProgStep *loop)
+{
+    return loop->ended > 0;
+}
+
+static int count_values(const ProgStep *end)
+{
+    int n = 0;
+    for (int i = 0; i < end->n_carries; i++) {
+        n += end->carries[i].is_value;
+    }
+    return n;
+}
+
 static bool written_between(const Program *program, int from, int to, int buffer)
 {
     for (int s = from; s < to; s++) {
@@ -64,6 +78,20 @@ static DevMem *left_over(Exchange *x)
     return NULL;
 }
 
+bool exec_carry_exchanges(const Program *program, int loop, int end)
+{
+    const ProgStep *step = &program->steps[end];
+    bool all = true;
+    for (int i = 0; i < step->n_carries; i++) {
+        const ProgCarry *c = &step->carries[i];
+        all = all && (c->is_value || written_between(program, loop, end + 1, c->next));
+        for (int k = 0; k < i; k++) {
+            all = all && (c->is_value || step->carries[k].is_value || step->carries[k].next != c->next);
+        }
+    }
+    return all;
+}
+
 /* Takes over memory where the next value is computed in the loop and nobody else has taken it. */
 static bool exchange(const Program *program, Device *dev, int loop, int end, Exchange *x, Err *err)
 {
@@ -94,12 +122,14 @@ static bool exchange(const Program *program, Device *dev, int loop, int end, Exc
     return true;
 }
 
-static bool carry_images(const Program *program, Device *dev, int loop, int end, size_t n_images,
-                         DevMem **mem, Err *err)
+bool exec_carry_images(const Program *program, Device *dev, int loop, int end, DevMem **mem, Err *err)
 {
     const ProgStep *step = &program->steps[end];
-    size_t count = 2 * n_images;
+    size_t n_images = (size_t)(step->n_carries - count_values(step)), count = 2 * n_images;
     Exchange x = {0};
+    if (n_images == 0) {
+        return true;
+    }
     x.buffer = calloc(count, sizeof *x.buffer);
     x.next = calloc(count, sizeof *x.next);
     x.old = calloc(count, sizeof *x.old);
@@ -132,25 +162,49 @@ static bool carry_images(const Program *program, Device *dev, int loop, int end,
     return ok;
 }
 
-/* One work-item that reads all values before it writes any; bits are copied, not numbers. */
-static char *values_text(const ProgStep *step)
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* The value that is watched is compared with what it was, and the rounds may be over. */
+static void watch_text(const ProgStep *loop, FILE *out)
+{
+    const int ended = loop->ended + PROG_ENDED, before = loop->ended + PROG_BEFORE;
+    fprintf(out,
+            "        values[%d] = as_double(now) == as_double(values[%d]) ? as_ulong(1.0) : 0;\n"
+            "        values[%d] = now;\n",
+            ended, before, before);
+}
+
+/* One work-item that reads all values before it writes any; bits are copied, not numbers.  After the last
+ * round nothing changes any more. */
+static char *values_text(const ProgStep *loop, const ProgStep *end)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
+    bool watch = ends_by_itself(loop);
     if (!out) {
         return NULL;
     }
-    fputs("kernel void carry(global ulong *values)\n{\n", out);
-    for (int i = 0; i < step->n_carries; i++) {
-        if (step->carries[i].is_value) {
-            fprintf(out, "    const ulong next%d = values[%d];\n", i, step->carries[i].next);
+    fputs(watch ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", out);
+    fputs("kernel void carry(global ulong *values, int round)\n{\n", out);
+    for (int i = 0; i < end->n_carries; i++) {
+        if (end->carries[i].is_value) {
+            fprintf(out, "    const ulong next%d = values[%d];\n", i, end->carries[i].next);
         }
     }
-    for (int i = 0; i < step->n_carries; i++) {
-        if (step->carries[i].is_value) {
-            fprintf(out, "    values[%d] = next%d;\n", step->carries[i].carry, i);
+    if (watch) {
+        fprintf(out, "    const ulong now = values[%d];\n    if (as_double(values[%d]) != 1) {\n",
+                loop->value, loop->ended + PROG_ENDED);
+    }
+    for (int i = 0; i < end->n_carries; i++) {
+        if (end->carries[i].is_value) {
+            fprintf(out, "    values[%d] = next%d;\n", end->carries[i].carry, i);
         }
+    }
+    if (watch) {
+        watch_text(loop, out);
+        fprintf(out, "    }\n    values[%d + round %% 2] = values[%d];\n", loop->ended + PROG_TOLD,
+                loop->ended + PROG_ENDED);
     }
     fputs("}\n", out);
     if (fclose(out) != 0) {
@@ -160,37 +214,33 @@ static char *values_text(const ProgStep *step)
     return text;
 }
 
-bool exec_carry_values(const ProgStep *step, Device *dev, DevMem *values, Err *err)
+static bool make_kernel(const ProgStep *loop, const ProgStep *end, Device *dev, DevKernel **kernel, Err *err)
 {
-    static const size_t one[3] = {1, 1, 1};
-    int n = 0;
-    for (int i = 0; i < step->n_carries; i++) {
-        n += step->carries[i].is_value;
-    }
-    if (n == 0) {
-        return true;
-    }
-    char *text = values_text(step);
+    char *text = values_text(loop, end);
     DevProgram *program;
-    DevKernel *kernel;
     if (!text) {
         return err_set(err, CODE_MEMORY, "out of host memory for a kernel's text");
     }
     bool ok = dev_program(dev, "carry", text, NULL, &program, err) &&
-              dev_kernel(program, "carry", &kernel, err) &&
-              dev_launch(dev, kernel, (DevArg[]){dev_mem(values)}, 1, one, one, "carry", err);
+              dev_kernel(program, "carry", kernel, err);
     free(text);
     return ok;
 }
 
-bool exec_carry(const Program *program, Device *dev, int loop, int end, DevMem **mem,
-                DevMem *values, Err *err)
+bool exec_carry_begin(const ProgStep *loop, Device *dev, DevMem *values, Err *err)
 {
-    const ProgStep *step = &program->steps[end];
-    size_t n_images = 0;
-    for (int i = 0; i < step->n_carries; i++) {
-        n_images += !step->carries[i].is_value;
+    const uint32_t nan = UINT32_MAX; /* neither ended, nor what any value was before */
+    size_t at = (size_t)loop->ended * sizeof(double), bytes = (PROG_BEFORE + 1) * sizeof(double);
+    return !ends_by_itself(loop) || dev_fill(dev, values, at, bytes, nan, err);
+}
+
+bool exec_carry_values(const ProgStep *loop, const ProgStep *end, int round, Device *dev, DevMem *values,
+                       DevKernel **kept, Err *err)
+{
+    static const size_t one[3] = {1, 1, 1};
+    if (count_values(end) == 0 && !ends_by_itself(loop)) {
+        return true;
     }
-    TRY(n_images == 0 || carry_images(program, dev, loop, end, n_images, mem, err));
-    return exec_carry_values(step, dev, values, err);
+    TRY(*kept || make_kernel(loop, end, dev, kept, err));
+    return dev_launch(dev, *kept, (DevArg[]){dev_mem(values), dev_int(round)}, 2, one, one, "carry", err);
 }

@@ -25,6 +25,8 @@ enum {
     PITCH = 16,          /* rows are whole multiples of this many elements */
     SHORT_STRIP = 8,
     CPU_STRIP = 128,
+    CPU_PX = 16, /* pixels a work-item */
+    GPU_PX = 4,
     HALO_LEAST = 4,     /* shorter strips than this many halos waste too much */
     GPU_GROUPS = 32,    /* groups that a unit works on at a time, */
     GPU_HALO_GROUPS = 8, /* and of kernels with a halo, whose work-items hold many registers */
@@ -64,8 +66,9 @@ ExecTarget exec_target(Device *dev)
 
 void exec_shape(ExecTarget *target, int shape)
 {
-    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? 16 : 4;
+    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? CPU_PX : GPU_PX;
     target->lx = COLUMNS / target->px;
+    target->ahead = target->px < CPU_PX;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -169,17 +172,38 @@ static bool plan_buffer(ExecPlan *plan, int i, Err *err)
     return true;
 }
 
-/* What is as wide as the image whose place it may take; false: nothing is. */
-static bool find_onto(ExecPlan *plan)
+/* Whose results take the place of images that die as they are made. */
+typedef enum Overwriting {
+    NOBODY,
+    PRIMITIVES, /* which do it at no cost */
+    EVERYBODY,  /* kernels, too, whose compiler then knows less of what they read and write */
+    OVERWRITINGS
+} Overwriting;
+
+static bool is_of_primitive(const Program *program, int buffer)
 {
-    bool any = false;
+    bool is = false;
+    for (int s = 0; s < program->n_steps; s++) {
+        const ProgStep *step = &program->steps[s];
+        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
+            is = is || step->writes[i] == buffer;
+        }
+    }
+    return is;
+}
+
+/* Each result that is as wide as what it may take the place of does; how many there are. */
+static int find_onto(ExecPlan *plan, Overwriting who)
+{
+    int n = 0;
     for (int i = 0; i < plan->program->n_buffers; i++) {
         int onto = plan->program->buffers[i].onto;
-        bool as_wide = onto >= 0 && plan->buffers[onto].bytes == plan->buffers[i].bytes;
+        bool may = who == EVERYBODY || (who == PRIMITIVES && is_of_primitive(plan->program, i));
+        bool as_wide = may && onto >= 0 && plan->buffers[onto].bytes == plan->buffers[i].bytes;
         plan->buffers[i].onto = as_wide ? onto : -1;
-        any = any || as_wide;
+        n += as_wide;
     }
-    return any;
+    return n;
 }
 
 /* The file must be as large as what the program makes of it. */
@@ -514,14 +538,13 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
 /* ---- memory ---------------------------------------------------------------------------- */
 
 /* The program's buffers, then the values, then every step's scratch; how many. */
-static int list_arena(const ExecPlan *plan, bool in_place, PlanBuffer *list)
+static int list_arena(const ExecPlan *plan, PlanBuffer *list)
 {
     const Program *program = plan->program;
     int n = 0;
     for (int i = 0; i < program->n_buffers; i++) {
         const ProgBuffer *b = &program->buffers[i];
-        int onto = in_place ? plan->buffers[i].onto : -1;
-        list[n++] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, onto, 0};
+        list[n++] = (PlanBuffer){plan->buffers[i].bytes, b->first, b->last, plan->buffers[i].onto, 0};
     }
     for (int i = 0; i < program->n_inputs; i++) { /* uploaded before the first step */
         if (program->inputs[i].buffer >= 0) {
@@ -537,42 +560,51 @@ static int list_arena(const ExecPlan *plan, bool in_place, PlanBuffer *list)
     return n;
 }
 
-static void take_arena(ExecPlan *plan, const PlanBuffer *list, bool in_place, uint64_t peak)
+static void take_arena(ExecPlan *plan, const PlanBuffer *list, PlanResult result)
 {
     int n = plan->program->n_buffers;
     for (int i = 0; i < n; i++) {
         plan->buffers[i].offset = list[i].offset;
-        plan->buffers[i].onto = in_place ? plan->buffers[i].onto : -1;
+        plan->buffers[i].onto = list[i].onto;
     }
     for (int s = 0; s < plan->program->n_steps; s++) {
         plan->steps[s].scratch_at = list[n + 1 + s].offset;
     }
     plan->values_at = list[n].offset;
-    plan->peak = peak;
+    plan->peak = result.peak;
+    plan->load = result.load;
 }
 
-/* Results are written onto what dies there if that makes the peak smaller: else kernels are better off where
- * no image is both read and written. */
+/* Results are written onto what dies there if that makes the peak smaller; those of kernels only where the
+ * run does not fit otherwise, for kernels are faster where no image is both read and written. */
 static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
-    int most = plan->program->n_buffers + 1 + plan->program->n_steps;
-    PlanBuffer *list = calloc((size_t)most * 2, sizeof *list);
-    PlanResult apart = {0}, onto = {0};
-    if (!list) {
-        return no_memory(err);
+    size_t most = (size_t)plan->program->n_buffers + 1 + (size_t)plan->program->n_steps;
+    PlanBuffer *both = calloc(most * 2, sizeof *both), *taken = both, *tried = both + most;
+    PlanResult best = {.peak = UINT64_MAX};
+    bool ok = both != NULL || no_memory(err);
+    plan->least = UINT64_MAX;
+    for (int who = NOBODY, before = -1; ok && who < OVERWRITINGS; who++) {
+        PlanResult result = {0};
+        int n = find_onto(plan, who);
+        if (n == before) {
+            continue;
+        }
+        before = n;
+        ok = plan_pack(tried, list_arena(plan, tried), target->alignment, target->max_alloc, &result, err);
+        bool short_of = target->limit > 0 && best.peak > target->limit;
+        if (ok && result.peak < best.peak && (who != EVERYBODY || short_of)) {
+            PlanBuffer *list = taken;
+            taken = tried;
+            tried = list;
+            best = result;
+        }
+        plan->least = ok && result.peak < plan->least ? result.peak : plan->least;
     }
-    int n = list_arena(plan, false, list);
-    bool any = find_onto(plan);
-    (void)list_arena(plan, true, list + n);
-    bool ok = plan_pack(list, n, target->alignment, target->max_alloc, &apart, err) &&
-              (!any || plan_pack(list + n, n, target->alignment, target->max_alloc, &onto, err));
-    onto = any ? onto : apart;
     if (ok) {
-        bool in_place = onto.peak < apart.peak;
-        take_arena(plan, in_place ? list + n : list, in_place, in_place ? onto.peak : apart.peak);
-        plan->load = onto.load;
+        take_arena(plan, taken, best);
     }
-    free(list);
+    free(both);
     return ok;
 }
 
@@ -636,7 +668,7 @@ static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit, Err *err)
 {
     uint64_t room = room_for_values(plan, target);
-    (void)find_onto(plan);
+    (void)find_onto(plan, EVERYBODY);
     if (limit <= room) {
         return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
     }
@@ -791,6 +823,11 @@ static bool works_in_place(const ExecPlan *plan, int kernel)
     return in_place;
 }
 
+bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target)
+{
+    return plan->parts == NULL && target->ahead;
+}
+
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err)
 {
@@ -805,6 +842,7 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     if (works_in_place(plan, kernel)) {
         fputs("#define restrict /* a result lies where something is read */\n", out);
     }
+    fprintf(out, "#define RUNS_AHEAD %d\n", exec_plan_runs_ahead(plan, target));
     if (!reader) {
         fprintf(out,
                 "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",

@@ -29,6 +29,7 @@ typedef struct ExecTarget {
     bool part_across;   /* tests: volumes are cut across their planes, where that can be */
     int compilers;      /* threads that compile; with several, also what primitives will ask for */
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
+    bool ahead;         /* GPUs: a round is enqueued while the one before is computed */
 } ExecTarget;
 
 /* The target for a device, or for an H200 when dev is NULL. */
@@ -76,6 +77,7 @@ typedef struct ExecPlan {
     ExecStep *steps;
     uint64_t values_at;  /* where the whole-image values lie in the arena */
     uint64_t peak, load; /* bytes of the arena, and the lower bound for them */
+    uint64_t least;      /* in one piece: bytes where every result that can takes the place of what dies */
     struct PartsPlan *parts; /* how it is cut (parts.h); NULL: it runs in one piece */
 } ExecPlan;
 
@@ -92,6 +94,9 @@ uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
                     char **text, Err *err);
+
+/* Rounds of loops may be enqueued before it is known whether there are so many (exec_loop.c). */
+bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target);
 
 /* The step that finds this value. */
 int exec_plan_reduction(const Program *program, int value);

@@ -44,6 +44,8 @@ struct Exec {
     bool values_known, ran;
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
+    DevKernel **ends; /* by loop's step: what ends its rounds; NULL until it is wanted */
+    double *told; /* pinned: PROG_ENDED after the last even round and the last odd one; NULL until it is wanted */
     uint64_t host; /* see exec_set_host_memory */
     uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void);
@@ -56,6 +58,8 @@ bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *
 bool exec_grow(Exec *exec, Err *err);
 /* Where all of a buffer's image is. */
 ExecPlace exec_place_all(const ExecPlan *plan, int buffer);
+/* Enqueues steps in one piece. */
+bool exec_steps(Exec *exec, int from, int to, Err *err);
 /* A step's arguments; as many as its n_args. */
 bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
                Err *err);

@@ -655,7 +655,7 @@ static bool run_segment(Run *run, int i, int *next)
 /* ---- loops ----------------------------------------------------------------------------- */
 
 /* All carries take their next images at once; nothing is copied. */
-static bool carry(Run *run, const ProgStep *end)
+static bool carry_images(Run *run, const ProgStep *end)
 {
     PartsStore **store = run->pixels.store;
     PartsStore **next = calloc((size_t)end->n_carries + 1, sizeof *next);
@@ -674,7 +674,7 @@ static bool carry(Run *run, const ProgStep *end)
         }
     }
     free(next);
-    return exec_carry_values(end, run->exec->dev, run->exec->values_mem, run->err);
+    return true;
 }
 
 static bool run_range(Run *run, int from, int to);
@@ -693,20 +693,17 @@ static int end_of(const PartsPlan *parts, int loop)
 static bool run_loop(Run *run, int loop)
 {
     int s = run->parts->segments[loop].step, end = end_of(run->parts, loop);
-    const ProgStep *step = &run->program->steps[s];
-    bool watch = step->n_exprs > 0 && step->exprs[0] < 0 && step->value >= 0;
-    double before = NAN, now = NAN;
-    for (int round = 0; round < run->plan->steps[s].rounds; round++) {
-        TRY(run_range(run, loop + 1, end));
-        if (watch) {
-            TRY(dev_read(run->exec->dev, run->exec->values_mem,
-                         (size_t)step->value * sizeof now, &now, sizeof now, run->err));
+    const ProgStep *step = &run->program->steps[s], *last = &run->program->steps[run->plan->steps[s].end];
+    Device *dev = run->exec->dev;
+    DevMem *values = run->exec->values_mem;
+    double ended = 0;
+    TRY(exec_carry_begin(step, dev, values, run->err));
+    for (int round = 0; round < run->plan->steps[s].rounds && ended != 1; round++) {
+        TRY(run_range(run, loop + 1, end) && carry_images(run, last));
+        TRY(exec_carry_values(step, last, round, dev, values, &run->exec->ends[s], run->err));
+        if (step->ended > 0) {
+            TRY(dev_read(dev, values, (size_t)step->ended * sizeof ended, &ended, sizeof ended, run->err));
         }
-        TRY(carry(run, &run->program->steps[run->plan->steps[s].end]));
-        if (watch && now == before) {
-            break;
-        }
-        before = now;
     }
     return true;
 }

@@ -151,7 +151,7 @@ static bool open_by_content(ImageFile *file, int fd, Err *err)
 bool image_open(const char *path, ImageFile **out, Err *err)
 {
     *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for its writer */
     if (fd < 0) {
         return file_err_set(err, CODE_FILES, "read", path, errno);
     }

@@ -18,6 +18,8 @@
  * defines it also has  #define READ_HAS_k 1 .  Uniform inputs (lo and hi of histogram and
  * threshold) are functions of the same form that ignore x, y and plane; their type is double.
  *
+ * In a loop that ends by itself the text has  #define READ_ENDED(values) : the rounds are over (program.h).
+ *
  * In place.  Inputs that ir/nodes.def marks with = may lie where the result goes: the primitive has read each
  * pixel of them, and what it computes together with it, for the last time before it writes there, in each of
  * its calls.
@@ -143,6 +145,8 @@ typedef struct Primitive {
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once */
+    bool ahead; /* may be run for a round that is none any more: all of its kernels ask VISIT_ENDED
+                   (kernels/visit.cl), and nothing else writes */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
     bool across; /* parts of volumes may also be rows of all planes, if `passes` says so (PrimPart.across): then
                     raster order is not that of the parts, and stored inputs have the part's rows alone */

@@ -57,13 +57,14 @@ bool rank_bracket(const PrimCall *call, DevProgram *program)
                                           .group = group,
                                           .args = sample_args,
                                           .n_args = 4}));
-    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_mem(call->scratch)};
+    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_mem(call->scratch),
+                                   dev_mem(call->values)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "rank_bracket",
                                              .groups = 1,
                                              .group = group,
                                              .args = bracket_args,
-                                             .n_args = 2});
+                                             .n_args = 3});
 }
 
 /* The reading. */
@@ -138,6 +139,7 @@ const Primitive prim_rank = {.name = "rank",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
+                             .ahead = true,
                              .across = true,
                              .programs = 1,
                              .program = program_of,

@@ -171,7 +171,7 @@ static uint64_t limit_of(Checking *c, const Program *program, int i)
     Err err = {0};
     both_inputs(&c->cases[i], inputs);
     bool ok = exec_plan_new(program, &target, inputs, c->cases[i].params, &whole, &err);
-    target.limit = ok && whole->peak > 1 ? whole->peak - 1 : 1;
+    target.limit = ok && whole->least > 1 ? whole->least - 1 : 1;
     if (ok && exec_plan_new(program, &target, inputs, c->cases[i].params, &cut, &err)) {
         uint64_t around = cut->peak - cut->parts->peak + 2 * target.alignment;
         uint64_t least = cut->parts->least + around;

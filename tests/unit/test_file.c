@@ -120,6 +120,12 @@ static void test_folders(void **state)
     assert_int_equal(err.code, CODE_OUTPUT);
     assert_non_null(strstr(err.text, "is a file, not a folder"));
     err_clear(&err);
+    assert_int_equal(mkdir(scratch_path("p/shut"), 0555), 0);
+    (void)seteuid(65534); /* root may do everything */
+    assert_false(file_make_folder(scratch_path("p/shut/x"), &err));
+    (void)seteuid(getuid());
+    assert_non_null(strstr(err.text, "permission denied"));
+    err_clear(&err);
     assert_false(file_write(scratch_path("p/q"), "x", 1, &err));
     assert_non_null(strstr(err.text, "it is a folder"));
     err_clear(&err);
@@ -128,6 +134,7 @@ static void test_folders(void **state)
     err_clear(&err);
     assert_false(file_write("/dev/null", "x", 1, &err));
     assert_non_null(strstr(err.text, "device"));
+    rmdir(scratch_path("p/shut"));
     unlink(scratch_path("p/new/deep/x"));
     rmdir(scratch_path("p/new/deep"));
     rmdir(scratch_path("p/new"));

@@ -383,12 +383,28 @@ static void test_refused(void **state)
     }
 }
 
+/* A pipe that nobody writes to is not waited for. */
+static void test_pipe(void **state)
+{
+    char folder[] = "/tmp/pipec-image-XXXXXX", path[64];
+    ImageFile *file;
+    Err err = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/pipe.tif", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(image_open(path, &file, &err));
+    assert_non_null(strstr(err.text, "not a regular file"));
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_nulls),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

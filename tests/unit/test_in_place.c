@@ -1,6 +1,6 @@
 /*
- * Results that take the place of an image which dies as they are made: which do, what the peak is then, and that
- * the bits are the evaluator's, in one piece and in parts; and which do not.
+ * Results that take the place of an image which dies as they are made: which do, and when, what the peak is then,
+ * and that the bits are the evaluator's, in one piece and in parts; and which do not.
  */
 #include "both.h"
 #include "codegen/codegen.h"
@@ -50,7 +50,7 @@ static const Subject SUBJECTS[] = {
     {"input image[y, x]\na = image\nb = image * 2\nrepeat 3 {\n  s = gaussian(b, 1)\n  a = a + s\n  b = s * 0.5\n}\n"
      "output a\noutput b\n", ELEM_U8, NULL, NULL, 0},
 };
-enum { SUBJECT_COUNT = sizeof SUBJECTS / sizeof *SUBJECTS };
+enum { SUBJECT_COUNT = sizeof SUBJECTS / sizeof *SUBJECTS, LEAST = 1 };
 
 static const Program *program_of(const char *text)
 {
@@ -59,18 +59,37 @@ static const Program *program_of(const char *text)
     return cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
 }
 
+static ExecPlan *plan_of(const Program *program, ExecTarget target, int w, int h, Elem elem)
+{
+    const ExecInput input = {.extent = {w, h, 1, 1}, .elem = elem};
+    ExecPlan *plan;
+    Err err = {0};
+    if (!exec_plan_new(program, &target, &input, NULL, &plan, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return plan;
+}
+
+/* For one piece, where every result that can lies on what dies. */
+static uint64_t least_of(const Program *program, ExecTarget target, int w, int h, Elem elem)
+{
+    ExecPlan *plan = plan_of(program, target, w, h, elem);
+    uint64_t least = plan->least;
+    exec_plan_free(plan);
+    return least;
+}
+
 static void what_dies_is_overwritten(void **state)
 {
     (void)state;
     for (int i = 0; i < SUBJECT_COUNT; i++) {
         const Subject *s = &SUBJECTS[i];
         const Program *program = program_of(s->text);
-        const ExecTarget target = exec_target(NULL);
-        const ExecInput input = {.extent = {2048, 2048, 1, 1}, .elem = s->elem};
-        ExecPlan *plan;
+        ExecTarget target = exec_target(NULL);
         bool found = false;
-        Err err = {0};
-        assert_true(exec_plan_new(program, &target, &input, NULL, &plan, &err));
+        target.limit = least_of(program, target, 2048, 2048, s->elem);
+        ExecPlan *plan = plan_of(program, target, 2048, 2048, s->elem);
+        assert_int_equal(plan->peak, target.limit);
         for (int b = 0; b < program->n_buffers; b++) {
             int onto = plan->buffers[b].onto;
             if (onto >= 0 && s->made == NULL && s->bytes > 0) {
@@ -91,6 +110,48 @@ static void what_dies_is_overwritten(void **state)
         }
         exec_plan_free(plan);
     }
+}
+
+/* The text says that some images overlap. */
+static bool overlaps(const ExecPlan *plan, const ExecTarget *target, int kernel)
+{
+    char *text;
+    Err err = {0};
+    assert_true(exec_plan_text(plan, target, kernel, false, &text, &err));
+    bool does = strstr(text, "#define restrict") != NULL;
+    free(text);
+    return does;
+}
+
+/* While there is room kernels write beside what they read, and their text promises that; primitives do not
+ * mind. */
+static void kernels_write_beside_while_there_is_room(void **state)
+{
+    (void)state;
+    int beside = 0;
+    for (int i = 0; i < SUBJECT_COUNT; i++) {
+        const Subject *subject = &SUBJECTS[i];
+        const Program *program = program_of(subject->text);
+        const ExecTarget roomy = exec_target(NULL);
+        ExecTarget tight = roomy;
+        tight.limit = least_of(program, roomy, 2048, 2048, subject->elem);
+        ExecPlan *one = plan_of(program, roomy, 2048, 2048, subject->elem);
+        ExecPlan *other = plan_of(program, tight, 2048, 2048, subject->elem);
+        for (int k = 0; k < program->n_steps; k++) {
+            const ProgStep *step = &program->steps[k];
+            for (int w = 0; step->kind == STEP_LAUNCH && w < step->n_writes; w++) {
+                bool lies = other->buffers[step->writes[w]].onto >= 0;
+                assert_int_equal(one->buffers[step->writes[w]].onto, -1);
+                assert_false(overlaps(one, &roomy, step->kernel));
+                assert_true(!lies || overlaps(other, &tight, step->kernel));
+                assert_true(!lies || one->peak > one->least);
+                beside += lies;
+            }
+        }
+        exec_plan_free(one);
+        exec_plan_free(other);
+    }
+    assert_true(beside >= 2);
 }
 
 static const PartsWindow *window_of(const Program *program, const PartsSegment *seg, const char *name)
@@ -134,8 +195,8 @@ static void parts_are_overwritten(void **state)
 static void bits_are_the_evaluators(void **state)
 {
     (void)state;
-    static const int ROWS[] = {0, 1, 7, 0};
-    static const uint64_t LIMITS[] = {0, 0, 0, 192 << 10};
+    static const int ROWS[] = {0, 0, 1, 7, 0};
+    static const uint64_t LIMITS[] = {0, LEAST, 0, 0, 192 << 10};
     for (int i = 0; i < SUBJECT_COUNT; i++) {
         for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
             const Subject *s = &SUBJECTS[i];
@@ -143,6 +204,9 @@ static void bits_are_the_evaluators(void **state)
             PassContext cx = {.fuse = FUSE_ALL, .verify = true};
             BothCase in = {.n_inputs = 1, .part_rows = ROWS[k], .limit = LIMITS[k]};
             char why[400] = "";
+            if (LIMITS[k] == LEAST) {
+                in.limit = least_of(program_of(s->text), exec_target(device), 300, 61, s->elem);
+            }
             in.inputs[0] = both_image(300, 61, 1, 1, s->elem, 3, BOTH_SMOOTH);
             both_run(g, &cx, &in, device, why, sizeof why);
             free((void *)(uintptr_t)in.inputs[0].pixels);
@@ -157,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_dies_is_overwritten, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(kernels_write_beside_while_there_is_room, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(parts_are_overwritten, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(bits_are_the_evaluators, arena_setup, arena_teardown),
     };

@@ -32,7 +32,9 @@ static bool runs(const Program *program, const BothCase *in, const BothResult *w
     Exec *exec;
     BothResult got = {0};
     char why[400];
-    assert_true(dev_open(&(DevOptions){.choice = "cpu", .memory_limit = in->limit}, &dev, err));
+    const DevOptions options = {
+        .choice = "cpu", .memory_limit = in->limit, .flags = getenv("PIPEC_TEST_FLAGS")};
+    assert_true(dev_open(&options, &dev, err));
     assert_true(exec_new(program, dev, &exec, err));
     BothCase own = *in;
     own.limit = 0;

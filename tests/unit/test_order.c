@@ -50,7 +50,7 @@ static uint64_t peak_of(IrGraph *g, const IrSchedule *s)
     if (!exec_plan_new(program, &target, &input, NULL, &plan, &err)) {
         fail_msg("%s", err.text);
     }
-    uint64_t peak = plan->peak;
+    uint64_t peak = plan->least;
     exec_plan_free(plan);
     return peak;
 }

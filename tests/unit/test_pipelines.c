@@ -18,10 +18,10 @@
 #include <cmocka.h>
 
 /* The device gives what the evaluator gives, for an image with three channels. */
-static void check_for(const char *text, const DeviceFigures *figures)
+static void check_as(const char *text, const DeviceFigures *figures, int shape)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
-    BothCase in = {.n_inputs = 1};
+    BothCase in = {.n_inputs = 1, .shape = shape};
     bool channels = g->grids.at[ir_node(g, 1)->grid].has[IR_AX_C];
     in.inputs[0] = both_image(37, 21, 1, channels ? 3 : 1, ELEM_U8, 3, 0);
     for (int i = 0; i < g->params.n; i++) {
@@ -33,6 +33,11 @@ static void check_for(const char *text, const DeviceFigures *figures)
         fail_msg("%s\n%s", text, why);
     }
     free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
+static void check_for(const char *text, const DeviceFigures *figures)
+{
+    check_as(text, figures, SHAPE_BY_DEVICE);
 }
 
 /* What primitives will ask for is compiled with the kernels, by several threads; nothing is left to be
@@ -170,7 +175,7 @@ static void binaries_stand_in_for_compiling(void **state)
 }
 
 /* A loop ends with the round after which the watched value has kept still, or by counting, whatever else still
- * changes. */
+ * changes, and whether the host waits for rounds or has enqueued one too many. */
 static void loops_end_where_they_should(void **state)
 {
     (void)state;
@@ -184,17 +189,28 @@ static void loops_end_where_they_should(void **state)
         "    lo = lo + std(image where image > lo) / 9\n  }\n  n = n + lo\n}\n",
         "repeat until floor(n / 3) is stable, at most %d {\n  m = 0\n"
         "  repeat until max(image where image > lo + m) is stable, at most 4 { m = m + 1 }\n"
-        "  lo = lo + m\n  n = n + 1\n}\n"};
+        "  lo = lo + m\n  n = n + 1\n}\n",
+        /* What is carried is an image, in a kernel of its own, in a reduced one, and two that change places. */
+        "v = image > 200\nrepeat until count(v) is stable, at most %d {\n"
+        "  v = dilate(v, 1) and image > 60\n  n = n + 1\n}\nlo = lo + sum(image where v)\n",
+        "v = f32(image)\nrepeat until max(v where v > 9) is stable, at most %d {\n"
+        "  v = gaussian(v, 1)\n  v = v * (max(image) - lo) / max(v)\n}\nn = sum(v) + median(v)\n",
+        "v = image > 128\nu = not v\nrepeat until count(u) is stable, at most %d {\n"
+        "  w = v\n  v = u\n  u = erode(w, 1)\n  n = n + 1\n}\nlo = count(v) + 1000 * count(u)\n",
+        /* Labelling waits for the host. */
+        "repeat until count(label(image > lo)) is stable, at most %d {\n  lo = lo + 40\n  n = n + 1\n}\n",
+        "s = kappa_sigma(image, 2)\nlo = s.mean + li(f32(image)) * %d\nn = s.count\n"};
     static const int MOST[] = {1, 2, 3, 9};
     for (size_t i = 0; i < sizeof LOOPS / sizeof *LOOPS; i++) {
         for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
-            char loop[300], text[500];
+            char loop[300], text[600];
             snprintf(loop, sizeof loop, LOOPS[i], MOST[k]);
             snprintf(text, sizeof text,
                      "input image[y, x]\nlo = min(image)\nn = 0 * lo\n%soutput a = lo\noutput b = n\n"
                      "output c = image > lo + n\noutput d = max(image where image < lo)\n",
                      loop);
-            check(text);
+            check_as(text, NULL, SHAPE_CPU);
+            check_as(text, NULL, SHAPE_GPU);
         }
     }
 }
@@ -479,7 +495,7 @@ static void touching_labels_are_found_in_parts(void **state)
 {
     (void)state;
     const char *text = "input image[y, x]\nl = label_equal(floor(gaussian(image, 1) / 20))\n"
-                       "output n = touching_count(l)\noutput m = touching_std(l, label_count(l)[l])\n";
+                       "output n = neighbour_count(l)\noutput m = neighbour_value(l, label_count(l), std)\n";
     IrGraph *g = pipeline_must("test.pipe", text);
     BothCase in = {.n_inputs = 1, .part_rows = 13};
     in.inputs[0] = both_image(61, 83, 1, 1, ELEM_U8, 3, 0);

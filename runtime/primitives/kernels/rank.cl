@@ -145,6 +145,9 @@ VISIT_INLINE uint rank_sample_key(READ_PARAMS, uint own_i, int own_w, int own_h,
 VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
                               global uint *own_scratch)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     const int own_step = (int)get_global_size(0);
     for (int own_i = (int)get_global_id(0); own_i < RANK_AT_SAMPLE; own_i += own_step) {
         own_scratch[own_i] = own_i >= RANK_AT_NEXT && own_i < RANK_AT_BINS ? 0xffffffffu : 0;
@@ -172,8 +175,11 @@ VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
 
 /* One group.  The ends of the bracket are values of the sample, found to 22 bits by two rounds of
  * counting; the third takes the smallest and the largest that have these bits. */
-VISIT_KERNEL void rank_bracket(double percent, global uint *scratch)
+VISIT_KERNEL void rank_bracket(double percent, global uint *scratch, global const double *values)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local uint bins[2][RANK_BINS], sums[VISIT_GROUP], found[4], found_high[4], ends[2], count;
     const int item = (int)get_local_id(0);
     const global uint *sample = scratch + RANK_AT_SAMPLE;
@@ -316,6 +322,9 @@ VISIT_INLINE void rank_tally(const float *v, int n, float low, float high, local
 VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
                              global uint *own_scratch)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local float own_slots[RANK_SLOTS * VISIT_GROUP];
     local uint own_used, own_to, own_totals[RANK_COUNTS];
     const uint own_item = (uint)get_local_id(0);
@@ -502,6 +511,9 @@ VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, globa
 VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_capacity,
                               double own_percent, int own_pass, global uint *own_scratch)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local uint own_bins[RANK_BINS], own_sums[VISIT_GROUP], own_found[4],
         own_state[RANK_STATE_WORDS], own_next;
     const uint own_item = (uint)get_local_id(0);
@@ -558,6 +570,9 @@ VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles,
 VISIT_KERNEL void rank_finish(double percent, uint capacity, global uint *scratch,
                               global double *values, int value)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local uint bins[RANK_BINS], sums[VISIT_GROUP], found[4], state[RANK_STATE_WORDS];
     rank_make_state(RANK_PASSES, capacity, percent, scratch, bins, sums, found, state);
     if (get_local_id(0) == 0) {

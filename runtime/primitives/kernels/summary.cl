@@ -32,6 +32,9 @@ VISIT_KERNEL void summary_blocks(READ_PARAMS, int own_w, int own_h, uint own_blo
                                  global double *own_partial, uint own_capacity,
                                  global uint *own_scratch)
 {
+    if (VISIT_ENDED) {
+        return;
+    }
     local double own_lanes[REDUCE_QUANTITIES + 1][REDUCE_LANES];
     local float own_slots[RANK_SLOTS * VISIT_GROUP];
     local uint own_used, own_to;

@@ -41,6 +41,13 @@
 #define VISIT_STEP_X (VISIT_MODE == VISIT_ALONG ? VISIT_GROUP : 0)
 #define VISIT_STEP_Y (VISIT_MODE == VISIT_DOWN ? 1 : 0)
 
+/* In a loop: its rounds are over, and none of the kernels may do anything; all work-items leave, or none. */
+#ifdef READ_ENDED
+#define VISIT_ENDED READ_ENDED(values)
+#else
+#define VISIT_ENDED 0
+#endif
+
 #define VISIT_INLINE static inline __attribute__((always_inline))
 #define VISIT_KERNEL kernel __attribute__((reqd_work_group_size(VISIT_GROUP, 1, 1)))
 

@@ -1,0 +1,24 @@
+/* streams: see streams.h. */
+#include "streams.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void streams_open(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
+            return; /* what opens gets the lowest number that is free */
+        }
+    }
+}
+
+bool streams_flush(const char *command)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return true;
+    }
+    fprintf(stderr, "%s: cannot write to the standard output\n", command);
+    return false;
+}
