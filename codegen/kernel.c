@@ -129,6 +129,15 @@ const char *cg_define_int(CgKernel *k, IrExpr host, const char *name)
     return add_define(k, def, name);
 }
 
+void cg_define_reach(CgKernel *k, IrExpr host, const char *name)
+{
+    double value;
+    if (!ir_is_const(k->g, host, &value) || value > PROG_MAX_REACH) {
+        ProgDefine def = {.kind = DEF_REACH, .expr = cg_host(&k->cg->host, host)};
+        (void)add_define(k, def, name);
+    }
+}
+
 typedef struct Rename {
     int from, to;
     bool bound; /* something inside binds the index itself */
@@ -337,7 +346,7 @@ void cg_declarations(CgKernel *k, size_t column, Str *out)
 void cg_open_kernel(CgKernel *k, Str *out)
 {
     if (k->ended > 0) {
-        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
+        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
     }
     str_addf(out, "kernel void %s(", k->name);
     cg_declarations(k, strlen(k->name) + 13, out);

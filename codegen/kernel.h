@@ -54,6 +54,8 @@ const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 /* A macro for a host expression that shapes the code: literal text when it is constant. */
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
+/* How many columns a work-item holds in arrays: where it is not constant or too many, a run checks it. */
+void cg_define_reach(CgKernel *k, IrExpr host, const char *name);
 /* A table of weights of type `elem` for an index expression over n loops: name of the array.  Tables that
  * differ only in the numbers of their indices are one. */
 typedef struct CgLoop CgLoop;

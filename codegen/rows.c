@@ -80,6 +80,20 @@ static void find_extents(Rows *r)
     }
 }
 
+/* All columns beside the own ones, which are on the stack of a CPU's thread for each work-item of a group. */
+static void bound_extents(Rows *r)
+{
+    CgKernel *k = r->k;
+    IrExpr all = ir_const(k->g, 0);
+    for (int i = 1; i < k->g->nodes.n; i++) {
+        const Extent *e = &r->extent[i];
+        if (e->used) {
+            all = ir_op2(k->g, IR_X_ADD, all, ir_op2(k->g, IR_X_ADD, e->left, e->right));
+        }
+    }
+    cg_define_reach(k, all, arena_printf(k->arena, "%s_REACH", cg_macro(k->arena, k->name)));
+}
+
 static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
 {
     CgKernel *k = r->k;
@@ -746,6 +760,7 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
         str_init(*text[i], k->arena);
     }
     find_extents(r);
+    bound_extents(r);
     cg_context(&r->cx, k, r->body, r->prologue, read_text);
     r->cx.user = r;
     r->cx.prologue_indent = 1;

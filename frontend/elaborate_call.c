@@ -105,7 +105,7 @@ static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Spa
                                 "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
-    } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS)) != 0) {
+    } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH)) != 0) {
         help_for_number(el, d, v);
     }
     return d;
@@ -131,7 +131,8 @@ static unsigned types_of(const Elab *el, Val v)
         return image_type(v.image);
     }
     if (v.kind == VAL_NUMBER) {
-        return el_is_truth(el, v) ? OP_TRUTH : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS;
+        return el_is_truth(el, v) ? OP_TRUTH
+                                  : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH;
     }
     bool word = v.kind == VAL_WORD || v.kind == VAL_TEXT;
     if (word && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
@@ -177,6 +178,16 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
     return true;
 }
 
+static bool check_length(Elab *el, const OpParam *p, Val v, Span at)
+{
+    if (v.unit == NULL || strcmp(v.unit, "um") == 0) {
+        return true;
+    }
+    Diag *d = el_error(el, NOT_A_LENGTH, at, p->name, v.unit);
+    diag_help(el->diags, d, "lengths are nm, um, mm or pixels");
+    return false;
+}
+
 /* Numbers for each axis as a record; an axis that the image lacks has 0. */
 static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out,
                          Span at)
@@ -187,13 +198,8 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
     for (int ax = 0; ax < 3; ax++) {
         Val v = each[ax];
         bool absent = el_is_bad(v);
-        if (v.unit != NULL && strcmp(v.unit, "um") != 0) {
-            Diag *d = el_error(el, NOT_A_LENGTH, at, p->name, v.unit);
-            diag_help(el->diags, d, "lengths are nm, um, mm or pixels");
-            return false;
-        }
         v = absent ? el_number(el, 0) : v;
-        bool fine = absent || check_range(el, call, p, v, at);
+        bool fine = absent || (check_length(el, p, v, at) && check_range(el, call, p, v, at));
         fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, at));
         if (!fine) {
             return false;
@@ -344,6 +350,9 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     }
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
         return check_integer(el, call, p, v, at);
+    }
+    if ((p->types & OP_LENGTH) != 0) {
+        return check_length(el, p, *v, at);
     }
     if (!call->op->prelude) {
         v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
@@ -811,19 +820,23 @@ Val el_call(Elab *el, const AstExpr *e)
     return el_unknown_operator(el, e);
 }
 
-/* An operator of the prelude: its function on the arguments in order. */
-Val el_prelude(Elab *el, Call *call)
+Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at, int n, Span span)
 {
-    const Binding *b = el_find_here(el->prelude, call->op->name);
+    const Binding *b = el_find_here(el->prelude, name);
     if (b == NULL || b->val.kind != VAL_FUNCTION) {
         return el_err();
     }
     Span before = el->call;
     if (before.source == NULL) {
-        el->call = call->span;
+        el->call = span;
     }
-    Val v = el_expand(el, b->val.fn, el->prelude, call->arg, call->at, call->op->n_params,
-                      call->span);
+    Val v = el_expand(el, b->val.fn, el->prelude, args, at, n, span);
     el->call = before;
     return v;
+}
+
+/* An operator of the prelude: its function on the arguments in order. */
+Val el_prelude(Elab *el, Call *call)
+{
+    return el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
 }

@@ -62,6 +62,7 @@ static const struct {
     {"axis", "an axis"},
     {"record", "a record"},
     {"area", "an area"},
+    {"length", "a length"},
 };
 
 const char *ops_type_name(unsigned type)

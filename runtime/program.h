@@ -126,12 +126,16 @@ typedef enum DefineKind {
     DEF_INT,   /* #define NAME 8 */
     DEF_FLOAT, /* #define NAME 0x1.8p+1f */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
+    DEF_REACH, /* as DEF_INT, but at most PROG_MAX_REACH */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
                  running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
                  off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
 } DefineKind;
 
-enum { PROG_TABLE_INDICES = 8 }; /* as many as a comprehension has */
+enum {
+    PROG_TABLE_INDICES = 8, /* as many as a comprehension has */
+    PROG_MAX_REACH = 1 << 16 /* columns that a work-item holds beside its own: more is more than its stack */
+};
 
 typedef struct ProgDefine {
     DefineKind kind;

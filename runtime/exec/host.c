@@ -381,6 +381,14 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
     return e->err->code == CODE_OK;
 }
 
+static bool reaches(double columns, Err *err)
+{
+    return columns <= PROG_MAX_REACH ||
+           err_set(err, CODE_FILES,
+                   "it reads %.0f columns to the left and right of a pixel, more than the %d that a "
+                   "kernel holds; a smaller radius or offset will do", columns, PROG_MAX_REACH);
+}
+
 static bool write_define(const Program *program, const HostContext *context,
                          const ProgDefine *define, FILE *out, Err *err)
 {
@@ -391,6 +399,11 @@ static bool write_define(const Program *program, const HostContext *context,
     case DEF_INT:
         TRY(host_eval_int(program, context, define->expr, define->name, &whole, err));
         fprintf(out, whole < 0 ? "#define %s (%d)\n" : "#define %s %d\n", define->name, whole);
+        return true;
+    case DEF_REACH:
+        value = host_eval(program, context, define->expr, err);
+        TRY(err->code == CODE_OK && reaches(value, err));
+        fprintf(out, "#define %s %.0f\n", define->name, value);
         return true;
     case DEF_FLOAT:
         value = host_eval(program, context, define->expr, err);

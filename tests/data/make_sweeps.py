@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 from scipy import ndimage as ndi
-from scipy import signal
+from scipy import signal, spatial
 from skimage import color, feature, filters, measure, morphology, segmentation, transform
 
 import cases as files
@@ -521,6 +521,42 @@ def painted(labels, values):
     return np.where(labels > 0, np.r_[0, values][labels], 0)
 
 
+def places_of(parts, size):
+    """Centroids as they are kept, in f32, times the sizes of pixels."""
+    n = parts.max()
+    return np.float32(ndi.center_of_mass(parts > 0, parts, range(1, n + 1))).reshape(n, parts.ndim).astype(float) * size
+
+
+def near_labels(parts, n, limit, size):
+    """For each label those near it by scipy.spatial.cKDTree: the nearest first, of equal ones the smaller label;
+    n below 0: the farthest."""
+    at = places_of(parts, size)
+    near = []
+    tree = spatial.cKDTree(at) if len(at) else None
+    for k, place in enumerate(at):
+        way, other = np.atleast_1d(*tree.query(place, len(at), distance_upper_bound=np.inf))
+        found = [(round(-w if (n or 0) < 0 else w, 12), q + 1) for w, q in zip(way, other)
+                 if q != k and (limit is None or w <= limit)]
+        near.append([q for _, q in sorted(found)][:abs(n) if n else None])
+    return near
+
+
+def neighbours(i, parts, pipe, areas, near, given, size=None, every=False):
+    """What is folded over the labels in `near`, one list for each label; some of the folds, or every one."""
+    def folded(f):
+        return painted(parts, [f(k, some) if some else 0 for k, some in enumerate(near)])
+    at = places_of(parts, np.ones(parts.ndim) if size is None else size)
+    folds = {'mean': np.mean, 'sum': np.sum, 'min': min, 'max': max, 'std': np.std,
+             'median': lambda b: sorted(b)[len(b) // 2], 'mode': lambda b: np.bincount(b).argmax()}
+    case('neighbour_count', i, pipe + f'output a = neighbour_count(parts{given})', folded(lambda k, some: len(some)), 0)
+    for name, f in folds.items() if every else [('median', folds['median'])]:
+        case('neighbour_value', i, pipe + f'output a = neighbour_value(parts, label_count(parts), {name}{given})',
+             folded(lambda k, some: f(areas[some])), 1e-5 if name in ('mean', 'std') else 0)
+    for name in ('mean', 'sum', 'min', 'max') if every else ['mean']:
+        case('neighbour_distance', i, pipe + f'output a = neighbour_distance(parts, {name}{given})',
+             folded(lambda k, some: folds[name]([np.linalg.norm(at[k] - at[q - 1]) for q in some])), 1e-5)
+
+
 def within(labels, mask):
     """The nearest label for each pixel of a mask; parts of it that hold none stay 0."""
     if labels.max() == 0:
@@ -660,24 +696,15 @@ for i in IMAGES:
         pairs |= {(q, p) for p, q in pairs}
         areas = np.bincount(parts.ravel(), minlength=parts.max() + 1)
         P = f'parts = label_equal(floor(image / {step}), {2 * n})\n'
-        for name, f in (('touching_max', max), ('touching_min', min)):
-            best = [f([areas[q] for p, q in pairs if p == k], default=0) for k in range(1, parts.max() + 1)]
-            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])', painted(parts, best), 0)
         beside = [[q for p, q in pairs if p == k] for k in range(1, parts.max() + 1)]
-        places = ndi.center_of_mass(parts > 0, parts, range(1, parts.max() + 1))
-        ways = [[np.linalg.norm(np.subtract(places[k], places[q - 1])) for q in some]
-                for k, some in enumerate(beside)]
-        case('touching_count', i, P + 'output a = touching_count(parts)', painted(parts, [len(b) for b in beside]), 0)
-        for name, f in (('touching_mean', np.mean), ('touching_std', np.std)):
-            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
-                 painted(parts, [f(areas[b]) if b else 0 for b in beside]), 1e-5)
-        for name, f in (('touching_median', lambda b: sorted(areas[b])[len(b) // 2]),
-                        ('touching_mode', lambda b: np.bincount(areas[b]).argmax())):
-            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
-                 painted(parts, [f(b) if b else 0 for b in beside]), 0)
-        for name, f in (('mean', np.mean), ('min', min), ('max', max)):
-            case('touching_distance', i, P + f'output a = touching_distance(parts, {name})',
-                 painted(parts, [f(some) if some else 0 for some in ways]), 1e-5)
+        neighbours(i, parts, P, areas, beside, '', every=True)
+        for n_near, limit in ((3, None), (1000, None), (-2, None), (None, 4.2), (2, 4.2)):
+            near = near_labels(parts, n_near, limit, np.ones(n))
+            given = (f', n = {n_near}' if n_near else '') + (f', distance = {limit}' if limit else '')
+            neighbours(i, parts, P, areas, near, given, every=n_near == 3)
+        size = np.array([1.25, 0.5, 0.5])[-n:]
+        neighbours(i, parts, P, areas, near_labels(parts, None, 2.5, size), ', distance = 2500 nm', size)
+        neighbours(i, parts, P, areas, near_labels(parts, 4, None, size), f', n = 4, spacing = {size.tolist()}', size)
     blocks = (np.indices(v.shape) // 2).sum(0) % 4
     B = 'labels = label_equal((x_of(image) // 2 + y_of(image) // 2 + z_of(image) // 2) % 4, {})\n'.format(2 * n)
     touching = measure.label(blocks, background=0, connectivity=1)

@@ -66,6 +66,12 @@ expect 1 'cut off' run "$blobs" short.tif -o out
 expect 1 'image[c = 1]' run "$blobs" "$SAMPLES/nuclei.tif" -o out
 expect 1 'channel' run "$SAMPLES/nuclei.pipe" "$image" -o out
 says 'blobs.tif'
+printf 'input image[y, x]\nparam n = 3 in 0 .. 2e9\noutput far = image[dx = n]\n' >far.pipe
+expect 1 'reads 1000000 columns' run far.pipe "$image" --n 1000000 -o out
+sed -i 's/= n/= -70000/' far.pipe
+expect 1 'reads 70000 columns' run far.pipe "$image" -o out
+mkfifo pipe.tif
+expect 1 'not a regular file' run "$blobs" pipe.tif -o out
 files out
 
 mkdir plate
