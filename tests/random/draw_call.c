@@ -149,10 +149,16 @@ static void record(Draw *d, Str *out, const OpParam *param)
     str_add(out, "(x = 1, y = 1, z = 0)");
 }
 
+static void area(Draw *d, Str *out, const OpParam *param)
+{
+    (void)param;
+    str_addf(out, "%u um%d", draw_below(d, 20), strchr(d->axes, 'z') != NULL ? 3 : 2);
+}
+
 /* By the bits of OpType. */
 static const Argument ARGUMENTS[OP_TYPES] = {
     image,  mask,      labels,    draw_number, draw_number, value,  truth, per_axis, border, footprint,
-    selection, list, function, vector,      word,        axis,   record, draw_number, draw_number,
+    selection, list, function, vector,      word,        axis,   record, area, draw_number,
 };
 
 /* What a number means, it seldom means by chance. */
