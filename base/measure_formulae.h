@@ -554,9 +554,10 @@ VALUE(orientation)
     double t[3][3];
     tensor(f, o, t);
     double a = t[0][0], b = t[0][1], c = t[1][1];
-    /* 0 - 2 b is never -0: objects along the columns have +pi/2. */
+    /* 0 - 2 b is never -0: objects along the columns have +pi/2.  Diagonals go on with what is
+     * nearly one, as from scikit-image 0.20 on; 0.19 has the other sign. */
     *out =
-        a - c == 0 ? (b < 0 ? -MEASURE_PI / 4 : MEASURE_PI / 4) : 0.5 * f64_atan2(0 - 2 * b, c - a);
+        a - c == 0 ? (b < 0 ? MEASURE_PI / 4 : -MEASURE_PI / 4) : 0.5 * f64_atan2(0 - 2 * b, c - a);
 }
 
 /* ---- outline --------------------------------------------------------------------------- */

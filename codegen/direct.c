@@ -372,7 +372,7 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
     }
     cg_functions(k, out);
     if (k->ended > 0) {
-        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
+        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
         str_addf(out, "#define READ_ENDED(values) (RUNS_AHEAD && values[%d] == 1)\n", k->ended);
     }
     reader_macro(k, "READ_PARAMS", true, out);

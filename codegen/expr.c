@@ -773,7 +773,7 @@ static const char *coord_text(CgContext *cx, int axis)
 static const char *value_text(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
-    const char *values = cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
+    const char *values = cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
     int slot = k->cg->slot[n->node] + (int)n->num;
     vec_push(k->arena, &k->uses, slot);
     return arena_printf(k->arena, "%s[%d]", values, slot);

@@ -346,7 +346,7 @@ void cg_declarations(CgKernel *k, size_t column, Str *out)
 void cg_open_kernel(CgKernel *k, Str *out)
 {
     if (k->ended > 0) {
-        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *", "values");
+        cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
     }
     str_addf(out, "kernel void %s(", k->name);
     cg_declarations(k, strlen(k->name) + 13, out);

@@ -14,7 +14,8 @@ static const struct Command {
 } COMMANDS[] = {
     {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
      "make an executable (or NAME.c and NAME.h); --for: with the kernels that DEVICE's driver makes", cmd_build},
-    {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]", "compile and run at once", cmd_run},
+    {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]", "compile and run at once; run FILE.pipe --help lists the options",
+     cmd_run},
     {"check", "check FILE.pipe [--json]", "only report what is wrong", cmd_check},
     {"fmt", "fmt [--check] FILE.pipe...", "bring files into the one format", cmd_fmt},
     {"show", "show FILE.pipe --ast|--ir|--graph|--kernels|--c", "print a stage of the compilation",
@@ -136,6 +137,9 @@ static int command(int argc, char **argv)
     for (int i = 0; i < N_COMMANDS; i++) {
         names[i] = COMMANDS[i].name;
         if (strcmp(names[i], argv[1]) == 0) {
+            if (argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+                return cmd_help(2, argv);
+            }
             return run_command(COMMANDS[i].run, argc - 1, argv + 1);
         }
     }

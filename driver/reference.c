@@ -2,6 +2,7 @@
 #include "reference.h"
 
 #include "../base/measures.h"
+#include "../base/near.h"
 #include "../ir/eval.h"
 #include "../runtime/batch/results.h"
 #include "../runtime/primitives/prim.h"
@@ -101,8 +102,9 @@ static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNo
                        Err *err)
 {
     const Program *program = ref->program;
+    const IrNode *node = ir_node(ref->graph, id);
     MeasureList list;
-    TRY(measure_parse(ir_node(ref->graph, id)->text, 2, &list, err));
+    TRY(node->op == IR_NEAR_PAIRS || measure_parse(node->text, 2, &list, err));
     to->rows = from->rows;
     to->columns = from->columns;
     size_t columns = (size_t)from->columns, cells = columns * (size_t)from->rows;
@@ -113,7 +115,11 @@ static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNo
         return no_memory(err);
     }
     memcpy(to->at, from->table, cells * sizeof *to->at);
-    measure_names(&list, from->spacing, to->names, to->integer);
+    if (node->op == IR_NEAR_PAIRS) {
+        near_names(to->names, to->integer);
+    } else {
+        measure_names(&list, from->spacing, to->names, to->integer);
+    }
     return results_sort(to, program->tables[program->outputs[output].table].sort, err);
 }
 

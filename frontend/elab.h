@@ -176,6 +176,8 @@ IrId el_store_as(Elab *el, Val v, const char *name, Span span);
 Val el_readable(Elab *el, Val v, const char *part, Span span);
 /* Labels from 1 in order without gaps: as they are, or numbered anew. */
 Val el_without_gaps(Elab *el, Val labels, Span span);
+/* Are they numbered so when they are made? */
+bool el_is_dense(Elab *el, Val labels);
 bool el_plain_read(const Elab *el, IrExpr e, IrId *node);
 void el_name_node(Elab *el, IrId node, const char *name, Span span);
 const char *el_hint(Elab *el, const char *part);
@@ -264,8 +266,13 @@ int el_first_of_rest(const Op *op);
 /* Expands a function on values. */
 Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
               Span span);
+/* A function of the prelude, as if the user had called it at `span`. */
+Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at, int n, Span span);
 /* Remembers that a function was used; false when it was known already. */
 bool el_mark_called(Elab *el, const AstStmt *fn);
+
+/* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
+void el_spacing(Elab *el, Val record, IrExpr *arg);
 
 /* The implementations of operators: every row of ops.def names one. */
 typedef Val (*Builtin)(Elab *el, Call *call);

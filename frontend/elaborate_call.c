@@ -105,7 +105,7 @@ static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Spa
                                 "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
-    } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS)) != 0) {
+    } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH)) != 0) {
         help_for_number(el, d, v);
     }
     return d;
@@ -131,7 +131,8 @@ static unsigned types_of(const Elab *el, Val v)
         return image_type(v.image);
     }
     if (v.kind == VAL_NUMBER) {
-        return el_is_truth(el, v) ? OP_TRUTH : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS;
+        return el_is_truth(el, v) ? OP_TRUTH
+                                  : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH;
     }
     bool word = v.kind == VAL_WORD || v.kind == VAL_TEXT;
     if (word && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
@@ -177,6 +178,16 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
     return true;
 }
 
+static bool check_length(Elab *el, const OpParam *p, Val v, Span at)
+{
+    if (v.unit == NULL || strcmp(v.unit, "um") == 0) {
+        return true;
+    }
+    Diag *d = el_error(el, NOT_A_LENGTH, at, p->name, v.unit);
+    diag_help(el->diags, d, "lengths are nm, um, mm or pixels");
+    return false;
+}
+
 /* Numbers for each axis as a record; an axis that the image lacks has 0. */
 static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out,
                          Span at)
@@ -187,13 +198,8 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
     for (int ax = 0; ax < 3; ax++) {
         Val v = each[ax];
         bool absent = el_is_bad(v);
-        if (v.unit != NULL && strcmp(v.unit, "um") != 0) {
-            Diag *d = el_error(el, NOT_A_LENGTH, at, p->name, v.unit);
-            diag_help(el->diags, d, "lengths are nm, um, mm or pixels");
-            return false;
-        }
         v = absent ? el_number(el, 0) : v;
-        bool fine = absent || check_range(el, call, p, v, at);
+        bool fine = absent || (check_length(el, p, v, at) && check_range(el, call, p, v, at));
         fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, at));
         if (!fine) {
             return false;
@@ -291,6 +297,25 @@ static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Sp
     return false;
 }
 
+/* What counts pixels may have the unit of the space that these fill. */
+static bool check_area(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+{
+    if ((p->types & OP_AREA) == 0 || v.unit == NULL) {
+        return true;
+    }
+    bool solid = strchr(el_axes(el, el_grid_of(el, call->arg[0])), 'z') != NULL;
+    const char *right = solid ? "um3" : "um2";
+    if (strcmp(v.unit, right) == 0) {
+        return true;
+    }
+    const char *what = strcmp(v.unit, "um") == 0    ? "a length"
+                       : strcmp(v.unit, "um2") == 0 ? "an area"
+                                                    : "a volume";
+    Diag *d = el_error(el, NOT_AN_AREA, at, p->name, v.unit, what);
+    diag_help(el->diags, d, "write how many pixels, or %s: %s", solid ? "a volume" : "an area", right);
+    return false;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -320,11 +345,14 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (v->kind != VAL_NUMBER || el_is_truth(el, *v)) {
         return true;
     }
-    if (!check_range(el, call, p, *v, at)) {
+    if (!check_range(el, call, p, *v, at) || !check_area(el, call, p, *v, at)) {
         return false;
     }
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
         return check_integer(el, call, p, v, at);
+    }
+    if ((p->types & OP_LENGTH) != 0) {
+        return check_length(el, p, *v, at);
     }
     if (!call->op->prelude) {
         v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
@@ -364,6 +392,47 @@ static int find_param(const Op *op, const char *name)
     return -1;
 }
 
+/* What others call arguments. */
+static const struct {
+    const char *theirs, *ours, *how;
+} PEER_ARGUMENTS[] = {
+    {"mode", "border", "nearest, reflect, mirror, wrap or constant(0)"},
+    {"cval", "border", "constant(0)"},
+    {"selem", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"structure", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"size", "radius", "that of a box, 1 for 3 x 3 pixels"},
+    {"footprint", "radius", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"radius_x", "radius", "one number, or a list with one for each axis, x last"},
+    {"radius_y", "radius", "one number, or a list with one for each axis, x last"},
+    {"radius_z", "radius", "one number, or a list with one for each axis, x last"},
+    {"sigma_x", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sigma_y", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sigma_z", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sampling", "spacing", "one number, or a list with one for each axis, x last"},
+    {"min_size", "size", "objects with fewer pixels go"},
+    {"area_threshold", "size", "holes with fewer pixels go"},
+    {"low_sigma", "low", "a number, or a list with one for each axis"},
+    {"high_sigma", "high", "a number, or a list with one for each axis"},
+    {"order", "interpolation", "nearest is their 0, linear their 1"},
+    {"watershed_line", "line", "true or false"},
+    {"buffer_size", "buffer", "a number of pixels"},
+    {"iterations", "footprint", "a larger one, or repeat 3 { mask = erode(mask) }"},
+};
+
+/* The argument that others call by this name, with how to write it; NULL: there is none. */
+static const char *peer_argument(Elab *el, const Op *op, const char *name)
+{
+    for (size_t i = 0; i < sizeof PEER_ARGUMENTS / sizeof *PEER_ARGUMENTS; i++) {
+        bool meant = strcmp(PEER_ARGUMENTS[i].theirs, name) == 0;
+        for (int k = 0; meant && k < op->n_params; k++) {
+            if (strcmp(op->param[k].name, PEER_ARGUMENTS[i].ours) == 0) {
+                return arena_printf(el->arena, "here it is `%s`: %s", PEER_ARGUMENTS[i].ours, PEER_ARGUMENTS[i].how);
+            }
+        }
+    }
+    return NULL;
+}
+
 static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
 {
     const char *names[OP_MAX_PARAMS];
@@ -380,9 +449,12 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
             return;
         }
     }
+    const char *peer = peer_argument(el, op, arg->name);
     const char *near = fe_nearest(arg->name, names, op->n_params);
     Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
-    if (near != NULL) {
+    if (peer != NULL) {
+        diag_help(el->diags, d, "%s", peer);
+    } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
         diag_help(el->diags, d, "its arguments are %s", s.n > 0 ? s.at : "none");
@@ -748,19 +820,23 @@ Val el_call(Elab *el, const AstExpr *e)
     return el_unknown_operator(el, e);
 }
 
-/* An operator of the prelude: its function on the arguments in order. */
-Val el_prelude(Elab *el, Call *call)
+Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at, int n, Span span)
 {
-    const Binding *b = el_find_here(el->prelude, call->op->name);
+    const Binding *b = el_find_here(el->prelude, name);
     if (b == NULL || b->val.kind != VAL_FUNCTION) {
         return el_err();
     }
     Span before = el->call;
     if (before.source == NULL) {
-        el->call = call->span;
+        el->call = span;
     }
-    Val v = el_expand(el, b->val.fn, el->prelude, call->arg, call->at, call->op->n_params,
-                      call->span);
+    Val v = el_expand(el, b->val.fn, el->prelude, args, at, n, span);
     el->call = before;
     return v;
+}
+
+/* An operator of the prelude: its function on the arguments in order. */
+Val el_prelude(Elab *el, Call *call)
+{
+    return el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
 }

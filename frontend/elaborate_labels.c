@@ -210,8 +210,7 @@ static const char *columns_of(Elab *el, const Wanted *m, bool space)
     return s.at;
 }
 
-/* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
-static void spacing(Elab *el, Val record, IrExpr *arg)
+void el_spacing(Elab *el, Val record, IrExpr *arg)
 {
     static const char *const NAMES[] = {"x", "y", "z"};
     for (int ax = 0; ax < 3; ax++) {
@@ -274,7 +273,7 @@ static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
         node.arg[ax] = ir_const(el->g, 1);
     }
     if (parameter(call, "spacing") >= 0) {
-        spacing(el, call->arg[parameter(call, "spacing")], node.arg);
+        el_spacing(el, call->arg[parameter(call, "spacing")], node.arg);
     }
     return node;
 }
@@ -474,8 +473,7 @@ Val el_as_labels(Elab *el, Call *call)
     return renumbered(el, numbers, 0, ir_const(el->g, 1), call->span);
 }
 
-/* Are they numbered in order, without gaps, when they are made? */
-static bool is_dense(Elab *el, Val labels)
+bool el_is_dense(Elab *el, Val labels)
 {
     IrId node;
     return el_plain_read(el, labels.expr, &node) && is_dense_node(ir_node(el->g, node));
@@ -485,7 +483,7 @@ static bool is_dense(Elab *el, Val labels)
 Val el_colours(Elab *el, Call *call)
 {
     Val labels = el_readable(el, call->arg[0], "labels", call->span);
-    bool dense = is_dense(el, labels), foreign = false;
+    bool dense = el_is_dense(el, labels), foreign = false;
     IrId of = bound_of(el, labels.expr);
     IrGrid grid = *el_grid(el, labels);
     if (grid.has[IR_AX_C]) {
@@ -512,7 +510,7 @@ Val el_colours(Elab *el, Call *call)
 
 Val el_without_gaps(Elab *el, Val labels, Span span)
 {
-    if (is_dense(el, labels)) {
+    if (el_is_dense(el, labels)) {
         return labels;
     }
     labels = el_readable(el, labels, "labels", span);
@@ -534,7 +532,7 @@ Val el_distance(Elab *el, Call *call)
                    .elem = ELEM_F32,
                    .grid = mask.grid,
                    .in = {mask.expr}};
-    spacing(el, call->arg[1], node.arg);
+    el_spacing(el, call->arg[1], node.arg);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -547,7 +545,7 @@ Val el_nearest_label(Elab *el, Call *call)
                    .grid = labels.grid,
                    .in = {labels.expr},
                    .arg = {call->arg[1].expr}};
-    spacing(el, call->arg[2], node.arg + 1);
+    el_spacing(el, call->arg[2], node.arg + 1);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -622,119 +620,6 @@ Val el_hull(Elab *el, Call *call)
                    .grid = call->arg[0].grid};
     node.of = el_store(el, el_relabel(el, call), "labels", call->span);
     node.in[0] = ir_read(el->g, node.of);
-    return primitive(el, node, NULL, call->span);
-}
-
-/* ---- points ---------------------------------------------------------------------------- */
-
-/* What follows from the label alone, through images that have a name, with the label in place of x. */
-typedef struct ByLabel {
-    Elab *el;
-    IrId labels;
-    bool varies;
-} ByLabel;
-
-/* The value of an image at a pixel, where reading it is nothing else. */
-static IrExpr value_behind(const ByLabel *by, IrExpr e)
-{
-    IrId from;
-    const IrGraph *g = by->el->g;
-    if (!el_plain_read(by->el, e, &from) || ir_node(g, from)->op != IR_MAP) {
-        return 0;
-    }
-    const IrNode *node = ir_node(g, from);
-    bool same = node->loop == by->el->loop && ir_expr(g, node->in[0])->type == node->elem;
-    return same ? node->in[0] : 0;
-}
-
-static void look_behind(const IrGraph *g, IrExpr e, void *ctx)
-{
-    ByLabel *by = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    IrId node;
-    IrExpr behind = value_behind(by, e);
-    if (behind != 0) {
-        ir_walk(g, behind, look_behind, by);
-    } else if (!el_plain_read(by->el, e, &node) || node != by->labels) {
-        by->varies |= n->op == IR_X_COORD || n->op == IR_X_READAT || n->op == IR_X_READ;
-    }
-}
-
-static IrExpr label_for_read(IrGraph *g, IrExpr e, void *ctx)
-{
-    ByLabel *by = ctx;
-    IrExpr behind = value_behind(by, e);
-    if (behind != 0) {
-        return ir_rewrite(g, behind, label_for_read, by);
-    }
-    return ir_expr(g, e)->op == IR_X_READ ? ir_cast(g, ir_coord(g, IR_AX_X), ELEM_U32) : e;
-}
-
-static IrExpr smallest_of_label(Elab *el, IrId labels, Val v, Span span)
-{
-    v.expr = ir_cast(el->g, v.expr, ELEM_F32);
-    IrNode node = {.op = IR_PERLABEL,
-                   .kind = IR_K_VECTOR,
-                   .elem = ELEM_F32,
-                   .of = labels,
-                   .in = {ir_read(el->g, labels), el_readable(el, v, "place", span).expr},
-                   .arg = {ir_const(el->g, 1)}};
-    IrId least = el_add_once(el, node, "place", span);
-    return ir_lookup(el->g, least, ir_coord(el->g, IR_AX_X));
-}
-
-/* An argument as an expression of the label.  An image may differ within a label: then its smallest value. */
-static IrExpr place_of_label(Elab *el, Call *call, int i, IrId labels)
-{
-    IrGraph *g = el->g;
-    Val pair[2] = {call->arg[0], call->arg[i]};
-    if (pair[1].kind == VAL_VECTOR) {
-        return ir_cast(g, ir_lookup(g, pair[1].node, ir_coord(g, IR_AX_X)), ELEM_F32);
-    }
-    if (pair[1].kind != VAL_IMAGE) {
-        return ir_cast(g, call->given[i] ? pair[1].expr : ir_const(g, 0), ELEM_F32);
-    }
-    if (!el_meet(el, pair, 2, call->at[i])) {
-        return 0;
-    }
-    ByLabel by = {el, labels, false};
-    ir_walk(g, pair[1].expr, look_behind, &by);
-    if (by.varies) {
-        return smallest_of_label(el, labels, pair[1], call->span);
-    }
-    return ir_cast(g, ir_rewrite(g, pair[1].expr, label_for_read, &by), ELEM_F32);
-}
-
-/* Labels that may not be there have no place. */
-static IrExpr where_present(Elab *el, IrId labels, IrExpr place, Span span)
-{
-    IrGraph *g = el->g;
-    IrExpr read = ir_read(g, labels);
-    IrNode node = {.op = IR_PERLABEL,
-                   .kind = IR_K_VECTOR,
-                   .elem = ELEM_F32,
-                   .of = labels,
-                   .in = {read, ir_cast(g, read, ELEM_F32)},
-                   .arg = {ir_const(g, 3)}};
-    IrId count = el_add_once(el, node, "count", span);
-    IrExpr pixels = ir_lookup(g, count, ir_coord(g, IR_AX_X));
-    IrExpr some = ir_op2(g, IR_X_GT, pixels, ir_const_typed(g, 0, ELEM_F32));
-    return ir_op3(g, IR_X_SELECT, some, place, ir_const_typed(g, NAN, ELEM_F32));
-}
-
-Val el_points(Elab *el, Call *call)
-{
-    IrNode node = {.op = IR_POINTS, .kind = IR_K_LABELS, .elem = ELEM_U32, .grid = call->arg[0].grid};
-    node.of = el_store(el, call->arg[0], "labels", call->span);
-    for (int axis = 0; axis < 4; axis++) {
-        node.in[axis] = place_of_label(el, call, axis + 1, node.of);
-        if (node.in[axis] == 0) {
-            return el_err();
-        }
-    }
-    if (!is_dense(el, el_image(el, ir_read(el->g, node.of), node.grid))) {
-        node.in[0] = where_present(el, node.of, node.in[0], call->span);
-    }
     return primitive(el, node, NULL, call->span);
 }
 

@@ -61,6 +61,8 @@ static const struct {
     {"word", "a word"},
     {"axis", "an axis"},
     {"record", "a record"},
+    {"area", "an area"},
+    {"length", "a length"},
 };
 
 const char *ops_type_name(unsigned type)

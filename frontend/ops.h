@@ -34,7 +34,9 @@ typedef enum OpType {
     OP_WORD = 16384,     /* word: a bare word, such as a property or a method */
     OP_AXIS = 32768,     /* axis: x, y or z */
     OP_RECORD = 65536,
-    OP_TYPES = 17
+    OP_AREA = 131072,    /* area: a number of pixels may be written as an area, or a volume in 3-D */
+    OP_LENGTH = 262144,  /* length: a number that keeps its unit */
+    OP_TYPES = 19
 } OpType;
 
 typedef struct OpParam {

@@ -188,6 +188,10 @@ static bool explain_method(const Case *c) {
     Span span = {c->p->source, c->before[-1].begin, c->before->end};
     Diag *d = diag_add(c->p->diags, DIAG_METHOD_CALL, span, name);
     const char *owner = shown(c, c->before - 2);
+    if (strcmp(name, "where") == 0) {
+        help(c, d, "a choice is written `a if mask else b`");
+        return true;
+    }
     bool module = names_word(c->before - 2, "np") || names_word(c->before - 2, "cp") ||
                   names_word(c->before - 2, "math") || names_word(c->before - 2, "cle");
     if (module || c->before[-2].kind != T_NAME) {
@@ -355,12 +359,16 @@ static bool explain_axes(const Case *c) {
     return true;
 }
 
+static const char SLICES[] = "a part is crop(image, x, y, width = 10, height = 10), a channel image[c = 1], a plane image[z = 1]";
+
 static void help_expression(const Case *c, Diag *d) {
     int found = c->found->kind;
     if (found == T_OPEN_BRACE && c->first->kind == T_FN) {
         help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
-    } else if (found == T_IF) {
+    } else if (found == T_IF || found == T_WHERE) {
         help(c, d, "a choice is written `a if condition else b`");
+    } else if (found == T_COLON) {
+        help(c, d, SLICES);
     } else if (found == T_PLUS) {
         help(c, d, "a number without a sign is positive");
     } else if (found == T_NOT) {
@@ -429,6 +437,8 @@ static bool explain_rest(const Case *c) {
         help(c, d, "the parameters stand in parentheses: `fn name(x) = ...`");
     } else if (c->e->in_word) {
         help(c, d, "a range is written `for i in lo .. hi`");
+    } else if (c->found->kind == T_COLON && c->e->close_square) {
+        help(c, d, SLICES);
     } else {
         help_surplus(c, d);
     }

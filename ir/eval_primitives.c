@@ -7,6 +7,8 @@
 #include "footprint.h"
 #include "ref.h"
 
+#include "../base/near.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,21 +315,26 @@ static void run_window_rank(Prim *p)
     }
 }
 
-/* Places are expressions of the label, which stands in for x. */
+/* Inputs 0..3 as expressions of the label, which stands in for x. */
+static void by_label(Prim *p, const float *of[4])
+{
+    int extent[IR_AXES], labels = (int)count_of(p) + 1;
+    size_t pixels = p->n;
+    memcpy(extent, p->ev->extent, sizeof extent);
+    p->n = (size_t)labels;
+    memcpy(p->ev->extent, (int[IR_AXES]){labels, 1, 1, 1}, sizeof extent);
+    for (int k = 0; k < 4; k++) {
+        of[k] = floats(p, k);
+    }
+    p->n = pixels;
+    memcpy(p->ev->extent, extent, sizeof extent);
+}
+
 static void run_points(Prim *p)
 {
     uint32_t count = (uint32_t)count_of(p), *to = hold(p, p->n * sizeof *to);
     const float *at[4] = {NULL};
-    int extent[IR_AXES];
-    size_t pixels = p->n;
-    memcpy(extent, p->ev->extent, sizeof extent);
-    p->n = (size_t)count + 1;
-    memcpy(p->ev->extent, (int[IR_AXES]){(int)count + 1, 1, 1, 1}, sizeof extent);
-    for (int axis = 0; axis < 4; axis++) {
-        at[axis] = floats(p, axis);
-    }
-    p->n = pixels;
-    memcpy(p->ev->extent, extent, sizeof extent);
+    by_label(p, at);
     if (to != NULL && p->ev->err->code == CODE_OK) {
         ref_points(at, count, p->shape, to);
         p->out->value[0] = count;
@@ -344,6 +351,50 @@ static void run_touches(Prim *p)
             err_set(p->ev->err, CODE_MEMORY, "out of memory");
         }
         result_bytes(p, to, p->n);
+    }
+}
+
+/* *values: what is folded, NULL without a fourth input. */
+static RefNear near_of(Prim *p, const float **values)
+{
+    const float *of[4] = {NULL};
+    by_label(p, of);
+    *values = of[3];
+    return (RefNear){.at = {of[0], of[1], of[2]},
+                     .spacing = {arg(p, 0), arg(p, 1), arg(p, 2)},
+                     .n = arg(p, 4),
+                     .limit = arg(p, 5)};
+}
+
+static void run_near(Prim *p)
+{
+    uint32_t count = (uint32_t)count_of(p);
+    const float *values;
+    RefNear near = near_of(p, &values);
+    float *to = hold(p, ((size_t)count + 1) * sizeof *to);
+    if (to == NULL || p->ev->err->code != CODE_OK) {
+        return;
+    }
+    if (!ref_near(&near, values, count, (int)arg(p, 3), to)) {
+        err_set(p->ev->err, CODE_MEMORY, "out of memory");
+    }
+    result_floats(p, to, (size_t)count + 1);
+}
+
+static void run_near_pairs(Prim *p)
+{
+    const float *values;
+    RefNear near = near_of(p, &values);
+    if (p->ev->err->code != CODE_OK) {
+        return;
+    }
+    free(p->out->table);
+    p->out->table = NULL;
+    p->out->columns = NEAR_COLUMNS;
+    p->out->rows = ref_near_pairs(&near, (uint32_t)count_of(p), &p->out->table);
+    if (p->out->rows < 0) {
+        p->out->rows = 0;
+        err_set(p->ev->err, CODE_MEMORY, "out of memory");
     }
 }
 
@@ -378,6 +429,8 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_WINDOW_RANK] = run_window_rank,
     [IR_POINTS] = run_points,
     [IR_TOUCHES] = run_touches,
+    [IR_NEAR] = run_near,
+    [IR_NEAR_PAIRS] = run_near_pairs,
     [IR_HULL] = run_hull,
 };
 

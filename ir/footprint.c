@@ -193,5 +193,5 @@ int ir_domain(IrGraph *g, IrId node)
         grid = grid_of_first_read(g, n->in[i]);
         n = ir_node(g, node);
     }
-    return grid;
+    return grid < 0 && n->of != 0 ? ir_node(g, n->of)->grid : grid;
 }

@@ -34,7 +34,7 @@ IrFootprint ir_footprint(IrGraph *g, IrExpr e);
 const IrReach *ir_reach(const IrFootprint *fp, IrId node);
 
 /* The grid over which a node's inputs are read: its own if it is an image, else that of the first
- * stored node that its inputs read; -1 when they read none. */
+ * stored node that its inputs read, else that of what it belongs to; -1 when there is none. */
 int ir_domain(IrGraph *g, IrId node);
 
 #endif

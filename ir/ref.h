@@ -56,6 +56,26 @@ void ref_points(const float *const at[4], uint32_t count, RefShape s, uint32_t *
 /* Bits for the sides through which a pixel's label meets each other label for the first time. */
 bool ref_touches(const uint32_t *labels, RefShape s, uint8_t *bits);
 
+/*
+ * near.  Labels 1..count lie at at[axis][label]; those at a place that is not finite lie nowhere.  The squared
+ * distance of two is ((dx * sx)^2 + (dy * sy)^2) + (dz * sz)^2 in f64, of differences in f64.  Near a label
+ * are the n others with the smallest ones that are at most limit * limit, of equal ones those with the smaller
+ * label; n below 0: the -n with the largest ones, again with the smaller label.  The rest is in f32: distances
+ * are rounded once, sums are exact and rounded once (ref_perlabel), a mean is the sum over their number, a std
+ * the root of the mean of (value - mean)^2, a median that of rank floor(number / 2), a mode the smallest of the
+ * most frequent ones.  NaN is left out, -0 is 0, nothing gives 0.
+ */
+typedef struct RefNear {
+    const float *at[3]; /* x first */
+    double spacing[3];
+    double n, limit;
+} RefNear;
+/* fold: base/near.h.  values NULL: the distances themselves.  out has count + 1 elements; out[0] is 0.  False:
+ * out of memory. */
+bool ref_near(const RefNear *near, const float *values, uint32_t count, int fold, float *out);
+/* The table: *table[column * rows + row], owned by the caller (free); rows, -1 when out of memory. */
+int64_t ref_near_pairs(const RefNear *near, uint32_t count, double **table);
+
 /* distance and shape */
 void ref_distance(const uint8_t *mask, RefShape s, const double spacing[3], float *out);
 void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3],

@@ -274,6 +274,8 @@ static void check_owner(Check *c, const IrNode *n)
                   {IR_MEASURE, IR_K_LABELS},
                   {IR_COLUMN, IR_K_LABELS},
                   {IR_POINTS, IR_K_LABELS},
+                  {IR_NEAR, IR_K_LABELS},
+                  {IR_NEAR_PAIRS, IR_K_LABELS},
                   {IR_HULL, IR_K_LABELS}};
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
         require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),
@@ -283,7 +285,8 @@ static void check_owner(Check *c, const IrNode *n)
     require(c, n->of < c->node || ir_node(c->g, n->of)->op == IR_CARRY,
             "belongs to a node that comes later");
     require(c, n->loop == 0 || n->loop < c->g->loops.n, "is in a loop that does not exist");
-    bool text = n->op == IR_INPUT || n->op == IR_MEASURE || n->op == IR_COLUMN, may = n->op == IR_WINDOW_RANK;
+    bool columns = n->op == IR_MEASURE || n->op == IR_COLUMN || n->op == IR_NEAR_PAIRS;
+    bool text = n->op == IR_INPUT || columns, may = n->op == IR_WINDOW_RANK;
     require(c, may || text == (n->text != NULL), text ? "lacks its text" : "has a text");
 }
 

@@ -25,7 +25,7 @@ static bool is_same(const IrNode *p, const IrNode *q)
 
 static bool is_fixed(IrOp op)
 {
-    return op == IR_INPUT || op == IR_CARRY || op == IR_MEASURE;
+    return op == IR_INPUT || op == IR_CARRY || op == IR_MEASURE || op == IR_NEAR_PAIRS;
 }
 
 bool pass_cse(IrGraph *g, PassContext *cx)

@@ -27,6 +27,8 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(watershed)                                                                                   \
     P(points)                                                                                      \
     P(touches)                                                                                     \
+    P(near)                                                                                        \
+    P(near_pairs)                                                                                  \
     P(hull)
 
 #define DECLARE(name) extern const Primitive prim_##name;

@@ -34,7 +34,7 @@ enum {
 
 enum { FOLD_SUM, FOLD_MIN, FOLD_MAX, FOLD_COUNT };
 
-extern const char kernel_text_perlabel[];
+extern const char kernel_text_exact_sums[], kernel_text_perlabel[];
 
 /* Labels are u32, so there are no more entries than that. */
 static uint64_t capacity_of(const PrimCall *call)
@@ -146,7 +146,7 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     (void)which;
     char defines[60];
     snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", (int)call->arg[0]);
-    const char *const texts[] = {kernel_text_perlabel, NULL};
+    const char *const texts[] = {kernel_text_exact_sums, kernel_text_perlabel, NULL};
     return visit_program(call, defines, texts, program);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes sweeps.txt: every operator over images of all types and shapes, under every border.
 
-Run it in this folder with numpy, scipy 1.10 and scikit-image 0.19 or newer.  cases.py says what a
+Run it in this folder with numpy, scipy 1.10 and scikit-image 0.19.  cases.py says what a
 case is; these are evaluated only.  `make_sweeps.py --audit` prints which operator of the table is
 held against what: a letter for each kind of image (coverage.txt has the last answer).
 
@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 from scipy import ndimage as ndi
-from scipy import signal
+from scipy import signal, spatial
 from skimage import color, feature, filters, measure, morphology, segmentation, transform
 
 import cases as files
@@ -130,14 +130,15 @@ def numbered(mask):
 
 def peaks(i, d, least=None, share=None, border=None):
     """peak_local_max with equal pixels taken in raster order; scikit-image's where that does not matter."""
-    v, wide = i.array, padded(i.float, d)
+    v = i.array
+    low, high = np.nanmin(v), np.nanmax(v)
     top = windows(i.float, box(i.ndim, d)).max(0)
-    threshold = v.min() if least is None else least
-    threshold = threshold if share is None else max(threshold, share * v.max())
+    threshold = low if least is None else least
+    threshold = threshold if share is None else max(threshold, share * high)
     edge = d if border is None else border
     inner = np.zeros(v.shape, bool)
     inner[tuple(slice(edge, max(n - edge, 0)) for n in v.shape)] = True
-    candidates = (i.float == top) & (v > threshold) & inner & (v.min() < v.max() or v.size == 1)
+    candidates = (i.float == top) & (v > threshold) & inner & (low < high or v.size == 1)
     kept = []
     for at in np.argwhere(candidates):
         if all(np.abs(at - k).max() >= d for k in kept):
@@ -145,6 +146,10 @@ def peaks(i, d, least=None, share=None, border=None):
     out = np.zeros(v.shape, bool)
     out[tuple(np.reshape(kept, (-1, v.ndim)).astype(int).T)] = True
     theirs = np.zeros(v.shape, bool)
+    if i not in FINITE:
+        return out
+    if least is None and share is None:
+        v = v - low  # 0.19 has zeros outside of the image
     theirs[tuple(feature.peak_local_max(v, d, least, share, True if border is None else border).T)] = True
     assert (theirs == out).all() or len(kept) < candidates.sum() and not (theirs & ~candidates).any()
     return out
@@ -415,6 +420,9 @@ for i in IMAGES:
     spacing = [2.5, 1, 0.5][-v.ndim:]
     want = ndi.distance_transform_edt(mask, sampling=spacing) if not mask.all() else np.full(v.shape, INF)
     case('distance', i, M + f'output a = distance(mask, {spacing})', want)
+    if i not in FINITE:
+        for d in (1, 2):
+            case('peak_local_max', i, f'output a = peak_local_max(image, {d}, exclude_border = 0)', peaks(i, d, border=0), 0)
     if i in FINITE:
         for c in range(1, v.ndim + 1):
             n = {1: 2 * v.ndim, v.ndim: 3**v.ndim - 1}.get(c, 18)
@@ -513,6 +521,42 @@ def painted(labels, values):
     return np.where(labels > 0, np.r_[0, values][labels], 0)
 
 
+def places_of(parts, size):
+    """Centroids as they are kept, in f32, times the sizes of pixels."""
+    n = parts.max()
+    return np.float32(ndi.center_of_mass(parts > 0, parts, range(1, n + 1))).reshape(n, parts.ndim).astype(float) * size
+
+
+def near_labels(parts, n, limit, size):
+    """For each label those near it by scipy.spatial.cKDTree: the nearest first, of equal ones the smaller label;
+    n below 0: the farthest."""
+    at = places_of(parts, size)
+    near = []
+    tree = spatial.cKDTree(at) if len(at) else None
+    for k, place in enumerate(at):
+        way, other = np.atleast_1d(*tree.query(place, len(at), distance_upper_bound=np.inf))
+        found = [(round(-w if (n or 0) < 0 else w, 12), q + 1) for w, q in zip(way, other)
+                 if q != k and (limit is None or w <= limit)]
+        near.append([q for _, q in sorted(found)][:abs(n) if n else None])
+    return near
+
+
+def neighbours(i, parts, pipe, areas, near, given, size=None, every=False):
+    """What is folded over the labels in `near`, one list for each label; some of the folds, or every one."""
+    def folded(f):
+        return painted(parts, [f(k, some) if some else 0 for k, some in enumerate(near)])
+    at = places_of(parts, np.ones(parts.ndim) if size is None else size)
+    folds = {'mean': np.mean, 'sum': np.sum, 'min': min, 'max': max, 'std': np.std,
+             'median': lambda b: sorted(b)[len(b) // 2], 'mode': lambda b: np.bincount(b).argmax()}
+    case('neighbour_count', i, pipe + f'output a = neighbour_count(parts{given})', folded(lambda k, some: len(some)), 0)
+    for name, f in folds.items() if every else [('median', folds['median'])]:
+        case('neighbour_value', i, pipe + f'output a = neighbour_value(parts, label_count(parts), {name}{given})',
+             folded(lambda k, some: f(areas[some])), 1e-5 if name in ('mean', 'std') else 0)
+    for name in ('mean', 'sum', 'min', 'max') if every else ['mean']:
+        case('neighbour_distance', i, pipe + f'output a = neighbour_distance(parts, {name}{given})',
+             folded(lambda k, some: folds[name]([np.linalg.norm(at[k] - at[q - 1]) for q in some])), 1e-5)
+
+
 def within(labels, mask):
     """The nearest label for each pixel of a mask; parts of it that hold none stay 0."""
     if labels.max() == 0:
@@ -545,6 +589,14 @@ for i in IMAGES:
          renumber(np.where((sizes[labels] >= 2) & (sizes[labels] <= 4), labels, 0)), 0)
     case('clear_border', i, L + 'output a = clear_border(labels)', renumber(segmentation.clear_border(labels)), 0)
     case('clear_border', i, M + 'output a = clear_border(mask)', segmentation.clear_border(labels) > 0, 0)
+    for buffer, axes in itertools.product((0, 1), itertools.product((False, True), repeat=n)):
+        edge = np.zeros(v.shape, bool)
+        for axis in np.flatnonzero(axes):
+            ends = np.moveaxis(edge, axis, 0)
+            ends[:buffer + 1] = ends[max(v.shape[axis] - buffer - 1, 0):] = True
+        text = ', '.join(f'{a} = {str(k).lower()}' for a, k in zip('zyx'[-n:], axes))
+        case('clear_border', i, L + f'output a = clear_border(labels, {buffer}, {text})',
+             renumber(np.where(np.isin(labels, labels[edge]), 0, labels)), 0)
     case('expand_labels', i, L + 'output a = expand_labels(labels, 1.5)', segmentation.expand_labels(labels, 1.5), 0)
     if count > 0:
         nearest = ndi.distance_transform_edt(labels == 0, return_distances=False, return_indices=True)
@@ -590,14 +642,21 @@ for i in IMAGES:
     at = np.indices(v.shape)
     centres = [ndi.mean(at[k], labels, ids) for k in range(n)]
     away = np.sqrt(sum((at[k] - painted(labels, centres[k])) ** 2 for k in range(n))) * (labels > 0)
-    if not (mask.all() or not mask.any()):
-        spots = np.zeros(v.shape)
-        spots[tuple(np.floor(np.float32(centres)).astype(int))] = ids
-        case('centroids', i, L + 'output a = centroids(labels)', spots, 0)
-        spots = np.zeros(v.shape)
-        for k, s in zip(ids, ndi.find_objects(labels)):
-            spots[tuple(part.start for part in s)] = k
-        case('points', i, L + 'output a = points(labels, ' + ', '.join(f'{a}_of(labels)' for a in 'xyz'[:n]) + ')', spots, 0)
+    spots = np.zeros(v.shape)
+    spots[tuple(np.floor(np.float32(centres)).astype(int))] = ids
+    case('centroids', i, L + 'output a = centroids(labels)', spots, 0)
+    spots = np.zeros(v.shape)
+    for k, s in zip(ids, ndi.find_objects(labels)):
+        spots[tuple(part.start for part in s)] = k
+    case('points', i, L + 'output a = points(labels, ' + ', '.join(f'{a}_of(labels)' for a in 'xyz'[:n]) + ')', spots, 0)
+    here = np.where(np.isfinite(v) & (at[-1] % 2 == 0), at[-1], -9)
+    least = ndi.minimum(here, labels, ids)
+    spots = np.zeros(v.shape)
+    for k, s, x in zip(ids, ndi.find_objects(labels), least):
+        if x >= 0:
+            spots[tuple(part.start for part in s[:-1]) + (int(x),)] = k
+    case('points', i, L + 'x = x_of(labels) if isfinite(image) and x_of(labels) % 2 == 0 else -9\n'
+         'output a = points(labels, x' + ''.join(f', {a}_of(labels)' for a in 'yz'[:n - 1]) + ')', spots, 0)
     longest, usual = painted(labels, ndi.maximum(away, labels, ids)), painted(labels, ndi.mean(away, labels, ids))
     case('mean_extension', i, L + 'output a = mean_extension(labels)', usual)
     case('maximum_extension', i, L + 'output a = maximum_extension(labels)', longest)
@@ -637,24 +696,15 @@ for i in IMAGES:
         pairs |= {(q, p) for p, q in pairs}
         areas = np.bincount(parts.ravel(), minlength=parts.max() + 1)
         P = f'parts = label_equal(floor(image / {step}), {2 * n})\n'
-        for name, f in (('touching_max', max), ('touching_min', min)):
-            best = [f([areas[q] for p, q in pairs if p == k], default=0) for k in range(1, parts.max() + 1)]
-            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])', painted(parts, best), 0)
         beside = [[q for p, q in pairs if p == k] for k in range(1, parts.max() + 1)]
-        places = ndi.center_of_mass(parts > 0, parts, range(1, parts.max() + 1))
-        ways = [[np.linalg.norm(np.subtract(places[k], places[q - 1])) for q in some]
-                for k, some in enumerate(beside)]
-        case('touching_count', i, P + 'output a = touching_count(parts)', painted(parts, [len(b) for b in beside]), 0)
-        for name, f in (('touching_mean', np.mean), ('touching_std', np.std)):
-            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
-                 painted(parts, [f(areas[b]) if b else 0 for b in beside]), 1e-5)
-        for name, f in (('touching_median', lambda b: sorted(areas[b])[len(b) // 2]),
-                        ('touching_mode', lambda b: np.bincount(areas[b]).argmax())):
-            case(name, i, P + f'output a = {name}(parts, label_count(parts)[parts])',
-                 painted(parts, [f(b) if b else 0 for b in beside]), 0)
-        for name, f in (('mean', np.mean), ('min', min), ('max', max)):
-            case('touching_distance', i, P + f'output a = touching_distance(parts, {name})',
-                 painted(parts, [f(some) if some else 0 for some in ways]), 1e-5)
+        neighbours(i, parts, P, areas, beside, '', every=True)
+        for n_near, limit in ((3, None), (1000, None), (-2, None), (None, 4.2), (2, 4.2)):
+            near = near_labels(parts, n_near, limit, np.ones(n))
+            given = (f', n = {n_near}' if n_near else '') + (f', distance = {limit}' if limit else '')
+            neighbours(i, parts, P, areas, near, given, every=n_near == 3)
+        size = np.array([1.25, 0.5, 0.5])[-n:]
+        neighbours(i, parts, P, areas, near_labels(parts, None, 2.5, size), ', distance = 2500 nm', size)
+        neighbours(i, parts, P, areas, near_labels(parts, 4, None, size), f', n = 4, spacing = {size.tolist()}', size)
     blocks = (np.indices(v.shape) // 2).sum(0) % 4
     B = 'labels = label_equal((x_of(image) // 2 + y_of(image) // 2 + z_of(image) // 2) % 4, {})\n'.format(2 * n)
     touching = measure.label(blocks, background=0, connectivity=1)
@@ -667,6 +717,14 @@ for i in IMAGES:
 BOTH = ['area', 'num_pixels', 'area_bbox', 'extent', 'equivalent_diameter_area', 'area_convex', 'solidity',
         'area_filled', 'axis_major_length', 'axis_minor_length', 'euler_number', 'intensity_mean', 'intensity_min',
         'intensity_max', 'feret_diameter_max']
+
+
+def orientation(p):
+    """Diagonals: 0.19 has the sign of the other one, later versions this."""
+    a, b, _, c = p.inertia_tensor.flat
+    return p.orientation if abs(a - c) > 1e-9 else np.pi / 4 if b < -1e-9 else -np.pi / 4
+
+
 PLANAR = ['eccentricity', 'orientation', 'perimeter', 'perimeter_crofton']
 for i in FINITE:
     v, n = i.float, i.ndim
@@ -675,7 +733,8 @@ for i in FINITE:
     L = f'labels = label_equal(floor(image / {files.level(60, i.kind) - files.level(0, i.kind)}) + 1, {2 * n})\n'
     for name in BOTH + (PLANAR if n == 2 else []):
         try:
-            want = [1.0 * (p.area if name == 'num_pixels' else getattr(p, name))
+            want = [orientation(p) if name == 'orientation' else
+                    1.0 * (p.area if name == 'num_pixels' else getattr(p, name))
                     for p in measure.regionprops(labels, v)]
         except Exception as e:
             print(name, i.shape, e)
@@ -738,8 +797,8 @@ for i in IMAGES:
     for order, how in ((1, 'linear'), (0, 'nearest')):
         for border, mode in (('nearest', 'nearest'), ('reflect', 'reflect'), ('mirror', 'mirror'),
                              ('wrap', 'grid-wrap'), ('constant(7)', 'grid-constant')):
-            if order == 0 and border != 'nearest':
-                continue
+            if order == 0 and border not in ('nearest', 'constant(7)'):
+                continue  # scipy rounds what it has mirrored
             move = [0.75, -1.25, 0.625][-v.ndim:]
             text = ', '.join(f'{a} = {s}' for a, s in zip('zyx'[-v.ndim:], move))
             case('translate', i, f'output a = translate(image, {text}, interpolation = {how}, border = {border})',
@@ -755,9 +814,17 @@ for i in IMAGES:
     size = [n + k for n, k in zip(v.shape, (1, 3, 2))]
     text = ', '.join(f'{a} = {n}' for a, n in zip(('depth', 'height', 'width')[-v.ndim:], size))
     for order, how in ((1, 'linear'), (0, 'nearest')):
-        if order == 1:
-            case('resize', i, f'output a = resize(image, {text})', transform.resize(
-                v, size, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+        case('resize', i, f'output a = resize(image, {text}, interpolation = {how})', transform.resize(
+            v, size, order=order, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
+    half = [n // 2 for n in v.shape]  # from the middle between two pixels on the next one
+    if min(half) > 0:
+        text = ', '.join(f'{a} = {n}' for a, n in zip(('depth', 'height', 'width')[-v.ndim:], half))
+        even = tuple(slice(0, 2 * n) for n in half)
+        cut = ', '.join(f'{a} = {2 * n}' for a, n in zip(('depth', 'height', 'width')[-v.ndim:], half))
+        case('resize', i, f'output a = resize(crop(image, {cut}), {text}, interpolation = nearest)', transform.resize(
+            v[even], half, order=0, mode='edge', anti_aliasing=False, preserve_range=True), 0)
+    case('affine', i, 'output a = affine(image, [[0.5, 0, 0], [0, 1, 0.5]], nearest, nearest)', ndi.affine_transform(
+        v, [1] * (v.ndim - 1) + [0.5], [0] * (v.ndim - 2) + [0.5, 0], order=0, mode='nearest'), 0)
     size = v.shape if v.ndim == 2 else (int(np.rint(v.shape[0] * 2.5)),) + v.shape[1:]
     case('make_isotropic', i, 'output a = make_isotropic(image)', transform.resize(
         v, size, order=1, mode='edge', anti_aliasing=False, preserve_range=True), 1e-4)
@@ -765,6 +832,17 @@ for i in IMAGES:
         wide = np.pad(v, 12)
         case('rotate', i, 'output a = rotate(image, 30)',
              transform.rotate(wide, 30, order=1, preserve_range=True)[12:-12, 12:-12], 1e-3)
+
+# Far from the corner, too, places have the digits that the weights need.
+long = Image('plain', 'u16', 1, 4001)
+v = long.float
+for name, pipe, want in (
+        ('resize', 'resize(image, 6001, 1)', transform.resize(
+            v, (1, 6001), order=1, mode='edge', anti_aliasing=False, preserve_range=True)),
+        ('translate', 'translate(image, 0.3)', ndi.shift(v, (0, 0.3), order=1, mode='nearest')),
+        ('affine', 'affine(image, [[0.7, 0, 0.1], [0, 1, 0]])',
+         ndi.affine_transform(v, [1, 0.7], [0, 0.1], order=1, mode='nearest'))):
+    case(name, long, f'output a = crop({pipe}, 3970, width = 30)', want[:, 3970:4000], 1e-6)
 
 # ---- what is told of images, kernels and footprints -------------------------------------------
 

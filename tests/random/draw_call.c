@@ -152,7 +152,7 @@ static void record(Draw *d, Str *out, const OpParam *param)
 /* By the bits of OpType. */
 static const Argument ARGUMENTS[OP_TYPES] = {
     image,  mask,      labels,    draw_number, draw_number, value,  truth, per_axis, border, footprint,
-    selection, list, function, vector,      word,        axis,   record,
+    selection, list, function, vector,      word,        axis,   record, draw_number,
 };
 
 /* What a number means, it seldom means by chance. */

@@ -495,7 +495,7 @@ static void touching_labels_are_found_in_parts(void **state)
 {
     (void)state;
     const char *text = "input image[y, x]\nl = label_equal(floor(gaussian(image, 1) / 20))\n"
-                       "output n = touching_count(l)\noutput m = touching_std(l, label_count(l)[l])\n";
+                       "output n = neighbour_count(l)\noutput m = neighbour_value(l, label_count(l), std)\n";
     IrGraph *g = pipeline_must("test.pipe", text);
     BothCase in = {.n_inputs = 1, .part_rows = 13};
     in.inputs[0] = both_image(61, 83, 1, 1, ELEM_U8, 3, 0);

@@ -153,6 +153,16 @@ static int sides_between(const BothOutput *l, double a, double b)
     return n;
 }
 
+/* Its sides to all else. */
+static int outline_of(const BothOutput *l, double a)
+{
+    int n = 0;
+    for (double b = 0; b <= l->value; b++) {
+        n += b != a ? sides_between(l, a, b) : 0;
+    }
+    return n;
+}
+
 static void check_pairs(const char *axes, int w, int h, int d)
 {
     IrGraph *g = pipeline_must("test.pipe", arena_printf(&arena,
@@ -166,14 +176,16 @@ static void check_pairs(const char *axes, int w, int h, int d)
     assert_true(both_evaluate(g, &in, &r, &err));
     const BothOutput *l = &r.at[0], *t = &r.at[1];
     int64_t row = 0;
-    assert_int_equal(t->columns, 4);
+    assert_int_equal(t->columns, 6);
     for (double a = 1; a <= l->value; a++) {
         for (double b = a + 1; b <= l->value; b++) {
             int sides = sides_between(l, a, b);
             if (sides > 0) {
                 assert_true(row < t->rows);
                 assert_true(t->pixels[t->rows + row] == a && t->pixels[2 * t->rows + row] == b);
-                assert_true(t->pixels[3 * t->rows + row++] == sides);
+                assert_true(t->pixels[3 * t->rows + row] == outline_of(l, a) &&
+                            t->pixels[4 * t->rows + row] == outline_of(l, b));
+                assert_true(t->pixels[5 * t->rows + row++] == sides);
             }
         }
     }
@@ -187,9 +199,10 @@ static void pairs_are_those_that_touch(void **state)
     (void)state;
     check_pairs("y, x", 19, 13, 1);
     check_pairs("z, y, x", 7, 6, 5);
-    EACH(LARGE, "output t = touching_pairs(label_equal(floor(image / 60)))\n")
-    EACH(LARGE, "l = label_equal(floor(image / 60))\noutput a = touching_median(l, image)\n"
-               "output b = touching_mode(l, floor(image / 30))\n")
+    EACH(LARGE, "l = label_equal(floor(image / 60))\noutput t = touching_pairs(l)\n"
+               "output o = overlapping_pairs(l, label(gaussian(image, 1) > 120))\n")
+    EACH(LARGE, "l = label_equal(floor(image / 60))\noutput a = neighbour_value(l, image, median)\n"
+               "output b = neighbour_value(l, floor(image / 30), mode)\n")
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)

@@ -7,8 +7,7 @@
  *
  * All folds are on integers, so their order does not matter:
  *   EXPONENTS  the largest biased exponent (1 for subnormal numbers, 255 for infinities)
- *   SUM        128 bits in units of 2^(largest exponent - 216); bits below the unit are cut off.
- *              Labels with an infinity count these instead: +inf below, -inf above.
+ *   SUM        128 bits (exact_sums.cl)
  *   LOWEST, HIGHEST  keys with the order of f32 (-0 below +0), larger is better; 0: none yet
  *   COUNT
  * NaN is left out.
@@ -31,15 +30,10 @@
 
 enum { PERLABEL_SUM, PERLABEL_LOWEST, PERLABEL_HIGHEST, PERLABEL_COUNT, PERLABEL_EXPONENTS };
 
-/* What has been folded: 128 bits of a sum, else `low` alone. */
-typedef struct PerlabelFolded {
-    ulong low, high;
-} PerlabelFolded;
-
 typedef struct PerlabelRun {
     uint label; /* 0: none */
     int largest;
-    PerlabelFolded folded;
+    ExactSum folded;
 } PerlabelRun;
 
 /* Where results go. */
@@ -50,68 +44,27 @@ typedef struct PerlabelTo {
     volatile local uint *keys, *entries;
 } PerlabelTo;
 
-PERLABEL_INLINE bool perlabel_is_nan(uint bits)
-{
-    return (bits & 0x7fffffff) > 0x7f800000;
-}
-
-PERLABEL_INLINE int perlabel_exponent(uint bits)
-{
-    return max((int)(bits >> 23 & 255), 1);
-}
-
-/* Unsigned keys in the order of f32. */
-PERLABEL_INLINE uint perlabel_key(uint bits)
-{
-    return bits >> 31 != 0 ? ~bits : bits | 0x80000000;
-}
-
-/* A number that is not NaN, in units of a label's sum. */
-PERLABEL_INLINE PerlabelFolded perlabel_in_units(uint bits, int largest)
-{
-    PerlabelFolded v;
-    if (largest == 255) {
-        v.low = bits == 0x7f800000;
-        v.high = bits == 0xff800000;
-        return v;
-    }
-    const ulong mantissa = (bits & 0x7fffff) | ((bits >> 23 & 255) != 0 ? 0x800000 : 0);
-    const int down =
-        largest - perlabel_exponent(bits); /* the top of the mantissa is bit 89 - down */
-    v.high = down < 26 ? mantissa << 2 >> down : 0;
-    v.low = down == 0    ? 0
-            : down < 64  ? mantissa << 2 << (64 - down)
-            : down < 128 ? mantissa << 2 >> (down - 64)
-                         : 0;
-    if (bits >> 31 != 0) {
-        v.high = ~v.high + (v.low == 0 ? 1 : 0);
-        v.low = -v.low;
-    }
-    return v;
-}
-
 /* What one value is to its label. */
-PERLABEL_INLINE PerlabelFolded perlabel_one(const int fold, uint bits, int largest)
+PERLABEL_INLINE ExactSum perlabel_one(const int fold, uint bits, int largest)
 {
-    PerlabelFolded v = {0, 0};
-    if (!perlabel_is_nan(bits)) {
+    ExactSum v = {0, 0};
+    if (!exact_is_nan(bits)) {
         if (fold == PERLABEL_SUM) {
-            v = perlabel_in_units(bits, largest);
+            v = exact_in_units(bits, largest);
         } else {
             v.low = fold == PERLABEL_COUNT       ? 1
-                    : fold == PERLABEL_EXPONENTS ? (uint)perlabel_exponent(bits)
-                    : fold == PERLABEL_LOWEST    ? ~perlabel_key(bits)
-                                                 : perlabel_key(bits);
+                    : fold == PERLABEL_EXPONENTS ? (uint)exact_exponent(bits)
+                    : fold == PERLABEL_LOWEST    ? ~exact_key(bits)
+                                                 : exact_key(bits);
         }
     }
     return v;
 }
 
-PERLABEL_INLINE void perlabel_fold(const int fold, PerlabelFolded *to, PerlabelFolded v)
+PERLABEL_INLINE void perlabel_fold(const int fold, ExactSum *to, ExactSum v)
 {
     if (fold == PERLABEL_SUM) {
-        to->low += v.low;
-        to->high += v.high + (to->low < v.low ? 1 : 0);
+        exact_add(to, v);
     } else if (fold == PERLABEL_COUNT) {
         to->low = (uint)to->low + (uint)v.low;
     } else {
@@ -151,7 +104,7 @@ PERLABEL_INLINE PerlabelRun perlabel_begin(const int fold, const PerlabelTo *to,
     } while (0)
 
 PERLABEL_INLINE void perlabel_pour_global(const int fold, const PerlabelTo *to, uint label,
-                                          PerlabelFolded folded)
+                                          ExactSum folded)
 {
     if (label >= to->first && label < to->end) {
         if (fold == PERLABEL_SUM) {
@@ -203,7 +156,7 @@ PERLABEL_INLINE void perlabel_step(const int fold, const PerlabelTo *to, Perlabe
         state->waiting = state->now;
         state->now = perlabel_begin(fold, to, label);
     }
-    const PerlabelFolded v =
+    const ExactSum v =
         perlabel_one(fold, bits, label == 0 ? state->background.largest : state->now.largest);
     if (label == 0) {
         perlabel_fold(fold, &state->background.folded, v);
@@ -233,7 +186,7 @@ PERLABEL_INLINE void perlabel_close(const int fold, const PerlabelTo *to,
     for (uint i = (uint)get_local_id(0); i <= PERLABEL_ENTRIES; i += PERLABEL_GROUP) {
         volatile local const uint *entry = to->entries + i * PERLABEL_PIECES;
         const uint label = i < PERLABEL_ENTRIES ? to->keys[i] : 0;
-        const PerlabelFolded folded = {entry[0] | (ulong)entry[1] << 32,
+        const ExactSum folded = {entry[0] | (ulong)entry[1] << 32,
                                        entry[2] | (ulong)entry[3] << 32};
         if ((folded.low | folded.high) != 0) {
             perlabel_pour_global(fold, to, label, folded);
@@ -361,34 +314,6 @@ PERLABEL_KERNEL void perlabel_exponents(READ_PARAMS, int own_w, int own_h, int o
 
 #endif
 
-/* The f32 nearest to a sum in units of 2^(largest - 216), ties to even. */
-PERLABEL_INLINE float perlabel_round(ulong low, ulong high, int largest)
-{
-    const bool negative = high >> 63 != 0;
-    if (negative) {
-        high = ~high + (low == 0 ? 1 : 0);
-        low = -low;
-    }
-    const int top = high != 0 ? 127 - (int)clz(high) : 63 - (int)clz(low), unit = largest - 216;
-    const int last = max(top - 23, -149 - unit); /* the lowest bit that the result has */
-    ulong kept, below;                           /* `below`: the bits under it, from the top */
-    if (last >= 64) {
-        kept = last < 128 ? high >> (last - 64) : 0;
-        below = last == 64 ? low : high << (128 - last) | low >> (last - 64);
-        below |= last > 64 && low << (128 - last) != 0 ? 1 : 0;
-    } else if (last > 0) {
-        kept = low >> last | high << (64 - last);
-        below = low << (64 - last);
-    } else {
-        kept = low << -last;
-        below = 0;
-    }
-    const ulong middle = (ulong)1 << 63;
-    kept += below > middle || (below == middle && (kept & 1) != 0) ? 1 : 0;
-    const ulong bits = kept == 0 ? 0 : ((ulong)(last + unit + 149) << 23) + kept;
-    return as_float((uint)min(bits, (ulong)0x7f800000) | (negative ? 0x80000000 : 0));
-}
-
 /* Turns a label's accumulator into its result, in place of the key; sums are ready to be used
  * again. */
 PERLABEL_INLINE float perlabel_result(uint key, global uint *sums, size_t at)
@@ -399,10 +324,7 @@ PERLABEL_INLINE float perlabel_result(uint key, global uint *sums, size_t at)
     for (int k = 0; k < PERLABEL_PIECES; k++) {
         piece[k] = 0;
     }
-    if (key == 255) {
-        return low != 0 && high != 0 ? NAN : low != 0 ? INFINITY : -INFINITY;
-    }
-    return low == 0 && high == 0 ? 0.0f : perlabel_round(low, high, (int)key);
+    return exact_round((ExactSum){low, high}, (int)key);
 #elif PERLABEL_FOLD == 3
     return convert_float_rte(key);
 #else

@@ -14,7 +14,8 @@
 
 #define REDUCE_LANES 256
 #define REDUCE_BLOCK_ROWS 64
-#define REDUCE_AHEAD (VISIT_HIGH ? VISIT_COUNT : 1)
+/* Rows that are on their way; a summary needs registers for more than those. */
+#define REDUCE_AHEAD (!VISIT_HIGH ? 1 : REDUCE_IN_SUMMARY ? VISIT_COUNT / 2 : VISIT_COUNT)
 #ifdef READ_HAS_1
 #define REDUCE_SELECTS 1
 #else
@@ -108,6 +109,9 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
 
 #if !REDUCE_FED
 
+/* The square of an f32 is exact in f64, so that the sum is rounded once, fused or not. */
+#define REDUCE_SQUARED(x, sum) (VISIT_CPU_SHAPE ? (sum) + (x) * (x) : fma(x, x, sum))
+
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
 #define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
     do {                                                                                           \
@@ -119,8 +123,7 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
                 count += there_;                                                                   \
             }                                                                                      \
             if (REDUCE_WANTED & 2) {                                                               \
-                const double square_ = x_ * x_;                                                    \
-                squares += square_;                                                                \
+                squares = REDUCE_SQUARED(x_, squares);                                             \
             }                                                                                      \
         }                                                                                          \
         if (REDUCE_WANTED & 4) {                                                                   \
@@ -229,9 +232,9 @@ VISIT_INLINE void reduce_add(const float *v, ReduceColumn *column)
     } else {
 #pragma unroll
         for (int k = 0; k < REDUCE_AHEAD; k++) {
-            const double x = (double)v[k], square = x * x;
+            const double x = (double)v[k];
             column->sum += x;
-            column->squares += square;
+            column->squares = REDUCE_SQUARED(x, column->squares);
             column->low = fmin(column->low, v[k]);
             column->high = fmax(column->high, v[k]);
         }
