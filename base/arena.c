@@ -1,6 +1,7 @@
 /* arena: bump allocation in blocks that double in size. */
 #include "arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ char *arena_strdup(Arena *arena, const char *text)
 char *arena_vprintf(Arena *arena, const char *format, va_list ap)
 {
     va_list again;
+    assert(format != NULL);
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, format, again);
     va_end(again);

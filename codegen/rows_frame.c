@@ -145,8 +145,11 @@ static void write_march(Rows *r, int indent, Str *out)
     } else {
         write_loop(r, &text);
     }
-    for (const char *line = text.at; *line != '\0'; line += strcspn(line, "\n") + 1) {
-        str_addf(out, "%*s%.*s\n", indent, "", (int)strcspn(line, "\n"), line);
+    for (const char *line = text.at; *line != '\0';) {
+        const char *end = line + strcspn(line, "\n");
+        str_addf(out, "%*s", indent, "");
+        str_addn(out, line, (size_t)(end - line) + 1);
+        line = end + 1;
     }
 }
 

@@ -98,8 +98,10 @@ static bool object_at(const Scene *s, int64_t x, int64_t y, int64_t *column, int
 static uint8_t brightness(const Scene *s, int64_t x, int64_t y)
 {
     int64_t column, row;
-    return object_at(s, x, y, &column, &row) ? (uint8_t)object_max(column, row)
-                                             : (uint8_t)((x * 31 + y * 17) % BRIGHT);
+    if (object_at(s, x, y, &column, &row)) {
+        return (uint8_t)object_max(column, row);
+    }
+    return (uint8_t)((x * 31 + y * 17) % BRIGHT);
 }
 
 static int complain(const char *what)
