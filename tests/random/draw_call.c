@@ -158,7 +158,7 @@ static void area(Draw *d, Str *out, const OpParam *param)
 /* By the bits of OpType. */
 static const Argument ARGUMENTS[OP_TYPES] = {
     image,  mask,      labels,    draw_number, draw_number, value,  truth, per_axis, border, footprint,
-    selection, list, function, vector,      word,        axis,   record, area,
+    selection, list, function, vector,      word,        axis,   record, area, draw_number,
 };
 
 /* What a number means, it seldom means by chance. */
