@@ -4,12 +4,13 @@
  * The steps of a program are put together into *segments*.  A segment goes over the image once, part
  * by part; a part is a strip of rows over the full width (of planes, where the grid has a z axis).
  *
- * Where so many planes as the halo takes do not fit, a volume is cut *across* its planes: a part is a strip
- * of rows, too, of all planes.  Halos then are rows of each plane, and parts follow each other in one
- * direction, as those of planes do.  A window has its planes one behind the other, each with as many rows as the part has,
- * so that what primitives take and make is dense.  What goes out waits in its store until the segment is
- * done, as files are written plane by plane.  Primitives say whether they can (prim.h); what cannot has parts of planes, and
- * segments of both kinds follow each other, for stores are whole images.
+ * Where so many planes as the halo takes do not fit, a volume is cut *across* its planes: a part is a
+ * strip of rows, too, of all planes.  Not blocks of planes and rows: so halos go in one direction, each
+ * part has two neighbours, and whatever goes along z sees all of it.  A window has its planes one behind
+ * the other, each with as many rows as the part has, so that what primitives take and make is dense.
+ * What goes out waits in its store until the segment is done, as files are written plane by plane.
+ * Primitives say whether they can (prim.h); those that cannot have parts of planes, and segments of both
+ * kinds follow each other, for stores are whole images.
  *
  * What a segment is for are its *sinks*: one pass of a primitive, or a launch whose result has to
  * outlive the segment.  Launches that only lead there are computed in every segment that needs

@@ -464,6 +464,18 @@ static bool run_parts(Segment *seg)
     return parts_finish_saving(seg);
 }
 
+/* What outputs take in another order than it was made, from its store; nobody else may want that. */
+static bool give_late(Run *run, int buffer)
+{
+    PartsStore **store = &run->pixels.store[buffer];
+    TRY(!run->parts->given[buffer] || run->muted || parts_give(&run->pixels, buffer, run->err));
+    if (!run->parts->kept[buffer]) {
+        parts_store_drop(*store);
+        *store = NULL;
+    }
+    return true;
+}
+
 /* What outlives the segment in one piece: vectors, whole images, scratch between passes. */
 static bool save_all(Segment *seg)
 {
@@ -472,9 +484,8 @@ static bool save_all(Segment *seg)
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->keep && w->whole) {
             TRY(save_whole(seg, i));
-        } else if (w->keep && parts_gives_late(seg, w->buffer) && run->parts->given[w->buffer] &&
-                   !run->muted) {
-            TRY(parts_give(&run->pixels, w->buffer, run->err));
+        } else if (w->keep && parts_gives_late(seg, w->buffer)) {
+            TRY(give_late(run, w->buffer));
         }
     }
     for (int t = 0; t < seg->plan->n_tasks; t++) {

@@ -48,16 +48,24 @@ static void last_line(FILE *file, char *out, size_t size)
     }
 }
 
-static ChildEnd end_of(pid_t pid)
+/* How a child ended that crashed without a word. */
+static void how_it_ended(int status, char *said, size_t size)
 {
-    int status;
-    if (waitpid(pid, &status, 0) != pid) {
+    if (said[0] == '\0') {
+        snprintf(said, size, "%s %d", WIFSIGNALED(status) ? "signal" : "exit code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    }
+}
+
+static ChildEnd end_of(pid_t pid, int *status)
+{
+    if (waitpid(pid, status, 0) != pid) {
         return CHILD_NONE;
     }
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU)) {
+    if (WIFSIGNALED(*status) && (WTERMSIG(*status) == SIGALRM || WTERMSIG(*status) == SIGXCPU)) {
         return CHILD_LATE;
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? CHILD_DONE : CHILD_CRASHED;
+    return WIFEXITED(*status) && WEXITSTATUS(*status) == EXIT_SUCCESS ? CHILD_DONE : CHILD_CRASHED;
 }
 
 ChildEnd child_run(void (*work)(void *context), void *context, char *said, size_t size)
@@ -74,8 +82,12 @@ ChildEnd child_run(void (*work)(void *context), void *context, char *said, size_
         work(context);
         exit(EXIT_SUCCESS);
     }
-    ChildEnd end = pid > 0 ? end_of(pid) : CHILD_NONE;
+    int status = 0;
+    ChildEnd end = pid > 0 ? end_of(pid, &status) : CHILD_NONE;
     last_line(errors, said, size);
+    if (end == CHILD_CRASHED) {
+        how_it_ended(status, said, size);
+    }
     fclose(errors);
     return end;
 }
