@@ -345,7 +345,7 @@ static bool same_bits(double a, double b)
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
 }
 
-static bool differ(const BothOutput *o, size_t i, double want, double got, char *why, size_t size)
+static void differ(const BothOutput *o, size_t i, double want, double got, char *why, size_t size)
 {
     if (o->kind == IR_K_TABLE) {
         snprintf(why, size, "table %s: row %zu of column %zu is %.17g, not %.17g", o->name,
@@ -355,7 +355,17 @@ static bool differ(const BothOutput *o, size_t i, double want, double got, char 
         snprintf(why, size, "output %s: pixel x %zu y %zu plane %zu is %.9g, not %.9g", o->name,
                  i % w, i / w % h, i / (w * h), got, want);
     }
-    return false;
+}
+
+/* How many there are with the first one. */
+static void count_others(const BothOutput *want, const BothOutput *got, size_t n, char *why,
+                         size_t size)
+{
+    size_t others = 0, end = strlen(why);
+    for (size_t i = 0; i < n; i++) {
+        others += !same_bits(want->pixels[i], got->pixels[i]);
+    }
+    snprintf(why + end, size - end, ", %zu of %zu differ", others, n);
 }
 
 static bool same_output(const BothOutput *want, const BothOutput *got, char *why, size_t size)
@@ -376,7 +386,9 @@ static bool same_output(const BothOutput *want, const BothOutput *got, char *why
     size_t n = want->kind == IR_K_VALUE ? 0 : cells(want);
     for (size_t i = 0; i < n; i++) {
         if (!same_bits(want->pixels[i], got->pixels[i])) {
-            return differ(want, i, want->pixels[i], got->pixels[i], why, size);
+            differ(want, i, want->pixels[i], got->pixels[i], why, size);
+            count_others(want, got, n, why, size);
+            return false;
         }
     }
     return true;
