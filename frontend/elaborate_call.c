@@ -163,14 +163,14 @@ static bool check_range(Elab *el, const Call *call, const OpParam *p, Val v, Spa
 }
 
 /* A whole number, or something that is one at run time. */
-static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, Span at)
+static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, int axis, Span at)
 {
     double value;
     if (el_constant(el, *v, &value) && v->unit == NULL && value != floor(value)) {
         el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
         return false;
     }
-    v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
+    v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
     v->unit = NULL;
     if (!el_is_integral(el, v->expr)) {
         v->expr = ir_op1(el->g, IR_X_ROUND, v->expr);
@@ -200,7 +200,7 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
         bool absent = el_is_bad(v);
         v = absent ? el_number(el, 0) : v;
         bool fine = absent || (check_length(el, p, v, at) && check_range(el, call, p, v, at));
-        fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, at));
+        fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, ax, at));
         if (!fine) {
             return false;
         }
@@ -349,7 +349,7 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
         return false;
     }
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
-        return check_integer(el, call, p, v, at);
+        return check_integer(el, call, p, v, IR_AX_X, at);
     }
     if ((p->types & OP_LENGTH) != 0) {
         return check_length(el, p, *v, at);

@@ -343,6 +343,8 @@ for i in FINITE:
     pixel = np.array([1.25, 0.5, 0.5])[-n:]
     case('gaussian', i, 'output a = gaussian(image, 0.6 um)', gaussian(v, 0.6 / pixel))
     case('gaussian', i, 'output a = gaussian(image, 0.0009 mm, border = reflect)', gaussian(v, 0.9 / pixel, 'symmetric'))
+    case('max_filter_length', i, 'output a = max_filter(image, 0.5 um)',
+         ndi.maximum_filter(v, [1, 3, 3][-n:], mode='nearest'), 0)
     case('translate', i, 'output a = translate(image, 750 nm, border = nearest)',
          ndi.shift(v, (0,) * (n - 1) + (1.5,), order=1, mode='nearest'), 1e-4)
     if n == 2:
