@@ -17,6 +17,7 @@
 #include "../ir/apply.h"
 #include "../ir/in_place.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -365,6 +366,7 @@ static bool search(const Order *o, int *order, double *peak)
         levels[k + 1] = arena_array(arena, State, n);
         memcpy(levels[k + 1], work, sizeof *work * (size_t)n);
     }
+    assert(n > 0); /* no step needs one that needs it */
     int at = 0;
     *peak = levels[o->n][0].peak;
     for (int k = o->n; k > 0; k--) {

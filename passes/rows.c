@@ -353,7 +353,8 @@ static void look_for_node(const IrGraph *g, IrExpr e, void *ctx)
 {
     Reader *r = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    bool reads = n->op == IR_X_READ || n->op == IR_X_READAT;
+    bool reads = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_LOOKUP ||
+                 n->op == IR_X_VALUE;
     r->found = r->found || (reads && n->node == r->node);
 }
 
@@ -364,6 +365,45 @@ static bool node_reads(IrGraph *g, IrId reader, IrId node)
         ir_walk(g, ir_node(g, reader)->in[i], look_for_node, &r);
     }
     return r.found;
+}
+
+static bool step_uses(IrGraph *g, const IrStep *step, IrId node)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId stage = step->stages.at[i];
+        if (ir_node(g, stage)->of == node || node_reads(g, stage, node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A loop makes its carries, for those behind it, of their next values. */
+static bool step_needs(IrGraph *g, const IrStep *reader, const IrStep *maker)
+{
+    bool needs = false;
+    for (int i = 0; i < maker->stages.n; i++) {
+        needs = needs || step_uses(g, reader, maker->stages.at[i]);
+    }
+    for (int i = 0; maker->kind == IR_STEP_LOOP && i < g->loops.at[maker->loop].carries.n; i++) {
+        needs = needs || step_uses(g, reader, g->loops.at[maker->loop].carries.at[i].carry);
+    }
+    for (int i = 0; reader->kind == IR_STEP_LOOP && i < g->loops.at[reader->loop].carries.n; i++) {
+        for (int k = 0; k < maker->stages.n; k++) {
+            needs = needs || g->loops.at[reader->loop].carries.at[i].next == maker->stages.at[k];
+        }
+    }
+    return needs;
+}
+
+int pass_joined_place(IrGraph *g, const IrSchedule *s, int a, int z)
+{
+    bool early = true, late = true;
+    for (int i = a + 1; i < z; i++) {
+        early = early && !step_needs(g, &s->steps.at[z], &s->steps.at[i]);
+        late = late && !step_needs(g, &s->steps.at[i], &s->steps.at[a]);
+    }
+    return late ? z : early ? a : -1;
 }
 
 /* The one step whose stages are all that read `p`; -1 when there are several or other users. */
@@ -446,12 +486,14 @@ static bool try_to_join(IrGraph *g, IrSchedule *s, IrId p, const int *users)
     IrId stages[MAX_STAGES];
     memcpy(stages, a->stages.at, (size_t)a->stages.n * sizeof *stages);
     memcpy(stages + a->stages.n, b->stages.at, (size_t)b->stages.n * sizeof *stages);
-    const char *why = pass_rows_refusal(g, stages, a->stages.n + b->stages.n);
+    int place = pass_joined_place(g, s, from, to);
+    const char *why = place < 0 ? "what is made with it is needed before"
+                                : pass_rows_refusal(g, stages, a->stages.n + b->stages.n);
     remark(g, s, p, to, why);
     if (why != NULL) {
         return false;
     }
-    pass_merge_steps(g, s, from, to);
+    pass_merge_steps(g, s, place == to ? from : to, place);
     s->stored[p] = false;
     return true;
 }

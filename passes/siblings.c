@@ -106,35 +106,6 @@ static int count_images(Siblings *b, const IrId *stages, int n)
     return images;
 }
 
-/* ---- where they stand ---------------------------------------------------------------------- */
-
-static bool step_needs(Siblings *b, int reader, int maker)
-{
-    const IrStep *from = &b->s->steps.at[maker], *to = &b->s->steps.at[reader];
-    for (int k = 0; k < from->stages.n; k++) {
-        if (step_reads(b, to, from->stages.at[k])) {
-            return true;
-        }
-        for (int i = 0; i < to->stages.n; i++) {
-            if (ir_node(b->g, to->stages.at[i])->of == from->stages.at[k]) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Where the kernels a < z can stand as one: a, z, or -1. */
-static int place_of(Siblings *b, int a, int z)
-{
-    bool early = true, late = true;
-    for (int i = a + 1; i < z; i++) {
-        early = early && !step_needs(b, z, i);
-        late = late && !step_needs(b, i, a);
-    }
-    return late ? z : early ? a : -1;
-}
-
 /* ---- joining ------------------------------------------------------------------------------- */
 
 static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages,
@@ -172,7 +143,7 @@ static bool try_to_join(Siblings *b, int a, int z)
         return false;
     }
     IrId shared = shared_image(b, one, two), stages[MAX_SIBLINGS];
-    int place = shared != 0 ? place_of(b, a, z) : -1;
+    int place = shared != 0 ? pass_joined_place(b->g, b->s, a, z) : -1;
     if (place < 0) {
         return false;
     }
