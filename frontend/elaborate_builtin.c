@@ -198,30 +198,30 @@ Val el_ramp(Elab *el, Call *call)
 
 /* ---- footprints ------------------------------------------------------------------------ */
 
-static Val footprint(Elab *el, const char *shape, IrExpr x, IrExpr y, IrExpr z)
+static Val footprint(Elab *el, const char *shape, Val x, Val y, Val z)
 {
     Val v = el_record(el, 3);
     v.kind = VAL_FOOTPRINT;
     v.text = shape;
-    v.items[0] = (ValItem){"x", el_host(x)};
-    v.items[1] = (ValItem){"y", el_host(y)};
-    v.items[2] = (ValItem){"z", el_host(z)};
+    v.items[0] = (ValItem){"x", x};
+    v.items[1] = (ValItem){"y", y};
+    v.items[2] = (ValItem){"z", z};
     return v;
 }
 
+/* A radius keeps its unit until the image is known whose pixels it counts. */
 Val el_round_footprint(Elab *el, Call *call)
 {
     const char *name = call->op->name;
-    IrExpr r = call->arg[0].expr;
+    const Val r = call->arg[0];
     bool flat = strcmp(name, "disk") == 0;
-    return footprint(el, name, r, r, flat ? ir_const(el->g, 0) : r);
+    return footprint(el, name, r, r, flat ? el_number(el, 0) : r);
 }
 
 Val el_box_footprint(Elab *el, Call *call)
 {
     const Val r = call->arg[0];
-    return footprint(el, "box", el_member(r, "x")->expr, el_member(r, "y")->expr,
-                     el_member(r, "z")->expr);
+    return footprint(el, "box", *el_member(r, "x"), *el_member(r, "y"), *el_member(r, "z"));
 }
 
 typedef struct Rows {
@@ -304,8 +304,8 @@ Val el_literal_footprint(Elab *el, Val list, Span span)
         full = full && rows.cell[i] != 0;
         cells.items[i].val = el_number(el, rows.cell[i]);
     }
-    Val v = footprint(el, full ? "box" : "literal", ir_const(el->g, rows.nx / 2),
-                      ir_const(el->g, rows.ny / 2), ir_const(el->g, rows.nz / 2));
+    Val v = footprint(el, full ? "box" : "literal", el_number(el, rows.nx / 2),
+                      el_number(el, rows.ny / 2), el_number(el, rows.nz / 2));
     Val with_cells = el_record(el, 4);
     with_cells.kind = VAL_FOOTPRINT;
     with_cells.text = v.text;
@@ -345,6 +345,47 @@ static IrExpr among_cells(Elab *el, Val f, const IrExpr at[3])
     return any;
 }
 
+/* Its radius along the axis; 0: it has none there. */
+static IrExpr radius_of(const Elab *el, Val f, int ax)
+{
+    double r;
+    IrExpr e = f.items[ax].val.expr;
+    return ir_is_const(el->g, e, &r) && r == 0 ? 0 : e;
+}
+
+/* A length was so many pixels along one axis and others along the next. */
+static bool has_several_radii(const Elab *el, Val f)
+{
+    IrExpr x = radius_of(el, f, 0), y = radius_of(el, f, 1), z = radius_of(el, f, 2);
+    return (x != 0 && y != 0 && x != y) || (y != 0 && z != 0 && y != z) || (x != 0 && z != 0 && x != z);
+}
+
+/* Times all radii but the one along `ax`; -1: times all. */
+static IrExpr times_radii(Elab *el, Val f, IrExpr e, int ax)
+{
+    for (int other = 0; other < 3; other++) {
+        IrExpr r = radius_of(el, f, other);
+        e = other == ax || r == 0 ? e : ir_op2(el->g, IR_X_MUL, e, r);
+    }
+    return e;
+}
+
+/* The offset in radii is at most 1 long, or its parts together; not divided, for a radius may come out as 0. */
+static IrExpr within_radii(Elab *el, Val f, const IrExpr at[3])
+{
+    IrGraph *g = el->g;
+    bool diamond = strcmp(f.text, "diamond") == 0;
+    IrExpr sum = 0, most = times_radii(el, f, ir_const(g, 1), -1);
+    for (int ax = 0; ax < 3; ax++) {
+        IrExpr way = times_radii(el, f, at[ax], ax);
+        way = diamond ? ir_op1(g, IR_X_ABS, way) : square(el, way);
+        if (radius_of(el, f, ax) != 0) {
+            sum = sum == 0 ? way : ir_op2(g, IR_X_ADD, sum, way);
+        }
+    }
+    return ir_op2(g, IR_X_LE, sum, diamond ? most : square(el, most));
+}
+
 /* True where a footprint has the offset x, y, z. */
 Val el_footprint_has(Elab *el, Call *call)
 {
@@ -357,6 +398,9 @@ Val el_footprint_has(Elab *el, Call *call)
     }
     if (strcmp(f.text, "literal") == 0) {
         return el_host(among_cells(el, f, at));
+    }
+    if (has_several_radii(el, f)) {
+        return el_host(within_radii(el, f, at));
     }
     if (strcmp(f.text, "diamond") == 0) {
         IrExpr sum = ir_op2(g, IR_X_ADD, ir_op1(g, IR_X_ABS, at[0]), ir_op1(g, IR_X_ABS, at[1]));

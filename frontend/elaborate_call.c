@@ -274,10 +274,12 @@ static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *
     fitted.kind = VAL_FOOTPRINT;
     fitted.text = v->text;
     memcpy(fitted.items, v->items, sizeof *v->items * (size_t)v->n);
-    for (int ax = 0; ax < 3 && image.kind == VAL_IMAGE; ax++) {
-        if (!el_has(el, image, ax)) {
-            fitted.items[ax].val = el_number(el, 0);
-        }
+    for (int ax = 0; ax < 3; ax++) {
+        bool there = image.kind != VAL_IMAGE || el_has(el, image, ax);
+        const Val r = v->items[ax].val;
+        fitted.items[ax].val = !there           ? el_number(el, 0)
+                               : r.unit != NULL ? el_host(el_pixels(el, r, el_grid_of(el, image), ax, at))
+                                                : r;
     }
     *v = fitted;
     return true;

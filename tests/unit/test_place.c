@@ -243,6 +243,14 @@ static void lengths_are_in_the_pixels_of_their_image(void **state)
     assert_alike(small, "gaussian(small, 2 um)", "gaussian(small, [4, 1])");
     assert_alike(small, "small + gaussian(small * 2, 2 um)", "small + gaussian(small * 2, [4, 1])");
     assert_alike(small, "dilate(small > 9, 2 um)", "dilate(small > 9, [4, 1])");
+    assert_alike("", "dilate(image > 9, disk(1 um))",
+                 "dilate(image > 9, [[0, 0, 1, 0, 0], [0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [0, 1, 1, 1, 0], "
+                 "[1, 1, 1, 1, 1], [0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [0, 0, 1, 0, 0]])");
+    assert_alike("", "dilate(image > 9, diamond(1 um))",
+                 "dilate(image > 9, [[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 1, 1, 1, 0], [0, 1, 1, 1, 0], "
+                 "[1, 1, 1, 1, 1], [0, 1, 1, 1, 0], [0, 1, 1, 1, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]])");
+    assert_alike(small, "dilate(small > 9, ball(0.5 um))", "dilate(small > 9, [[1], [1], [1]])");
+    assert_alike("", "dilate(image > 9, ball(0 um))", "image > 9");
     assert_alike(small, "small[dx = 4 um]", "small[dx = 2]");
     assert_alike(small, "small[x = 4 um + 1 um, y = 1 um]", "small[x = 2.5, y = 2]");
     assert_alike(small, "x_of(small) < 6 um", "x_of(small) < 3");
