@@ -487,8 +487,13 @@ static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
 /* A window in a window is unrolled; three of them would be thousands of steps. */
 static bool is_unrolled(CgContext *cx, IrExpr fold)
 {
-    enum { MOST = 2 };
+    enum { MOST = 2, LONGEST = 256 };
     const IrGraph *g = cx->k->g;
+    const IrExprNode *n = ir_expr(g, fold);
+    double lo, hi;
+    if (ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi - lo >= LONGEST) {
+        return false; /* more text than a compiler takes in good time */
+    }
     unsigned char *nesting = arena_array(cx->k->arena, unsigned char, g->exprs.n);
     ir_walk(g, fold, note_nesting, nesting);
     return nesting[fold] <= MOST;

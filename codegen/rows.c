@@ -94,6 +94,16 @@ static void bound_extents(Rows *r)
     cg_define_reach(k, all, arena_printf(k->arena, "%s_REACH", cg_macro(k->arena, k->name)));
 }
 
+/* Rows that it keeps open are as wide as what a CPU's work-item computes. */
+static void bound_steps(Rows *r)
+{
+    CgKernel *k = r->k;
+    if (r->steps != 0) {
+        cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->steps, ir_const(k->g, 16)),
+                        arena_printf(k->arena, "%s_OPEN", cg_macro(k->arena, k->name)));
+    }
+}
+
 static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
 {
     CgKernel *k = r->k;
@@ -832,6 +842,7 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
     } else if (plain->fetches) {
         emit_row(gpu);
     }
+    bound_steps(plain);
     rows_begin_text(plain, out);
     if (carries || gpu->late) {
         str_add(out, "#if PX == 4\n");

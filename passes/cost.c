@@ -28,8 +28,7 @@ static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
     return n.op == IR_X_PARAM ? ir_const(g, g->params.at[(int)n.num].value) : e;
 }
 
-/* A host expression for the parameters' defaults. */
-static bool value_of(IrGraph *g, IrExpr e, double *value)
+bool cost_value(IrGraph *g, IrExpr e, double *value)
 {
     *value = 0;
     return e == 0 || ir_is_const(g, ir_rewrite(g, e, default_of, NULL), value);
@@ -38,7 +37,7 @@ static bool value_of(IrGraph *g, IrExpr e, double *value)
 static double rounds_of(Count *c, const IrExprNode *fold)
 {
     double lo, hi;
-    if (!value_of(c->g, fold->b, &lo) || !value_of(c->g, fold->c, &hi)) {
+    if (!cost_value(c->g, fold->b, &lo) || !cost_value(c->g, fold->c, &hi)) {
         c->of->known = false;
         return UNKNOWN_ROUNDS;
     }

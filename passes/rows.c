@@ -10,6 +10,7 @@
  * on a few columns more; then it is never stored.  Otherwise it has a kernel of its own.
  */
 #include "rows.h"
+#include "cost.h"
 #include "siblings.h"
 
 #include "../ir/edit.h"
@@ -19,6 +20,7 @@
 
 enum {
     MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
+    LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
     MAX_STAGES = PASS_MAX_STAGES
 };
 
@@ -125,12 +127,19 @@ static void find_axis(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
+static bool is_long(IrGraph *g, const IrExprNode *fold)
+{
+    double lo, hi;
+    return cost_value(g, fold->b, &lo) && cost_value(g, fold->c, &hi) && hi - lo >= LONGEST_FOLD;
+}
+
 static void check(Walk *w, IrExpr e);
 
 static void check_fold(Walk *w, const IrExprNode *n)
 {
-    if (n->fold == IR_FOLD_RANK) {
-        refuse(w, "its window is sorted");
+    if (n->fold == IR_FOLD_RANK || is_long(w->g, n)) {
+        refuse(w, n->fold == IR_FOLD_RANK ? "its window is sorted"
+                                          : "its window is longer than the registers of a work-item");
         return;
     }
     AxisWalk axis = {.index = (int)n->num, .axis = -1};

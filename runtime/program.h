@@ -134,7 +134,7 @@ typedef enum DefineKind {
 
 enum {
     PROG_TABLE_INDICES = 8, /* as many as a comprehension has */
-    PROG_MAX_REACH = 1 << 16 /* columns that a work-item holds beside its own: more is more than its stack */
+    PROG_MAX_REACH = 1 << 16 /* pixels that a work-item holds beside its own: more is more than its stack */
 };
 
 typedef struct ProgDefine {

@@ -586,7 +586,7 @@ static bool plan_arena(ExecPlan *plan, const ExecTarget *target, Err *err)
     plan->least = UINT64_MAX;
     for (int who = NOBODY, before = -1; ok && who < OVERWRITINGS; who++) {
         PlanResult result = {0};
-        int n = find_onto(plan, who);
+        int n = find_onto(plan, (Overwriting)who);
         if (n == before) {
             continue;
         }

@@ -381,12 +381,12 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
     return e->err->code == CODE_OK;
 }
 
-static bool reaches(double columns, Err *err)
+static bool reaches(double pixels, Err *err)
 {
-    return columns <= PROG_MAX_REACH ||
+    return pixels <= PROG_MAX_REACH ||
            err_set(err, CODE_FILES,
-                   "it reads %.0f columns to the left and right of a pixel, more than the %d that a "
-                   "kernel holds; a smaller radius or offset will do", columns, PROG_MAX_REACH);
+                   "it needs %.0f pixels around those that it computes, more than the %d that a kernel "
+                   "holds; a smaller radius or offset will do", pixels, PROG_MAX_REACH);
 }
 
 static bool write_define(const Program *program, const HostContext *context,
