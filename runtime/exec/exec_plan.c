@@ -91,7 +91,9 @@ static bool plan_inputs(ExecPlan *plan, const ExecInput *inputs, const double *p
             return err_set(err, CODE_FILES, "the pixels of '%s' have no type", input->name);
         }
     }
-    memcpy(plan->params, params, sizeof *params * (size_t)program->n_params);
+    for (int i = 0; i < program->n_params; i++) {
+        plan->params[i] = params[i];
+    }
     for (int axis = 0; axis < 3 && program->n_inputs > 0; axis++) {
         plan->host.pixel_um[axis] = inputs[0].pixel_um[axis];
     }

@@ -790,8 +790,8 @@ static double share_moved(const ExecPlan *plan, const PartsPlan *parts, int i, i
     const PartsSegment *seg = &parts->segments[i];
     for (int k = 0; k < parts->n_stays; k++) {
         const PartsStay *stay = &parts->stays[k];
-        bool has_z = plan->grids[plan->program->buffers[buffer].grid].has_z;
-        if (stay->buffer == buffer && i > stay->first && seg->planes == has_z) {
+        if (stay->buffer == buffer && i > stay->first &&
+            seg->planes == plan->grids[plan->program->buffers[buffer].grid].has_z) {
             return 1 - (double)parts_stay_rows(seg, k) / seg->extent;
         }
     }
