@@ -2,8 +2,8 @@
  * Volumes that are cut across their planes: parts of rows of all planes.  Whatever the parts are, the bits are
  * the evaluator's; a limit in which the planes of a halo have no room is kept, to the byte.
  */
-#include "both.h"
 #include "pipelines.h"
+#include "scene.h"
 
 #include "codegen/codegen.h"
 #include "runtime/exec/parts.h"
@@ -85,40 +85,6 @@ static const Scene SCENES[] = {
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
 
-typedef struct Subject {
-    Arena arena;
-    const Program *program;
-    BothCase in;
-    BothResult want;
-} Subject;
-
-static void open_subject(const Scene *scene, Subject *s)
-{
-    const char *complaints = "";
-    Err err = {0};
-    const int *e = scene->extent;
-    memset(s, 0, sizeof *s);
-    arena_init(&s->arena);
-    IrGraph *g = pipeline_graph(&s->arena, "scene.pipe", scene->text, &complaints);
-    if (g == NULL) {
-        fail_msg("%s: %s", scene->name, complaints);
-    }
-    s->in.n_inputs = 1;
-    s->in.inputs[0] = both_image(e[0], e[1], e[2], e[3], scene->elem, 7, scene->kind);
-    if (!both_evaluate(g, &s->in, &s->want, &err)) {
-        fail_msg("%s: %s", scene->name, err.text);
-    }
-    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
-    s->program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
-}
-
-static void close_subject(Subject *s)
-{
-    both_free(&s->want);
-    free((void *)(uintptr_t)s->in.inputs[0].pixels);
-    arena_free(&s->arena);
-}
-
 /* Volumes are in parts of rows, everywhere; or, `mixed`, there are parts of planes, too. */
 static bool is_across(const ExecPlan *plan, bool mixed)
 {
@@ -175,7 +141,7 @@ static void parts_of_rows_give_the_same_bits(void **state)
         if (only != NULL && strcmp(only, SCENES[i].name) != 0) {
             continue;
         }
-        open_subject(&SCENES[i], &s);
+        scene_open(&s, SCENES[i].text, SCENES[i].extent, SCENES[i].elem, SCENES[i].kind);
         assert_true(exec_new(s.program, dev, &exec, &err));
         s.in.across = true;
         for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; k++) {
@@ -184,7 +150,7 @@ static void parts_of_rows_give_the_same_bits(void **state)
             run(&SCENES[i], &s, exec);
         }
         exec_free(exec);
-        close_subject(&s);
+        scene_close(&s);
     }
     dev_close(dev);
 }
@@ -202,7 +168,7 @@ static void limits_below_a_halo_of_planes_are_kept(void **state)
     Subject s;
     ExecInput inputs[8];
     int across = 0;
-    open_subject(&SCENE, &s);
+    scene_open(&s, SCENE.text, SCENE.extent, SCENE.elem, SCENE.kind);
     both_inputs(&s.in, inputs);
     Device *cpu = open_device(0);
     ExecTarget target = exec_target(cpu);
@@ -227,7 +193,7 @@ static void limits_below_a_halo_of_planes_are_kept(void **state)
         dev_close(dev);
     }
     assert_true(across >= 2);
-    close_subject(&s);
+    scene_close(&s);
 }
 
 /* A pipeline, and memory in which its planes do not fit. */

@@ -4,8 +4,8 @@
  * limit.  What is loaded again and again stays on the device as far as there is room.
  */
 #include "base/file.h"
-#include "both.h"
 #include "pipelines.h"
+#include "scene.h"
 
 #include "codegen/codegen.h"
 #include "runtime/exec/parts.h"
@@ -57,43 +57,6 @@ static const Scene SCENES[] = {
      {210, 333, 1, 1}, ELEM_U8, BOTH_NOISE},
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
-
-typedef struct Subject {
-    Arena arena;
-    const Program *program;
-    BothCase in;
-    BothResult want;
-} Subject;
-
-static void open_subject(const Scene *scene, Subject *s)
-{
-    const char *complaints = "";
-    Err err = {0};
-    const int *e = scene->extent;
-    memset(s, 0, sizeof *s);
-    arena_init(&s->arena);
-    IrGraph *g = pipeline_graph(&s->arena, "scene.pipe", scene->text, &complaints);
-    if (g == NULL) {
-        fail_msg("%s", complaints);
-    }
-    s->in.n_inputs = 1;
-    s->in.inputs[0] = both_image(e[0], e[1], e[2], e[3], scene->elem, 7, scene->kind);
-    for (int i = 0; i < g->params.n; i++) {
-        s->in.params[i] = g->params.at[i].value;
-    }
-    if (!both_evaluate(g, &s->in, &s->want, &err)) {
-        fail_msg("%s", err.text);
-    }
-    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
-    s->program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
-}
-
-static void close_subject(Subject *s)
-{
-    both_free(&s->want);
-    free((void *)(uintptr_t)s->in.inputs[0].pixels);
-    arena_free(&s->arena);
-}
 
 /* What stays lies before all else of each segment, and no two images at one place at one time. */
 static void check_stays(const ExecPlan *plan)
@@ -158,7 +121,7 @@ static void limits_are_kept(void **state)
         Subject s;
         bool fitted = false;
         int cut = 0;
-        open_subject(&SCENES[i], &s);
+        scene_open(&s, SCENES[i].text, SCENES[i].extent, SCENES[i].elem, SCENES[i].kind);
         for (uint64_t limit = 8 << 10; limit <= 64 << 20; limit = limit * 3 / 2) {
             int64_t read;
             bool fits = runs_within(&s, limit, &read);
@@ -167,7 +130,7 @@ static void limits_are_kept(void **state)
             cut += fits;
         }
         assert_true(fitted && cut > 3);
-        close_subject(&s);
+        scene_close(&s);
     }
 }
 
@@ -183,7 +146,7 @@ static void rows_that_stay_are_read_once(void **state)
                                 {900, 700, 1, 1}, ELEM_F32, BOTH_SMOOTH};
     Subject s;
     int64_t most = 0, least = INT64_MAX;
-    open_subject(&SCENE, &s);
+    scene_open(&s, SCENE.text, SCENE.extent, SCENE.elem, SCENE.kind);
     for (uint64_t limit = 2 << 20; limit <= 64 << 20; limit += 1 << 20) {
         int64_t read = 0;
         if (!runs_within(&s, limit, &read)) {
@@ -197,7 +160,7 @@ static void rows_that_stay_are_read_once(void **state)
     }
     assert_true(most > 2 * 700);
     assert_int_equal(least, 700);
-    close_subject(&s);
+    scene_close(&s);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
