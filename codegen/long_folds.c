@@ -249,6 +249,22 @@ static void each_tile(Long *l, const char *what, const char *more)
     }
 }
 
+/* The taps from i on, LONG_STEP of them; `all`: none of them is behind the last. */
+static void take_taps(Long *l, bool all)
+{
+    CgContext *cx = &l->cx;
+    each_tile(l, "LONG_TAKE", ", i");
+    open_each(l, "s", "LONG_STEP");
+    cg_line(cx, "const int j = tap + i + s;");
+    if (!all) {
+        cg_line(cx, "if (j <= %s) {", l->hi);
+        cx->indent++;
+    }
+    open_each(l, "r", l->rows);
+    step_sums(l);
+    close(l, all ? 2 : 3);
+}
+
 static void fold_along(Long *l)
 {
     CgContext *cx = &l->cx;
@@ -256,16 +272,15 @@ static void fold_along(Long *l)
     cx->indent++;
     fill_tiles(l);
     each_tile(l, "LONG_OPEN", "");
-    cg_line(cx, "for (int i = 0; i < taps; i += LONG_STEP) {");
+    cg_line(cx, "int i = 0;");
+    cg_line(cx, "for (; i + LONG_STEP <= taps; i += LONG_STEP) {");
     cx->indent++;
-    each_tile(l, "LONG_TAKE", ", i");
-    open_each(l, "s", "LONG_STEP");
-    cg_line(cx, "const int j = tap + i + s;");
-    cg_line(cx, "if (j <= %s) {", l->hi);
+    take_taps(l, true);
+    close(l, 1);
+    cg_line(cx, "if (i < taps) {");
     cx->indent++;
-    open_each(l, "r", l->rows);
-    step_sums(l);
-    close(l, 5);
+    take_taps(l, false);
+    close(l, 2);
 }
 
 /* ---- the kernel -------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
  */
 #define LONG_TAPS 256
 #if PX == 4
-#define LONG_ROWS 8
+#define LONG_ROWS 16
 #define LONG_ROWS_X 4
 #define LONG_STEP 4
 #define LONG_WIDTH (LONG_COLUMNS(LONG_TAPS) + LONG_STEP)
