@@ -11,8 +11,8 @@
  *
  * In parts each finds its own pairs, with a row (plane) of the parts beside.  The host keeps the
  * first place of every pair (pair_table.h), and takes back the bits of those that a part before has
- * met.  Of an image with channels, whose parts do not come in raster order, the first pass only
- * collects pairs.
+ * met.  Where parts do not come in raster order, those of an image with channels and those across planes, the
+ * first pass only collects pairs.
  */
 #include "pair_table.h"
 #include "prim_host.h"
@@ -77,7 +77,7 @@ static size_t scratch_bytes(const PrimCall *call)
 
 static int passes(const PrimCall *call)
 {
-    return prim_part(call).channels > 1 ? 2 : 1;
+    return prim_part(call).channels > 1 || call->part.across ? 2 : 1;
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
@@ -97,19 +97,17 @@ static bool launch(const PrimCall *call, DevProgram *program, const char *kernel
 {
     const PrimImage *labels = &call->in[0];
     const PrimPart part = prim_part(call);
-    bool deep = call->part.cut && part.d > 1;
-    int above = call->part.cut && !deep && part.y > 0, before = deep && part.z > 0;
-    int below = call->part.cut && !deep && part.y + call->h < part.h;
-    int behind = deep && part.z + call->planes < part.d;
-    enum { OWN = 11, MORE = 6 };
+    int above = part.y > 0, below = part.y + call->h < part.h;
+    int before = part.z > 0, behind = part.z + call->d < part.d;
+    enum { OWN = 12, MORE = 6 };
     assert(n_more <= MORE);
     DevArg args[OWN + MORE] = {
         dev_mem(labels->mem),     dev_ulong(prim_first_row(call, labels) * (size_t)labels->pitch),
         dev_int(call->w),         dev_int(call->h),
         dev_int(call->d),         dev_int(call->planes),
-        dev_int(labels->pitch),   dev_int(-above),
-        dev_int(call->h + below), dev_int(-before),
-        dev_int(call->d + behind)};
+        dev_int(labels->pitch),   dev_int(labels->h),
+        dev_int(-above),          dev_int(call->h + below),
+        dev_int(-before),         dev_int(call->d + behind)};
     for (int i = 0; i < n_more; i++) {
         args[OWN + i] = more[i];
     }
@@ -288,6 +286,7 @@ const Primitive prim_touches = {.name = "touches",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
+                                .across = true,
                                 .halo = halo,
                                 .forget = forget,
                                 .programs = 1,
