@@ -27,7 +27,7 @@ enum {
     ITEMS = 64,
     PIXELS_A_SLOT = 4,
     MOST_ROUNDS = 1 << 16,
-    LISTED = 1 << 16, /* slots whose pairs are handed over at a time */
+    MOST_LISTED = 1 << 16, /* slots whose pairs are handed over at a time */
     PAIR_WORDS = 3,
     SLICE = 4096 /* parts of scratch begin at multiples of it */
 };
@@ -64,15 +64,22 @@ static size_t list_at(const PrimCall *call)
     return (bytes + SLICE - 1) / SLICE * SLICE;
 }
 
-/* How many there are, and these. */
-static size_t list_bytes(void)
+static size_t listed(const PrimCall *call)
 {
-    return (1 + PAIR_WORDS * LISTED) * sizeof(uint32_t);
+    PrimCall longest = prim_longest(call);
+    size_t slots = slots_of(&longest);
+    return slots < MOST_LISTED ? slots : MOST_LISTED;
+}
+
+/* How many there are, and these. */
+static size_t list_bytes(const PrimCall *call)
+{
+    return (1 + PAIR_WORDS * listed(call)) * sizeof(uint32_t);
 }
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return call->part.cut ? list_at(call) + list_bytes() : (slots_of(call) + 1) * sizeof(uint32_t);
+    return call->part.cut ? list_at(call) + list_bytes(call) : (slots_of(call) + 1) * sizeof(uint32_t);
 }
 
 static int passes(const PrimCall *call)
@@ -196,13 +203,13 @@ static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list,
 
 static bool share_pairs(const PrimCall *call, DevProgram *program)
 {
-    size_t slots = slots_of(call);
-    uint32_t *words = malloc(list_bytes());
+    size_t slots = slots_of(call), most = listed(call);
+    uint32_t *words = malloc(list_bytes(call));
     DevMem *list = NULL;
     bool ok = words != NULL || host_no_memory(call);
-    ok = ok && dev_slice(call->dev, call->scratch, list_at(call), list_bytes(), &list, call->err);
-    for (size_t from = 0; ok && from < slots; from += LISTED) {
-        size_t to = from + LISTED < slots ? from + LISTED : slots;
+    ok = ok && dev_slice(call->dev, call->scratch, list_at(call), list_bytes(call), &list, call->err);
+    for (size_t from = 0; ok && from < slots; from += most) {
+        size_t to = from + most < slots ? from + most : slots;
         ok = share_slots(call, program, list, words, from, to);
     }
     dev_free(call->dev, list);

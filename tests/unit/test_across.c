@@ -200,9 +200,9 @@ static const Scene LIMITED[] = {
      VOLUME "b = gaussian(image, 2)\noutput o = b - mean(b)\noutput l = label(b > otsu(b))\n",
      {48, 300, 24, 1}, ELEM_U16, BOTH_SMOOTH, false},
     {"neighbourhoods",
-     VOLUME "m = median_filter(image, [1, 4, 2])\nd = distance(m > mean(image))\noutput o = gaussian(d, 1) - max(d)\n"
+     VOLUME "m = median_filter(image, [1, 4, 2])\nd = distance(m > mean(image))\noutput o = gaussian(d, 2) - max(d)\n"
             "l = expand_labels(label(d > 4), 5)\noutput l\noutput t = touches(l)\noutput n = measure(l, m, area, mean)\n",
-     {40, 150, 20, 1}, ELEM_U8, BOTH_SMOOTH, false},
+     {48, 300, 24, 1}, ELEM_U8, BOTH_SMOOTH, false},
 };
 
 /* Whether it is in parts, across planes. */
@@ -245,7 +245,7 @@ static void limits_below_a_halo_of_planes_are_kept(void **state)
         ExecTarget target = exec_target(cpu);
         uint64_t least = exec_plan_least(s.program, &target, inputs, s.in.params);
         dev_close(cpu);
-        for (uint64_t limit = least; limit < 8 << 20; limit += limit / 3) {
+        for (uint64_t limit = least; limit < 4 << 20; limit += limit / 3) {
             across += run_under(scene, &s, limit);
         }
         assert_true(across >= 2);
