@@ -419,7 +419,7 @@ static bool is_read_whole(const Cutter *c, int buffer)
     return whole;
 }
 
-/* Parts are all that a primitive makes, and across planes all that it is given. */
+/* Parts are all that a primitive makes, and across planes all that it is given, if it has no halo. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     bool possible = true;
@@ -430,7 +430,8 @@ static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
         for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             possible = possible && lo[step->writes[i]] + hi[step->writes[i]] == 0;
         }
-        for (int i = 0; step->kind == STEP_PRIMITIVE && across && i < step->n_inputs; i++) {
+        bool exactly = step->kind == STEP_PRIMITIVE && across && prim_find(step->primitive)->halo == NULL;
+        for (int i = 0; exactly && i < step->n_inputs; i++) {
             int b = step->inputs[i];
             bool image = b >= 0 && !parts_is_vector(c->plan, b);
             possible = possible && (!image || (lo[b] + hi[b] == 0 && !is_read_whole(c, b)));

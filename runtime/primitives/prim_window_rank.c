@@ -102,7 +102,7 @@ static bool write_runs(const PrimCall *call, int *n_runs, int *pixels)
 static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
 {
     const PrimImage *in = &call->in[0];
-    int64_t row = (int64_t)part->z * part->h + part->y;
+    int64_t row = (int64_t)part->z * in->h + part->y;
     return ((int64_t)prim_first_row(call, in) - row) * in->pitch;
 }
 
@@ -128,7 +128,7 @@ static bool run(PrimCall *call)
         dev_int(call->w),    dev_int(call->h),    dev_int(call->d),
         dev_uint(rows),      dev_int(in->pitch),  dev_int(out->pitch),
         dev_int(part.h),     dev_int(part.d),     dev_int(part.y),
-        dev_int(part.z),     dev_long(first_pixel(call, &part)),
+        dev_int(part.z),     dev_int(in->h),     dev_long(first_pixel(call, &part)),
         dev_mem(in->mem),    dev_mem(call->scratch), dev_int(n_runs),
         dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
         dev_uint(key_outside(keys, call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
@@ -137,12 +137,13 @@ static bool run(PrimCall *call)
                                              .columns = (size_t)call->w,
                                              .rows = rows,
                                              .args = args,
-                                             .n_args = 17});
+                                             .n_args = 18});
 }
 
 static int halo(const PrimCall *call)
 {
-    double radius = floor(call->arg[call->part.d > 1 ? ARG_Z : ARG_Y]);
+    bool planes = call->part.d > 1 && !call->part.across;
+    double radius = floor(call->arg[planes ? ARG_Z : ARG_Y]);
     return (int)fmax(radius, 0);
 }
 
@@ -155,4 +156,5 @@ const Primitive prim_window_rank = {.name = "window_rank",
                                     .scratch_bytes = scratch_bytes,
                                     .run = run,
                                     .passes = passes,
+                                    .across = true,
                                     .halo = halo};
