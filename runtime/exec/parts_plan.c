@@ -233,6 +233,29 @@ static void keep_together(Cutter *c, const ProgStep *step)
     }
 }
 
+static bool is_image(const Cutter *c, int buffer)
+{
+    return buffer >= 0 && !parts_is_vector(c->plan, buffer);
+}
+
+/* Across planes a primitive is given the part's rows alone: none of its images may be computed with rows
+ * around the part of another one. */
+static void keep_exact(Cutter *c, int s)
+{
+    const ProgStep *step = &c->program->steps[s];
+    int images = 0;
+    for (int i = 0; i < step->n_inputs; i++) {
+        images += is_image(c, step->inputs[i]);
+    }
+    bool across = parts_grid(c->plan, s)->has_z && !takes_planes(c, s);
+    for (int i = 0; i < step->n_inputs && across && images > 1; i++) {
+        int b = step->inputs[i];
+        if (is_image(c, b) && c->parts->maker[b] >= 0) {
+            c->parts->kept[b] = c->parts->kept[b] || c->lo[b] + c->hi[b] > 0;
+        }
+    }
+}
+
 /* And all that a launch makes is read in other segments when some of it is. */
 static void part_together(Cutter *c, const ProgStep *step)
 {
@@ -254,6 +277,9 @@ static bool find_kept(Cutter *c)
         if (kind == STEP_LAUNCH || kind == STEP_PRIMITIVE) {
             TRY(follow_halos(c, s));
             keep_together(c, &c->program->steps[s]);
+        }
+        if (kind == STEP_PRIMITIVE) {
+            keep_exact(c, s);
         }
     }
     for (int s = 0; s < c->program->n_steps; s++) {
@@ -419,21 +445,23 @@ static bool is_read_whole(const Cutter *c, int buffer)
     return whole;
 }
 
-/* Parts are all that a primitive makes, and across planes all that it is given. */
+/* Parts are all that a primitive makes, and across planes, with the rows around it that it asks for, all that it
+ * is given. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     bool possible = true;
     for (int t = 0; t < c->now.n_tasks; t++) {
-        int s = c->now.tasks[t].step;
-        const ProgStep *step = &c->program->steps[s];
-        bool across = parts_is_across(&c->now, parts_grid(c->plan, s));
+        const PartsTask *task = &c->now.tasks[t];
+        const ProgStep *step = &c->program->steps[task->step];
+        bool across = parts_is_across(&c->now, parts_grid(c->plan, task->step)) && parts_reads(c->plan, task) > 0;
         for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             possible = possible && lo[step->writes[i]] + hi[step->writes[i]] == 0;
         }
         for (int i = 0; step->kind == STEP_PRIMITIVE && across && i < step->n_inputs; i++) {
             int b = step->inputs[i];
-            bool image = b >= 0 && !parts_is_vector(c->plan, b);
-            possible = possible && (!image || (lo[b] + hi[b] == 0 && !is_read_whole(c, b)));
+            bool exact = is_image(c, b) && lo[b] == task->around && hi[b] == task->around &&
+                         !is_read_whole(c, b);
+            possible = possible && (exact || !is_image(c, b));
         }
     }
     return possible;

@@ -68,7 +68,7 @@ PrimPart prim_part(const PrimCall *call)
 
 size_t prim_first_row(const PrimCall *call, const PrimImage *image)
 {
-    return (size_t)image->before * (call->part.d > 1 ? (size_t)call->h : 1);
+    return (size_t)image->before * (call->part.d > 1 && !call->part.across ? (size_t)call->h : 1);
 }
 
 PrimCall prim_longest(const PrimCall *call)

@@ -53,7 +53,8 @@ typedef struct PrimImage {
     int w, h, d, planes;  /* planes = d * channels */
     int pitch;            /* elements from row to row */
     int64_t length;       /* vectors: elements; images: planes * h * pitch */
-    int before;           /* inputs in parts: rows (planes) that `mem` has before the part's first */
+    int before;           /* inputs in parts: rows (planes; across planes, rows of each) that `mem` has before the
+                             part's first */
 } PrimImage;
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
@@ -114,7 +115,7 @@ typedef struct PrimCall {
 } PrimCall;
 /* The part that a call is about; where the image is not cut, all of it as one part. */
 PrimPart prim_part(const PrimCall *call);
-/* The row of a stored input's memory in which the part begins. */
+/* The row of a stored input's memory in which the part (across planes, its first plane) begins. */
 size_t prim_first_row(const PrimCall *call, const PrimImage *image);
 /* The same call about the longest part, which scratch is for. */
 PrimCall prim_longest(const PrimCall *call);
@@ -149,7 +150,8 @@ typedef struct Primitive {
                    (kernels/visit.cl), and nothing else writes */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
     bool across; /* parts of volumes may also be rows of all planes, if `passes` says so (PrimPart.across): then
-                    raster order is not that of the parts, and stored inputs have the part's rows alone */
+                    raster order is not that of the parts, and stored inputs have the part's rows, with those of its
+                    halo, alone */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

@@ -145,20 +145,17 @@ static bool run_whole(Maxima *m)
 /* The states of a part, made with what is around it. */
 static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
 {
-    int lead;
-    size_t bytes = l->states - l->marks;
+    size_t lead, bytes = l->states - l->marks;
     DevMem *states = NULL;
     m->call = propagate_parts_slab(call, AROUND, &lead);
-    size_t lines = call->part.d > 1 ? (size_t)call->h : 1;
-    m->first = (prim_first_row(call, &call->in[0]) - (size_t)lead * lines) *
-               (size_t)call->in[0].pitch;
+    m->first = (prim_first_row(call, &call->in[0]) - lead) * (size_t)call->in[0].pitch;
     m->flags = l->flags;
     bool ok = (!call->part.first || clear_uneven(call, l)) &&
               dev_slice(call->dev, call->scratch, l->marks, bytes, &m->marks, call->err) &&
               dev_slice(call->dev, call->scratch, l->states, bytes, &states, call->err);
     m->call.out[0].mem = states;
     ok = ok && build(m) && find_candidates(m) &&
-         propagate_parts_keep(call, states, (size_t)lead * lines, NULL);
+         propagate_parts_keep(call, &m->call, lead, NULL);
     dev_free(call->dev, states);
     dev_free(call->dev, m->marks);
     return ok && (!call->part.last || propagate_parts_settle(call, &m->rules, NULL, l->rise));
@@ -198,5 +195,6 @@ const Primitive prim_local_maxima = {.name = "local_maxima",
                                      .run = run,
                                      .passes = passes,
                                      .reading = 1,
+                                     .across = true,
                                      .halo = halo,
                                      .forget = propagate_parts_forget};

@@ -78,6 +78,36 @@ static const Scene SCENES[] = {
             "output a = measure(l, image, area, mean, median, axis_major_length, feret_diameter_max, mass_center_z)\n"
             "output b = measure(label(image < 230), image, area_filled, area_convex, median, centroid_weighted)\n",
      {25, 22, 10, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"reconstruction",
+     VOLUME "m = gaussian(image, 0.8)\noutput a = reconstruct(erode(m, 2), m)\n"
+            "output b = reconstruct(image + 9, image, method = erosion, connectivity = 1)\n"
+            "output c = fill_holes(image > 90)\noutput d = h_maxima(m, 6)\noutput e = hysteresis(m, 130, 150)\n"
+            "output f = reconstruct(image - 20, image, connectivity = 2)\n",
+     {24, 21, 9, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"reconstruction of channels",
+     CHANNELS "output a = reconstruct(erode(image, 1), image)\noutput b = gaussian(number(local_maxima(image)), 1)\n",
+     {17, 22, 5, 2}, ELEM_U16, BOTH_SMOOTH, false},
+    {"reconstruction of what is computed",
+     VOLUME "m = gaussian(image, 1)\nr = reconstruct(m - 3, m)\n"
+            "output a = reconstruct(erode(r, 1), r) - mean(r)\noutput b = reconstruct(r[dy = 2] - 1, dilate(r, 1))\n",
+     {13, 29, 6, 1}, ELEM_F32, BOTH_SPECIAL, false},
+    {"plateaus",
+     VOLUME "output a = local_maxima(floor(image / 80))\noutput b = local_maxima(number(image > 128), connectivity = 1)\n"
+            "output c = local_maxima(gaussian(image, 1), connectivity = 2)\n"
+            "output d = local_minima(floor(image / 60)) and image[dy = 3] > 20\noutput e = label(local_maxima(floor(image / 100)))\n"
+            "output f = local_maxima(0 * image)\n",
+     {25, 20, 9, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"flat plateaus",
+     VOLUME "output a = local_maxima(floor(image / 80))\noutput b = reconstruct(erode(image, 1), image)\n",
+     {25, 20, 1, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"basins",
+     VOLUME "m = gaussian(image, 1)\nseeds = label(local_maxima(m))\noutput a = watershed(-m, seeds)\n"
+            "output b = watershed(image, seeds, image > 60, connectivity = 3)\n"
+            "output c = watershed(floor(image / 32), seeds, line = true)\n",
+     {23, 21, 8, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"basins of channels",
+     CHANNELS "output a = watershed(image, label(image > 220), ties = raster)\n",
+     {15, 18, 6, 2}, ELEM_U8, BOTH_NOISE, false},
     {"parts of both kinds",
      VOLUME "m = gaussian(image, 1) > 128\nd = distance(m)\noutput a = gaussian(d, 1) - mean(d)\n"
             "output b = label(local_maxima(d))\noutput c = expand_labels(label(m), 2)\n",
