@@ -233,26 +233,20 @@ static void keep_together(Cutter *c, const ProgStep *step)
     }
 }
 
-static bool is_image(const Cutter *c, int buffer)
-{
-    return buffer >= 0 && !parts_is_vector(c->plan, buffer);
-}
-
-/* Across planes a primitive is given the part's rows alone: none of its images may be computed with rows
- * around the part of another one. */
+/* Across planes a primitive without a halo is given the part's rows alone: none of its images may be computed
+ * with rows around the part of another one. */
 static void keep_exact(Cutter *c, int s)
 {
     const ProgStep *step = &c->program->steps[s];
+    bool across = parts_grid(c->plan, s)->has_z && !takes_planes(c, s);
     int images = 0;
     for (int i = 0; i < step->n_inputs; i++) {
-        images += is_image(c, step->inputs[i]);
+        images += step->inputs[i] >= 0 && !parts_is_vector(c->plan, step->inputs[i]);
     }
-    bool across = parts_grid(c->plan, s)->has_z && !takes_planes(c, s);
-    for (int i = 0; i < step->n_inputs && across && images > 1; i++) {
+    for (int i = 0; i < step->n_inputs && across && images > 1 && prim_find(step->primitive)->halo == NULL; i++) {
         int b = step->inputs[i];
-        if (is_image(c, b) && c->parts->maker[b] >= 0) {
-            c->parts->kept[b] = c->parts->kept[b] || c->lo[b] + c->hi[b] > 0;
-        }
+        bool made = b >= 0 && c->parts->maker[b] >= 0;
+        c->parts->kept[b] = c->parts->kept[b] || (made && c->lo[b] + c->hi[b] > 0);
     }
 }
 
@@ -445,23 +439,22 @@ static bool is_read_whole(const Cutter *c, int buffer)
     return whole;
 }
 
-/* Parts are all that a primitive makes, and across planes, with the rows around it that it asks for, all that it
- * is given. */
+/* Parts are all that a primitive makes, and across planes all that it is given, if it has no halo. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     bool possible = true;
     for (int t = 0; t < c->now.n_tasks; t++) {
-        const PartsTask *task = &c->now.tasks[t];
-        const ProgStep *step = &c->program->steps[task->step];
-        bool across = parts_is_across(&c->now, parts_grid(c->plan, task->step)) && parts_reads(c->plan, task) > 0;
+        int s = c->now.tasks[t].step;
+        const ProgStep *step = &c->program->steps[s];
+        bool across = parts_is_across(&c->now, parts_grid(c->plan, s));
         for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             possible = possible && lo[step->writes[i]] + hi[step->writes[i]] == 0;
         }
-        for (int i = 0; step->kind == STEP_PRIMITIVE && across && i < step->n_inputs; i++) {
+        bool exactly = step->kind == STEP_PRIMITIVE && across && prim_find(step->primitive)->halo == NULL;
+        for (int i = 0; exactly && i < step->n_inputs; i++) {
             int b = step->inputs[i];
-            bool exact = is_image(c, b) && lo[b] == task->around && hi[b] == task->around &&
-                         !is_read_whole(c, b);
-            possible = possible && (exact || !is_image(c, b));
+            bool image = b >= 0 && !parts_is_vector(c->plan, b);
+            possible = possible && (!image || (lo[b] + hi[b] == 0 && !is_read_whole(c, b)));
         }
     }
     return possible;

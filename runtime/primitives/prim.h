@@ -31,7 +31,8 @@
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
  * part, and the reader counts rows and planes from the part's first; `part` says where that is; the
- * memory of stored inputs may begin before it (PrimImage.before).
+ * memory of stored inputs may begin before it (PrimImage.before) and, for primitives with a halo, go on behind
+ * it.
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
  * writes have room in every pass and are wanted in the last one; the table is the same in all calls.
  * The values are wanted after the last call.  The results are those of the run in one piece, bit for
@@ -53,8 +54,8 @@ typedef struct PrimImage {
     int w, h, d, planes;  /* planes = d * channels */
     int pitch;            /* elements from row to row */
     int64_t length;       /* vectors: elements; images: planes * h * pitch */
-    int before;           /* inputs in parts: rows (planes; across planes, rows of each) that `mem` has before the
-                             part's first */
+    int64_t before;       /* inputs in parts: rows that `mem` has before the part's first; across planes `h` is
+                             the rows that it has of each plane */
 } PrimImage;
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
@@ -115,7 +116,7 @@ typedef struct PrimCall {
 } PrimCall;
 /* The part that a call is about; where the image is not cut, all of it as one part. */
 PrimPart prim_part(const PrimCall *call);
-/* The row of a stored input's memory in which the part (across planes, its first plane) begins. */
+/* The row of a stored input's memory in which the part begins. */
 size_t prim_first_row(const PrimCall *call, const PrimImage *image);
 /* The same call about the longest part, which scratch is for. */
 PrimCall prim_longest(const PrimCall *call);
@@ -150,8 +151,8 @@ typedef struct Primitive {
                    (kernels/visit.cl), and nothing else writes */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
     bool across; /* parts of volumes may also be rows of all planes, if `passes` says so (PrimPart.across): then
-                    raster order is not that of the parts, and stored inputs have the part's rows, with those of its
-                    halo, alone */
+                    raster order is not that of the parts, and stored inputs have the part's rows alone, unless
+                    it has a halo */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

@@ -74,18 +74,19 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
 {
     const PrimCall *call = &m->call;
     size_t rows = (size_t)call->planes * (size_t)call->h;
-    DevArg args[16] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
+    DevArg args[17] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
                        dev_uint(rows),             dev_int(call->out[0].pitch),
-                       dev_int(call->in[0].pitch), dev_ulong(m->first)};
+                       dev_int(call->in[0].h),     dev_int(call->in[0].pitch),
+                       dev_ulong(m->first)};
     for (int i = 0; i < n_more; i++) {
-        args[7 + i] = more[i];
+        args[8 + i] = more[i];
     }
     return lanes_launch(call, &(LanesLaunch){.program = m->program,
                                              .kernel = kernel,
                                              .columns = (size_t)call->w,
                                              .rows = rows,
                                              .args = args,
-                                             .n_args = 7 + n_more});
+                                             .n_args = 8 + n_more});
 }
 
 static bool build(Maxima *m)

@@ -93,7 +93,7 @@ static const Scene SCENES[] = {
      {13, 29, 6, 1}, ELEM_F32, BOTH_SPECIAL, false},
     {"plateaus",
      VOLUME "output a = local_maxima(floor(image / 80))\noutput b = local_maxima(number(image > 128), connectivity = 1)\n"
-            "output c = local_maxima(gaussian(image, 1), connectivity = 2)\n"
+            "m = gaussian(image, 1)\noutput c = local_maxima(m, connectivity = 2)\noutput g = m[dy = 4] - m[dy = -3]\n"
             "output d = local_minima(floor(image / 60)) and image[dy = 3] > 20\noutput e = label(local_maxima(floor(image / 100)))\n"
             "output f = local_maxima(0 * image)\n",
      {25, 20, 9, 1}, ELEM_U8, BOTH_NOISE, false},
@@ -187,43 +187,57 @@ static void parts_of_rows_give_the_same_bits(void **state)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
+static const Scene LIMITED[] = {
+    {"blobs",
+     VOLUME "b = gaussian(image, 2)\noutput o = b - mean(b)\noutput l = label(b > otsu(b))\n",
+     {48, 300, 24, 1}, ELEM_U16, BOTH_SMOOTH, false},
+    {"peaks",
+     VOLUME "b = gaussian(image, 2)\noutput o = reconstruct(erode(b, 2), b)\n"
+            "output l = watershed(-b, label(local_maxima(b)))\n",
+     {40, 200, 24, 1}, ELEM_U16, BOTH_SMOOTH, false},
+};
+
+/* Under one limit; is it cut across planes alone? */
+static bool runs_under(const Scene *scene, const Subject *s, uint64_t limit)
+{
+    Exec *exec;
+    Err err = {0};
+    Device *dev = open_device(limit);
+    BothResult got = {0};
+    char why[400];
+    assert_true(exec_new(s->program, dev, &exec, &err));
+    if (!both_execute(exec, s->program, &s->in, &got, &err) || !both_same(&s->want, &got, why, sizeof why)) {
+        fail_msg("%s under %llu bytes: %s%s", scene->name, (unsigned long long)limit, err.text, why);
+    }
+    assert_int_equal(dev_held(dev), exec_bound(exec)->peak);
+    assert_true(dev_peak(dev) <= limit);
+    bool across = exec_in_parts(exec) && is_across(exec_bound(exec), false);
+    both_free(&got);
+    exec_free(exec);
+    dev_close(dev);
+    return across;
+}
+
 /* From the least that will do to what one piece takes: the right bits, and held is what was planned. */
 static void limits_below_a_halo_of_planes_are_kept(void **state)
 {
     (void)state;
-    static const Scene SCENE = {"blobs",
-                                VOLUME "b = gaussian(image, 2)\noutput o = b - mean(b)\n"
-                                       "output l = label(b > otsu(b))\n",
-                                {48, 300, 24, 1}, ELEM_U16, BOTH_SMOOTH, false};
-    Subject s;
-    ExecInput inputs[8];
-    int across = 0;
-    scene_open(&s, SCENE.text, SCENE.extent, SCENE.elem, SCENE.kind);
-    both_inputs(&s.in, inputs);
-    Device *cpu = open_device(0);
-    ExecTarget target = exec_target(cpu);
-    uint64_t least = exec_plan_least(s.program, &target, inputs, s.in.params);
-    dev_close(cpu);
-    for (uint64_t limit = least; limit < 8 << 20; limit += limit / 3) {
-        Exec *exec;
-        Err err = {0};
-        Device *dev = open_device(limit);
-        assert_true(exec_new(s.program, dev, &exec, &err));
-        BothResult got = {0};
-        char why[400];
-        if (!both_execute(exec, s.program, &s.in, &got, &err) ||
-            !both_same(&s.want, &got, why, sizeof why)) {
-            fail_msg("under %llu bytes: %s%s", (unsigned long long)limit, err.text, why);
+    for (size_t i = 0; i < sizeof LIMITED / sizeof *LIMITED; i++) {
+        Subject s;
+        ExecInput inputs[8];
+        int across = 0;
+        scene_open(&s, LIMITED[i].text, LIMITED[i].extent, LIMITED[i].elem, LIMITED[i].kind);
+        both_inputs(&s.in, inputs);
+        Device *cpu = open_device(0);
+        ExecTarget target = exec_target(cpu);
+        uint64_t least = exec_plan_least(s.program, &target, inputs, s.in.params);
+        dev_close(cpu);
+        for (uint64_t limit = least; limit < 8 << 20; limit += limit / 3) {
+            across += runs_under(&LIMITED[i], &s, limit);
         }
-        assert_int_equal(dev_held(dev), exec_bound(exec)->peak);
-        assert_true(dev_peak(dev) <= limit);
-        across += exec_in_parts(exec) && is_across(exec_bound(exec), false);
-        both_free(&got);
-        exec_free(exec);
-        dev_close(dev);
+        assert_true(across >= 2);
+        scene_close(&s);
     }
-    assert_true(across >= 2);
-    scene_close(&s);
 }
 
 /* A pipeline, and memory in which its planes do not fit. */
@@ -237,6 +251,10 @@ static const Need NEEDS[] = {
     {VOLUME "output a = label(gaussian(image, 2) > otsu(gaussian(image, 2)))\n", {20000, 20000, 100}, 2048},
     {VOLUME "b = gaussian(image, 2)\noutput o = b - mean(b)\noutput l = label(b > otsu(b))\n",
      {4000, 4000, 100}, 256},
+    {VOLUME "b = gaussian(image, 2)\noutput o = reconstruct(erode(b, 2), b)\noutput h = h_maxima(b, 3)\n",
+     {20000, 20000, 100}, 1024},
+    {VOLUME "b = gaussian(image, 2)\noutput w = watershed(-b, label(local_maxima(b)), b > otsu(b))\n",
+     {20000, 20000, 100}, 2048},
 };
 
 static void planes_need_not_fit(void **state)
