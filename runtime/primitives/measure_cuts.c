@@ -46,6 +46,7 @@ struct MeasureCuts {
     uint8_t *standing; /* [n] */
     uint32_t n;
     bool any;
+    int pass;                          /* which the following are about */
     uint32_t *by_begin, n_begin, next; /* objects by their first row (plane); those that begin behind the
                                           part */
     uint32_t *here, n_here;            /* objects that the part has something of */
@@ -158,13 +159,15 @@ static void stand(Measuring *m)
     int32_t from, to, first, last;
     uint32_t n = 0;
     measuring_cut_axis(m, &from, &to);
+    bool goes_on = cuts->pass == m->call->part.pass;
     for (uint32_t i = 0; i < cuts->n_here; i++) {
         range_of(m, cuts->here[i], &first, &last);
         cuts->standing[cuts->here[i]] = 0;
         cuts->here[n] = cuts->here[i];
-        n += from > 0 && last >= from;
+        n += goes_on && last >= from;
     }
-    for (cuts->next = from > 0 ? cuts->next : 0; cuts->next < cuts->n_begin; cuts->next++) {
+    cuts->pass = m->call->part.pass;
+    for (cuts->next = goes_on ? cuts->next : 0; cuts->next < cuts->n_begin; cuts->next++) {
         range_of(m, cuts->by_begin[cuts->next], &first, &last);
         if (first > to) {
             break;
@@ -483,7 +486,7 @@ static bool has_median(const Measuring *m)
 
 bool measure_cuts_have_medians(const Measuring *m)
 {
-    return m->cuts->any && has_median(m);
+    return m->cuts != NULL && m->cuts->any && has_median(m);
 }
 
 static uint64_t one(const Measuring *m, uint32_t k)
@@ -595,7 +598,7 @@ static void choose(Middle *middle, uint64_t count, bool last)
 
 void measure_cuts_choose(Measuring *m, int round)
 {
-    for (uint32_t k = 0; k < m->n; k++) {
+    for (uint32_t k = 0; m->cuts != NULL && k < m->n; k++) {
         for (int i = 0; m->cuts->of[k] != NULL && i < m->list.images; i++) {
             if (m->lanes.image[i].median >= 0) {
                 choose(&m->cuts->of[k]->middle[i], m->counts[k],

@@ -14,7 +14,7 @@
 enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16 };
 
 extern const char kernel_text_measure_tally[], kernel_text_measure_range[];
-extern const char kernel_text_measure[], kernel_text_measure_outline[];
+extern const char kernel_text_measure[], kernel_text_measure_outline[], kernel_text_measure_reach[];
 
 /* ---- launching ------------------------------------------------------------------------- */
 
@@ -176,6 +176,42 @@ bool measuring_add_outline(Measuring *m)
                                                   .group = GROUP,
                                                   .args = args,
                                                   .n_args = 12});
+}
+
+bool measuring_reach_program(const Measuring *m, DevProgram **program)
+{
+    return measuring_program(m, kernel_text_measure_reach, true, 0, program);
+}
+
+bool measuring_find_reach(Measuring *m, int halo, uint32_t *least, uint32_t *most)
+{
+    PrimCall *call = m->call;
+    const PrimPart *part = &call->part;
+    DevProgram *program = NULL;
+    bool planes = !part->across && m->frame.dims > 2;
+    int first = planes ? part->z : part->y, here = planes ? call->planes : call->h;
+    int before = halo < first ? halo : first, left = (planes ? part->d : part->h) - first - here;
+    int behind = halo < left ? halo : left;
+    int y0 = planes ? 0 : -before, y1 = planes ? call->h : call->h + behind;
+    size_t deep = (size_t)call->planes + (planes ? (size_t)(before + behind) : 0);
+    uint32_t reach[2];
+    const DevArg args[] = {dev_int(call->w), dev_int(y0), dev_int(y1), dev_int(planes ? -before : 0),
+                           dev_int(m->strip), dev_mem(m->place)};
+    TRY(measuring_reach_program(m, &program));
+    TRY(dev_fill(call->dev, m->place, 0, sizeof reach, UINT32_MAX, call->err));
+    TRY(measuring_launch(
+        m, &(MeasuringLaunch){.program = program,
+                              .kernel = "measure_reach",
+                              .reads = true,
+                              .groups = {((size_t)call->w + GROUP - 1) / GROUP,
+                                         (size_t)(y1 - y0 + m->strip - 1) / (size_t)m->strip, deep},
+                              .group = GROUP,
+                              .args = args,
+                              .n_args = 6}));
+    TRY(dev_read(call->dev, m->place, 0, reach, sizeof reach, call->err));
+    *least = reach[0];
+    *most = ~reach[1];
+    return true;
 }
 
 bool measuring_read_boxes(Measuring *m)

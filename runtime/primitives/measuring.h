@@ -46,7 +46,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
 
 /* The programs that are known before anything has run (Primitive.program; measure_ahead.c); not all are
  * needed. */
-enum { MEASURING_AHEAD = 11 + MEASURE_MAX_IMAGES };
+enum { MEASURING_AHEAD = 12 + MEASURE_MAX_IMAGES };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -80,6 +80,10 @@ bool measuring_clear_sums(Measuring *m);
 bool measuring_add_sums(Measuring *m);
 bool measuring_add_outline(Measuring *m);
 bool measuring_read_boxes(Measuring *m);
+/* In parts: the smallest label in the part and `halo` rows (planes) around it, and the largest, 0 where there
+ * is none. */
+bool measuring_reach_program(const Measuring *m, DevProgram **program);
+bool measuring_find_reach(Measuring *m, int halo, uint32_t *least, uint32_t *most);
 
 /* Room for a table of a row for each label, with one column more: the labels; or a vector of zeros. */
 bool measuring_begin_result(const Measuring *m);
