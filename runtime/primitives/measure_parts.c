@@ -4,7 +4,7 @@
  * Passes over the parts: how far pixel values spread, where sums need that; the sums; and what needs
  * an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
  * scratch, and are finished after the last one as those of a whole image are.  Objects that lie in one
- * part go through the stages there; those that are cut are gathered (measure_cuts.c).  Hulls that are to
+ * part go through the stages there; what parts have of those that are cut is kept until they end (measure_cuts.c).  Hulls that are to
  * be painted are so in a pass of their own, when those of cut objects are known.
  *
  * Labels beyond those whose sums scratch has room for are chunks of their own: each part is measured
@@ -70,7 +70,6 @@ void measure_parts_forget(void *state)
     Parts *p = state;
     for (uint32_t i = 0; p != NULL && p->chunks != NULL && i < p->n; i++) {
         measure_cuts_free(&p->chunks[i].m);
-        measuring_free(&p->chunks[i].m);
         free(p->chunks[i].sums);
         free(p->chunks[i].lows);
     }
@@ -83,7 +82,6 @@ void measure_parts_forget(void *state)
 static bool open_chunk(Chunk *chunk, bool waits)
 {
     Measuring *m = &chunk->m;
-    TRY(measuring_host_memory(m));
     if (waits) {
         chunk->sums = malloc((size_t)m->lanes.all * m->n * sizeof *chunk->sums);
         chunk->lows = malloc((size_t)m->lanes.lows * m->n * sizeof *chunk->lows);
@@ -200,10 +198,7 @@ static bool sums_phase(Measuring *m, int round)
 
 static bool stages_phase(Measuring *m, int round)
 {
-    if (m->cuts == NULL) {
-        TRY(measuring_read_boxes(m));
-        TRY(measure_cuts_begin(m));
-    }
+    TRY(m->cuts != NULL || measure_cuts_begin(m));
     TRY(round > 0 || measure_cuts_stages(m));
     return measure_cuts_count(m, round);
 }
@@ -217,7 +212,6 @@ static bool paint_phase(Measuring *m, int round)
 static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
-    TRY(m->cuts == NULL || measure_cuts_write(m));
     return measuring_finish(m);
 }
 
@@ -333,9 +327,6 @@ bool measure_parts_run(PrimCall *call, MeasureResult result)
         return true;
     }
     TRY(each_chunk(call, PHASES[phase], round));
-    for (uint32_t i = 0; phase == PHASE_STAGES && call->part.last && i < p->n; i++) {
-        measure_cuts_choose(&p->chunks[i].m, round);
-    }
     if (result == MEASURE_MASK || !is_finished(call, phase, round)) {
         return true;
     }

@@ -214,14 +214,6 @@ bool measuring_find_reach(Measuring *m, int halo, uint32_t *least, uint32_t *mos
     return true;
 }
 
-bool measuring_read_boxes(Measuring *m)
-{
-    PrimCall *call = m->call;
-    size_t boxes = 2 * (size_t)m->frame.dims * m->n * sizeof *m->boxes;
-    TRY(dev_read(call->dev, m->table, 0, m->counts, m->n * sizeof *m->counts, call->err));
-    return dev_read(call->dev, m->lows, 0, m->boxes, boxes, call->err);
-}
-
 /* ---- memory ---------------------------------------------------------------------------- */
 
 bool measuring_open_slices(Measuring *m)
@@ -234,8 +226,8 @@ bool measuring_open_slices(Measuring *m)
     } slices[] = {{&m->spread, s->spread, s->window}, {&m->window, s->window, s->table},
                   {&m->table, s->table, s->lows},     {&m->lows, s->lows, s->place},
                   {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->sizes},
-                  {&m->sizes, s->sizes, s->stands},   {&m->stands, s->stands, s->work},
-                  {&m->work, s->work, s->all}};
+                  {&m->sizes, s->sizes, s->others},   {&m->others, s->others, s->groups},
+                  {&m->groups, s->groups, s->work},   {&m->work, s->work, s->all}};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         size_t begin = slices[i].begin, bytes = slices[i].end - begin;
         if (bytes > 0) {
@@ -248,35 +240,17 @@ bool measuring_open_slices(Measuring *m)
 void measuring_close_slices(Measuring *m)
 {
     DevMem **slices[] = {&m->spread,  &m->window, &m->table,  &m->lows, &m->place,
-                         &m->heights, &m->sizes,  &m->stands, &m->work};
+                         &m->heights, &m->sizes,  &m->others, &m->groups, &m->work};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(m->call->dev, *slices[i]);
         *slices[i] = NULL;
     }
 }
 
-void measuring_free(Measuring *m)
-{
-    free(m->counts);
-    free(m->boxes);
-}
-
 bool measuring_no_memory(const Measuring *m)
 {
     return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the rows of %u objects",
                    m->call->name, m->n);
-}
-
-bool measuring_host_memory(Measuring *m)
-{
-    size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
-    m->counts = malloc(stages * sizeof *m->counts);
-    m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
-    if (m->counts == NULL || m->boxes == NULL) {
-        return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
-                       m->call->name, n);
-    }
-    return true;
 }
 
 bool measuring_open(PrimCall *call, Measuring *m)
