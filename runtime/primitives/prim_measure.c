@@ -70,7 +70,6 @@ bool measuring_run(PrimCall *call, MeasureResult result)
     m.result = result;
     bool ok = run_measuring(&m);
     measuring_close_slices(&m);
-    measuring_free(&m);
     return ok;
 }
 
