@@ -27,9 +27,6 @@ typedef struct Scene {
 
 enum { CELLS, RINGS, BANDS, SPECKS, EACH, ODD, MAZE, NOTHING };
 
-/* CELLS: frayed squares; RINGS: nested, with holes, across many seams; BANDS: upright stripes from
- * the first to the last row; SPECKS: single pixels and much background; EACH: every pixel; MAZE: one object with
- * holes and a winding way in. */
 static bool is_wall(int x, int y, RefShape s)
 {
     int turn = (x - 1) / 4 % 2 == 0 ? s.h - 2 : 1;
@@ -37,6 +34,9 @@ static bool is_wall(int x, int y, RefShape s)
     return !way && !(x % 4 == 3 && y % 8 == 4);
 }
 
+/* CELLS: frayed squares; RINGS: nested, with holes, across many seams; BANDS: upright stripes from
+ * the first to the last row; SPECKS: single pixels and much background; EACH: every pixel; MAZE: one object with
+ * holes and a winding way in. */
 static uint32_t label_at(int kind, int x, int y, int z, RefShape s)
 {
     int dx = x - s.w / 2, dy = y - s.h / 2, dz = z - s.d / 2;
