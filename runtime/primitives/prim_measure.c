@@ -93,7 +93,6 @@ static bool run_vector(PrimCall *call)
      .scratch_bytes = measuring_scratch,                                                               \
      .run = RUN,                                                                                   \
      .passes = passes,                                                                             \
-     .across = true,                                                                               \
      .halo = measure_parts_halo,                                                                   \
      .programs = MEASURING_AHEAD,                                                                  \
      .program = measuring_program_ahead,                                                           \
