@@ -156,7 +156,10 @@ static bool flood(Measuring *m, MeasureBlock *block)
     m->about = measure_cut_by_block(block);
     m->about.around = 1;
     TRY(measuring_find_sizes(m, MEASURE_WORDS));
-    TRY(dev_fill(call->dev, m->work, 0, area(m, BITS) * sizeof(uint32_t), 0, call->err));
+    for (int which = 0; which < BITS; which++) {
+        TRY(dev_fill(call->dev, m->work, area(m, which) * sizeof(uint32_t),
+                     block->share.size * sizeof(uint32_t), 0, call->err));
+    }
     for (size_t i = 0; i < kept->n; i++) {
         bool wanted = block == &kept->at[i] || are_neighbours(block, &kept->at[i]);
         TRY(!wanted || fetch(m, &kept->at[i], block));

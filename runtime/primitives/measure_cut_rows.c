@@ -8,119 +8,99 @@
 #include "measure_kept.h"
 #include "measure_rows.h"
 
-/* One number of each row: where it is in the work area, and which one it is of a block's. */
-typedef struct Column {
+/* Numbers of each row, in columns `at.rows` apart in the work area. */
+typedef struct Columns {
     DevMem *memory;
-    size_t at;     /* bytes, in `memory` */
-    size_t size;   /* of a number */
-    size_t before; /* bytes that numbers before it have of a row */
-} Column;
+    size_t n, size; /* of a number */
+    size_t before;  /* bytes that others have of a row, before these */
+} Columns;
 
-enum { ENDS = 2, MOST_COLUMNS = ENDS + 4 };
+enum { ENDS = 2 };
 
-/* Ends, then power sums. */
-static int list_columns(const Measuring *m, const MeasureRows *r, Column columns[MOST_COLUMNS])
+static Columns ends_of(const MeasureRows *r)
 {
-    int n = 0;
-    size_t rows = m->at.rows, before = 0;
-    for (size_t i = 0; i < ENDS; i++, before += sizeof(int32_t)) {
-        columns[n++] = (Column){r->ends, i * rows * sizeof(int32_t), sizeof(int32_t), before};
-    }
-    for (size_t i = 0; i < (size_t)m->lanes.powers; i++, before += sizeof(uint64_t)) {
-        columns[n++] = (Column){r->powers, i * rows * sizeof(uint64_t), sizeof(uint64_t), before};
-    }
-    return n;
+    return (Columns){r->ends, ENDS, sizeof(int32_t), 0};
 }
 
-/* Sums weighted with the n-th image that has such ones. */
-static int list_weights(const Measuring *m, const MeasureRows *r, size_t n, Column columns[MOST_COLUMNS])
+static Columns powers_of(const Measuring *m, const MeasureRows *r)
 {
-    size_t rows = m->at.rows;
-    size_t before = ENDS * sizeof(int32_t) +
-                    ((size_t)m->lanes.powers + n * MEASURE_WEIGHTS) * sizeof(uint64_t);
-    for (size_t i = 0; i < MEASURE_WEIGHTS; i++, before += sizeof(double)) {
-        columns[i] = (Column){r->weights, i * rows * sizeof(double), sizeof(double), before};
+    return (Columns){r->powers, (size_t)m->lanes.powers, sizeof(uint64_t), ENDS * sizeof(int32_t)};
+}
+
+/* Sums weighted with an image, behind those with the images before it. */
+static Columns weights_of(const Measuring *m, const MeasureRows *r, int image)
+{
+    size_t before = ENDS * sizeof(int32_t) + (size_t)m->lanes.powers * sizeof(uint64_t);
+    for (int i = 0; i < image; i++) {
+        before += m->lanes.image[i].weighted >= 0 ? MEASURE_WEIGHTS * sizeof(double) : 0;
     }
-    return MEASURE_WEIGHTS;
+    return (Columns){r->weights, MEASURE_WEIGHTS, sizeof(double), before};
 }
 
 static size_t row_bytes(const Measuring *m)
 {
-    size_t n = (size_t)m->lanes.powers;
-    for (int i = 0; i < m->list.images; i++) {
-        n += m->lanes.image[i].weighted >= 0 ? MEASURE_WEIGHTS : 0;
-    }
-    return ENDS * sizeof(int32_t) + n * sizeof(uint64_t);
+    return weights_of(m, &(MeasureRows){0}, m->list.images).before;
 }
 
-static char *column_of(const MeasureBlock *block, const Column *c)
+static char *kept_at(const MeasureBlock *block, const Columns *c)
 {
     return block->bytes + c->before * block->share.size;
 }
 
-static bool take_columns(const Measuring *m, MeasureBlock *block, const Column *columns, int n)
+static bool take_columns(const Measuring *m, const MeasureBlock *block, Columns c)
 {
     PrimCall *call = m->call;
-    for (int i = 0; i < n; i++) {
-        const Column *c = &columns[i];
-        TRY(dev_read(call->dev, c->memory, c->at, column_of(block, c), c->size * block->share.size,
-                     call->err));
-    }
-    return true;
+    size_t column = c.size * block->share.size;
+    return c.n == 0 || dev_read_rows(call->dev, c.memory, 0, c.size * m->at.rows, kept_at(block, &c),
+                                     column, column, c.n, call->err);
 }
 
 /* Columns of a share's objects come from a block, or those of hulls go back into it. */
 static bool move_columns(Measuring *m, const MeasureRows *r, const MeasureShare *share,
-                         MeasureBlock *block, const Column *columns, int n, bool keep)
+                         const MeasureBlock *block, const Columns *c, bool keep)
 {
     PrimCall *call = m->call;
     const MeasureAbout kept = measure_cut_by_block(block);
+    size_t words = c->size / sizeof(uint32_t), bytes = c->n * c->size * block->share.size;
     bool news = false;
+    const MeasureMove move = {.about_here = &m->about,
+                              .about_kept = &kept,
+                              .here = *share,
+                              .kept = block->share,
+                              .unit = (uint32_t)words,
+                              .memory_here = c->memory,
+                              .memory_kept = r->kept,
+                              .columns = c->n,
+                              .step_here = words * m->at.rows,
+                              .step_kept = words * block->share.size};
     TRY(measuring_add_sizes(m, MEASURE_ROWS, &kept, m->others));
-    for (int i = 0; i < n; i++) {
-        const Column *c = &columns[i];
-        size_t bytes = c->size * block->share.size, word = sizeof(uint32_t);
-        const MeasureMove move = {.about_here = &m->about,
-                                  .about_kept = &kept,
-                                  .here = *share,
-                                  .kept = block->share,
-                                  .unit = (uint32_t)(c->size / word),
-                                  .memory_here = c->memory,
-                                  .at_here = c->at / word,
-                                  .memory_kept = r->kept};
-        TRY(dev_write(call->dev, r->kept, 0, column_of(block, c), bytes, call->err));
-        TRY(keep ? measure_keep(m, &move, &news) : measure_fetch(m, &move));
-        TRY(!news || dev_read(call->dev, r->kept, 0, column_of(block, c), bytes, call->err));
-    }
-    return true;
+    TRY(dev_write(call->dev, r->kept, 0, kept_at(block, c), bytes, call->err));
+    TRY(keep ? measure_keep(m, &move, &news) : measure_fetch(m, &move));
+    return !news || dev_read(call->dev, r->kept, 0, kept_at(block, c), bytes, call->err);
 }
 
 /* The same with all blocks that may have some of them. */
-static bool move_all(Measuring *m, const MeasureRows *r, const MeasureShare *share,
-                     const Column *columns, int n, bool keep)
+static bool move_all(Measuring *m, const MeasureRows *r, const MeasureShare *share, Columns c, bool keep)
 {
     const struct MeasureCuts *cuts = m->cuts;
-    for (size_t i = 0; i < cuts->rows.n; i++) {
-        MeasureBlock *block = &cuts->rows.at[i];
+    for (size_t i = 0; i < cuts->rows.n && c.n > 0; i++) {
+        const MeasureBlock *block = &cuts->rows.at[i];
         bool meets = block->share.from < share->to && share->from < block->share.to;
-        TRY(block->to < cuts->ending || !meets ||
-            move_columns(m, r, share, block, columns, n, keep));
+        TRY(block->to < cuts->ending || !meets || move_columns(m, r, share, block, &c, keep));
     }
     return true;
 }
 
 static bool take_share(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
-    Column columns[MOST_COLUMNS];
-    size_t weighted = 0;
-    MeasureBlock *block =
+    const MeasureBlock *block =
         measure_kept_add(m, &m->cuts->rows, share, row_bytes(m) * (size_t)share->size);
     TRY(block != NULL && measuring_place_rows(m, share) && measure_rows_find(m, r, share));
-    TRY(take_columns(m, block, columns, list_columns(m, r, columns)));
+    TRY(take_columns(m, block, ends_of(r)) && take_columns(m, block, powers_of(m, r)));
     for (int i = 0; i < m->list.images; i++) {
         if (m->lanes.image[i].weighted >= 0) {
             TRY(measure_rows_weigh(m, r, share, i));
-            TRY(take_columns(m, block, columns, list_weights(m, r, weighted++, columns)));
+            TRY(take_columns(m, block, weights_of(m, r, i)));
         }
     }
     return true;
@@ -128,18 +108,15 @@ static bool take_share(Measuring *m, MeasureRows *r, const MeasureShare *share)
 
 static bool finish_share(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
-    Column columns[MOST_COLUMNS];
-    size_t weighted = 0;
     TRY(measuring_place_rows(m, share));
-    TRY(move_all(m, r, share, columns, list_columns(m, r, columns), false));
+    TRY(move_all(m, r, share, ends_of(r), false) && move_all(m, r, share, powers_of(m, r), false));
     TRY(measure_rows_finish(m, r, share));
     if (m->result == MEASURE_MASK) {
-        return move_all(m, r, share, columns, ENDS, true);
+        return move_all(m, r, share, ends_of(r), true);
     }
     for (int i = 0; i < m->list.images; i++) {
         if (m->lanes.image[i].weighted >= 0) {
-            int n = list_weights(m, r, weighted++, columns);
-            TRY(move_all(m, r, share, columns, n, false));
+            TRY(move_all(m, r, share, weights_of(m, r, i), false));
             TRY(measure_rows_finish_weighted(m, r, share, i));
         }
     }
@@ -180,15 +157,13 @@ bool measure_cut_rows(Measuring *m)
 static bool paint_block(Measuring *m, MeasureRows *r, const MeasureBlock *block)
 {
     PrimCall *call = m->call;
-    Column columns[MOST_COLUMNS];
-    (void)list_columns(m, r, columns);
+    const Columns ends = ends_of(r);
+    size_t column = ends.size * block->share.size;
     m->about = measure_cut_by_block(block);
     TRY(measuring_find_sizes(m, MEASURE_ROWS));
     TRY(measuring_place_rows(m, &block->share));
-    for (int i = 0; i < ENDS; i++) {
-        TRY(dev_write(call->dev, columns[i].memory, columns[i].at, column_of(block, &columns[i]),
-                      columns[i].size * block->share.size, call->err));
-    }
+    TRY(dev_write_rows(call->dev, ends.memory, 0, ends.size * m->at.rows, kept_at(block, &ends),
+                       column, column, ends.n, call->err));
     return measure_rows_paint(m, r, &block->share);
 }
 

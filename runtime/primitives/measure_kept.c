@@ -5,7 +5,7 @@
 
 enum {
     GROUP = 64,
-    FEW_OBJECTS = 4096, /* fewer may be large, and are moved by several groups each */
+    FEW_OBJECTS = 16,   /* fewer may be large, and are moved by several groups each */
     MOVERS = 16
 };
 
@@ -71,12 +71,15 @@ static bool move(const Measuring *m, const MeasureMove *w, bool keep)
                            dev_mem(keep ? m->others : m->sizes),
                            dev_mem(keep ? w->memory_here : w->memory_kept),
                            dev_ulong(keep ? w->at_here : w->at_kept),
+                           dev_ulong(keep ? w->step_here : w->step_kept),
                            dev_mem(keep ? w->memory_kept : w->memory_here),
                            dev_ulong(keep ? w->at_kept : w->at_here),
+                           dev_ulong(keep ? w->step_kept : w->step_here),
                            dev_mem(m->groups)};
     size_t objects = to > from ? to - from : 0;
     const MeasuringAbout what = {.kernel = "cuts_move",
-                                 .groups = {objects, objects < FEW_OBJECTS ? MOVERS : 1},
+                                 .groups = {objects, objects < FEW_OBJECTS ? MOVERS : 1,
+                                            w->columns > 0 ? w->columns : 1},
                                  .group = GROUP,
                                  .of = {keep ? w->about_here : w->about_kept,
                                         keep ? w->about_kept : w->about_here},

@@ -57,6 +57,8 @@ typedef struct MeasureMove {
     bool record;
     DevMem *memory_here, *memory_kept;
     uint64_t at_here, at_kept; /* words */
+    size_t columns;            /* 0: one */
+    uint64_t step_here, step_kept; /* words from column to column */
 } MeasureMove;
 bool measure_fetch(const Measuring *m, const MeasureMove *move);
 /* The other way; *news: whether something differs. */

@@ -4,12 +4,13 @@
  * Passes over the parts: how far pixel values spread, where sums need that; the sums; and what needs
  * an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
  * scratch, and are finished after the last one as those of a whole image are.  Objects that lie in one
- * part go through the stages there; what parts have of those that are cut is kept until they end (measure_cuts.c).  Hulls that are to
- * be painted are so in a pass of their own, when those of cut objects are known.
+ * part go through the stages there; what parts have of those that are cut is kept until they end
+ * (measure_cuts.c).  Hulls that are to be painted are so in a pass of their own, when those of cut
+ * objects are known.
  *
  * Labels beyond those whose sums scratch has room for are chunks of their own: each part is measured
- * for one chunk after the other, whose sums wait on the host in between.  Only chunks that have labels in a
- * part have a turn with it.
+ * for one chunk after the other, whose sums wait on the host in between.  Only chunks that have labels
+ * in a part have a turn with it.
  */
 #include "measure_cuts.h"
 

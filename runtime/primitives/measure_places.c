@@ -52,14 +52,14 @@ int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last)
     return axis;
 }
 
-static bool launch(const Measuring *m, const char *kernel, const size_t groups[2], size_t group,
+static bool launch(const Measuring *m, const char *kernel, const size_t groups[3], size_t group,
                    const DevArg *args, int n_args)
 {
     DevProgram *program = NULL;
     TRY(measuring_places_program(m, &program));
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
-                                                  .groups = {groups[0], groups[1], 1},
+                                                  .groups = {groups[0], groups[1], groups[2]},
                                                   .group = group,
                                                   .args = args,
                                                   .n_args = n_args});
@@ -68,7 +68,7 @@ static bool launch(const Measuring *m, const char *kernel, const size_t groups[2
 bool measuring_launch_about(const Measuring *m, const MeasuringAbout *what)
 {
     enum { MOST_ARGS = 32 };
-    const size_t each[2] = {((size_t)m->n + GROUP - 1) / GROUP, 1};
+    const size_t each[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
     int32_t first, last;
     int n = 5;
     DevArg args[MOST_ARGS] = {dev_mem(m->table), dev_mem(m->lows), dev_uint(m->n),
@@ -93,13 +93,13 @@ bool measuring_add_sizes(Measuring *m, MeasureSizes of, const MeasureAbout *abou
     const DevArg scan[] = {dev_mem(m->groups), dev_ulong(0), dev_uint(groups + 1), dev_mem(NULL),
                            dev_int(-1)};
     MeasuringAbout what = {.kernel = "places_groups",
-                           .groups = {groups + 1, 1},
+                           .groups = {groups + 1, 1, 1},
                            .group = GROUP,
                            .of = {about, NULL},
                            .args = sizes,
                            .n_args = 2};
     TRY(measuring_launch_about(m, &what));
-    TRY(launch(m, "scan_sums", (const size_t[2]){1, 1}, GROUP, scan, 5));
+    TRY(launch(m, "scan_sums", (const size_t[3]){1, 1, 1}, GROUP, scan, 5));
     what.kernel = "places_before";
     what.groups[0] = groups;
     what.n_args = 3;
@@ -122,7 +122,7 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
     }
     const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_ulong(capacity),
                            dev_mem(m->sizes), dev_mem(m->groups)};
-    TRY(launch(m, "places_share", (const size_t[2]){1, 1}, 1, args, 5));
+    TRY(launch(m, "places_share", (const size_t[3]){1, 1, 1}, 1, args, 5));
     TRY(dev_read(call->dev, m->groups, 0, found, sizeof found, call->err));
     share->from = (uint32_t)found[0];
     share->to = (uint32_t)found[1];
@@ -132,7 +132,7 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 
 bool measuring_place_rows(Measuring *m, const MeasureShare *share)
 {
-    const size_t groups[2] = {((size_t)m->n + GROUP - 1) / GROUP, 1};
+    const size_t groups[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
     const DevArg args[] = {dev_uint(m->n),    dev_uint(share->from), dev_uint(share->to),
                            dev_mem(m->sizes), dev_mem(m->place),     dev_mem(m->heights)};
     return launch(m, "places_of_rows", groups, GROUP, args, 6);
@@ -140,7 +140,7 @@ bool measuring_place_rows(Measuring *m, const MeasureShare *share)
 
 bool measuring_place(Measuring *m, DevMem *before, const MeasureShare *share)
 {
-    const size_t groups[2] = {((size_t)m->n + GROUP - 1) / GROUP, 1};
+    const size_t groups[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
     const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_uint(share->to),
                            dev_mem(before), dev_mem(m->place)};
     return launch(m, "places_of_any", groups, GROUP, args, 5);

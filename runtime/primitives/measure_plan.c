@@ -157,12 +157,10 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What the stages after the first use in turn. */
-static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
-                         const MeasureScratch *s, size_t pixels, bool cut)
+/* What a row of an object takes. */
+static size_t row_bytes(const MeasureLanes *lanes, const MeasureScratch *s, bool cut)
 {
-    size_t most = 0, row = 0;
-    bool median = false;
+    size_t row = 0;
     if (lanes->convex >= 0 || lanes->powers > 0) {
         row = 2 * sizeof(int32_t);
         row += lanes->convex >= 0 ? 2 * sizeof(int32_t) : 0;
@@ -170,16 +168,29 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
         row += (size_t)lanes->powers * sizeof(uint64_t);
     }
     row += s->weights ? 2 * sizeof(int32_t) + MEASURE_WEIGHTS * sizeof(double) : 0;
-    row += cut && row > 0 ? sizeof(uint64_t) : 0;
+    return row + (cut && row > 0 ? MEASURE_KEPT : 0);
+}
+
+/* The work area, which the stages after the first use in turn; rows and words get what others need. */
+static size_t divide_work(const MeasureList *list, const MeasureLanes *lanes, MeasureScratch *s,
+                          size_t pixels, bool cut)
+{
+    size_t row = row_bytes(lanes, s, cut), columns = 6 * (size_t)ALIGNMENT;
+    size_t word = (cut ? 4 : 3) * sizeof(uint32_t);
+    bool median = false;
     for (int k = 0; k < list->images; k++) {
         median = median || (list->image_needs[k] & MEASURE_MEDIAN);
     }
-    most = larger(most, s->rows * row + 6 * (size_t)ALIGNMENT);
+    size_t most = s->rows * row + columns;
     size_t large = (pixels / MEASURE_LARGE + 1) * sizeof(MeasureLarge);
     most = larger(most, median ? larger(s->keys + large, 2 * MEASURE_RECORD) : 0);
-    most = larger(most, list->needs & MEASURE_FILLED ? s->words * (cut ? 4 : 3) * sizeof(uint32_t) : 0);
+    most = larger(most, list->needs & MEASURE_FILLED ? s->words * word : 0);
     size_t rows = s->objects < FINISHED ? s->objects / FINISHED_GRAIN + 1 : FINISHED / FINISHED_GRAIN;
-    return larger(most, rows * FINISHED_GRAIN * (size_t)(list->columns + 1) * sizeof(double));
+    most = larger(most, rows * FINISHED_GRAIN * (size_t)(list->columns + 1) * sizeof(double));
+    size_t room = row > 0 ? (most - columns) / row : 0;
+    s->rows = (uint32_t)larger(s->rows, room < MOST_ROWS ? room : MOST_ROWS);
+    s->words = larger(s->words, most / word);
+    return most;
 }
 
 /* Labels whose sums are there at a time.  In parts all of them if they have room, or as many as have where
@@ -226,7 +237,7 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     s->sizes = take_bytes(&s->all, (objects + 1) * sizeof(uint64_t));
     s->others = take_bytes(&s->all, part.cut ? (objects + 1) * sizeof(uint64_t) : 0);
     s->groups = take_bytes(&s->all, (objects / SCANNED + 4) * sizeof(uint64_t));
-    s->work = take_bytes(&s->all, work_bytes(list, lanes, s, pixels, part.cut));
+    s->work = take_bytes(&s->all, divide_work(list, lanes, s, pixels, part.cut));
 }
 
 /* ---- defines --------------------------------------------------------------------------- */

@@ -58,6 +58,8 @@ void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const P
 
 /* Sums over a row that are weighted with an image: powers 0 to 3. */
 enum { MEASURE_WEIGHTS = 4 };
+/* Bytes of a row that come back together of what parts kept: at most four sums. */
+enum { MEASURE_KEPT = 4 * sizeof(uint64_t) };
 
 /* Objects with more values than this are cut into segments to find their median. */
 enum { MEASURE_LARGE = 1 << 16, MEASURE_SEGMENT = 1 << 15 };

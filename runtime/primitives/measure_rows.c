@@ -63,7 +63,7 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
         next += (bytes + align - 1) / align * align;
     }
     if (call->part.cut) {
-        TRY(dev_slice(call->dev, m->work, next, rows * sizeof(uint64_t), &r->kept, call->err));
+        TRY(dev_slice(call->dev, m->work, next, rows * MEASURE_KEPT, &r->kept, call->err));
     }
     return measure_rows_reads(m, &r->reads) && measure_rows_hull(m, &r->hull);
 }
@@ -82,11 +82,12 @@ bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *s
 {
     PrimCall *call = m->call;
     size_t rows = m->at.rows;
-    TRY(dev_fill(call->dev, r->ends, 0, rows * sizeof(int32_t), INT32_MAX, call->err));
-    TRY(dev_fill(call->dev, r->ends, rows * sizeof(int32_t), rows * sizeof(int32_t), UINT32_MAX,
+    size_t size = (size_t)share->size;
+    TRY(dev_fill(call->dev, r->ends, 0, size * sizeof(int32_t), INT32_MAX, call->err));
+    TRY(dev_fill(call->dev, r->ends, rows * sizeof(int32_t), size * sizeof(int32_t), UINT32_MAX,
                  call->err));
-    if (r->powers != NULL) {
-        TRY(dev_fill(call->dev, r->powers, 0, (size_t)m->lanes.powers * rows * sizeof(uint64_t), 0,
+    for (size_t p = 0; p < (size_t)m->lanes.powers; p++) {
+        TRY(dev_fill(call->dev, r->powers, p * rows * sizeof(uint64_t), size * sizeof(uint64_t), 0,
                      call->err));
     }
     const DevArg args[] = {dev_int(call->w),

@@ -8,7 +8,7 @@ typedef struct MeasureRows {
     /* Slices of work, [..][rows]: two ends; for hulls, and for those in 3-D; powers; sums weighted with
      * an image, only in parts. */
     DevMem *ends, *corners, *points, *powers, *weights;
-    DevMem *kept;                    /* in parts: one component of rows that were kept */
+    DevMem *kept;                    /* in parts: for what was kept of rows */
     DevProgram *reads, *hull;
 } MeasureRows;
 

@@ -66,8 +66,10 @@ static bool find_hulls(const Measuring *m, const MeasureRows *r, const MeasureSh
                            dev_uint(m->at.rows), dev_int(LEAST_ROWS),   dev_mem(m->table),
                            dev_mem(m->lows),     dev_mem(m->place),     dev_mem(m->heights),
                            dev_mem(r->ends),     dev_mem(r->corners),   dev_mem(r->points)};
-    TRY(dev_fill(m->call->dev, r->ends, 0, 2 * (size_t)m->at.rows * sizeof(int32_t),
-                 (uint32_t)INT32_MIN, m->call->err));
+    for (size_t end = 0; end < 2; end++) {
+        TRY(dev_fill(m->call->dev, r->ends, end * m->at.rows * sizeof(int32_t),
+                     (size_t)share->size * sizeof(int32_t), (uint32_t)INT32_MIN, m->call->err));
+    }
     return launch(m, "space_hull", groups, args, 12);
 }
 

@@ -132,7 +132,7 @@ bool measuring_places_program(const Measuring *m, DevProgram **program);
  * each object or of the groups that are given. */
 typedef struct MeasuringAbout {
     const char *kernel;
-    size_t groups[2], group;    /* 0: one for each object */
+    size_t groups[3], group;    /* 0: one for each object */
     const MeasureAbout *of[2];  /* PLACES_ABOUT; NULL: none */
     const DevArg *args;
     int n_args;

@@ -25,10 +25,18 @@ typedef struct Scene {
     float *images[3];
 } Scene;
 
-enum { CELLS, RINGS, BANDS, SPECKS, EACH, ODD, NOTHING };
+enum { CELLS, RINGS, BANDS, SPECKS, EACH, ODD, MAZE, NOTHING };
+
+static bool is_wall(int x, int y, RefShape s)
+{
+    int turn = (x - 1) / 4 % 2 == 0 ? s.h - 2 : 1;
+    bool way = x % 4 == 1 ? y < s.h - 1 && (y > 0 || x == 1) : x > 0 && y == turn;
+    return !way && !(x % 4 == 3 && y % 8 == 4);
+}
 
 /* CELLS: frayed squares; RINGS: nested, with holes, across many seams; BANDS: upright stripes from
- * the first to the last row; SPECKS: single pixels and much background; EACH: every pixel. */
+ * the first to the last row; SPECKS: single pixels and much background; EACH: every pixel; MAZE: one object with
+ * holes and a winding way in. */
 static uint32_t label_at(int kind, int x, int y, int z, RefShape s)
 {
     int dx = x - s.w / 2, dy = y - s.h / 2, dz = z - s.d / 2;
@@ -39,6 +47,7 @@ static uint32_t label_at(int kind, int x, int y, int z, RefShape s)
     case RINGS: return ring % 2 == 0 || below(60) == 0 ? 0 : (uint32_t)ring;
     case BANDS: return below(7) == 0 ? 0 : (uint32_t)(x / 4 + 1);
     case SPECKS: return below(20) != 0 ? 0 : below(900) + 1;
+    case MAZE: return is_wall(x, y, s) ? 1 : 0;
     default: return (uint32_t)(x + s.w * (y + s.h * z) + 1);
     }
 }
@@ -131,7 +140,7 @@ static const Cut CUTS[] = {
     {{75, 140, 1, 1}, CELLS, 64},  {{60, 37, 1, 1}, RINGS, 0}, {{40, 33, 1, 1}, BANDS, 1},
     {{50, 70, 1, 1}, SPECKS, 0},   {{70, 90, 1, 1}, ODD, 7},   {{25, 23, 14, 1}, RINGS, 1},
     {{31, 17, 11, 1}, CELLS, 0},   {{20, 9, 8, 1}, BANDS, 3},  {{50, 20, 1, 1}, CELLS, 64},
-    {{300, 290, 1, 1}, EACH, 128},
+    {{50, 90, 1, 1}, MAZE, 7},     {{300, 290, 1, 1}, EACH, 128},
 };
 /* Objects may be in several channels. */
 static const Cut CHANNELS = {{40, 70, 1, 2}, BANDS, 64};

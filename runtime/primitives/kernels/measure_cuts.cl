@@ -5,57 +5,63 @@
  */
 #define CUTS_GROUP 64
 
-/* Where the objects lie of which something is moved: `before`, from object `first` on. */
-typedef struct CutsPlaces {
-    PlacesObjects objects;
-    global const ulong *before;
-    uint first;
-} CutsPlaces;
+/* Where an object's rows lie that two places have: word by word, `tall` rows from plane to plane, the first of
+ * them row `first`. */
+typedef struct CutsRows {
+    ulong at;
+    uint first, tall;
+} CutsRows;
 
-/* The word at which a row of object k begins.  `unit`: words of a row, or of a record; 0: a bit a pixel. */
-SCAN_INLINE ulong cuts_word(CutsPlaces p, uint k, int y, int z, const uint unit, const bool record)
+/* `unit`: words of a row; 0: a bit a pixel. */
+SCAN_INLINE CutsRows cuts_rows(PlacesBox box, const int *begin, ulong elements, const uint unit)
 {
-    const PlacesBox box = places_box(p.objects, k);
-    const ulong row = record ? 0 : (ulong)(z - box.lo[2]) * (ulong)(box.hi[1] - box.lo[1] + 1) + (ulong)(y - box.lo[1]);
-    const ulong at = p.before[k] - p.before[p.first];
-    return unit > 0 ? (at + row) * unit : at + row * (ulong)((box.hi[0] - box.lo[0] + 32) / 32);
+    CutsRows rows;
+    rows.at = elements * max(unit, (uint)1);
+    rows.tall = (uint)(box.hi[1] - box.lo[1] + 1);
+    rows.first = (uint)(begin[2] - box.lo[2]) * rows.tall + (uint)(begin[1] - box.lo[1]);
+    return rows;
 }
 
 /*
- * Moves what both places have of objects from `first` on; says whether that is news.  A group an object, or
- * several.
+ * Moves what both places have of objects from `first` on, of one column after the other (2); says whether that is
+ * news.  A group an object (0), or several (1).  `record`: objects have one of `unit` words each, and no rows.
  */
 kernel __attribute__((reqd_work_group_size(CUTS_GROUP, 1, 1))) void
 cuts_move(PLACES_PARAMS, PLACES_ABOUT(source), PLACES_ABOUT(target), const uint first,
           const uint source_first, const uint target_first, const uint unit, const int record,
           global const ulong *source_before, global const ulong *target_before,
-          global const uint *source, const ulong source_at, global uint *target,
-          const ulong target_at, global uint *news)
+          global const uint *source, const ulong source_at, const ulong source_step,
+          global uint *target, const ulong target_at, const ulong target_step,
+          global uint *news)
 {
     const uint k = first + (uint)get_group_id(0);
     if (source_before[k + 1] == source_before[k] || target_before[k + 1] == target_before[k]) {
         return;
     }
-    const CutsPlaces from = {PLACES_OBJECTS(source), source_before, source_first};
-    const CutsPlaces to = {PLACES_OBJECTS(target), target_before, target_first};
-    const PlacesBox a = places_box(from.objects, k), b = places_box(to.objects, k);
+    const PlacesObjects given = PLACES_OBJECTS(source), taken = PLACES_OBJECTS(target);
+    const PlacesBox a = places_box(given, k), b = places_box(taken, k);
     int begin[3], side[3];
     for (int i = 0; i < 3; i++) {
         begin[i] = max(a.lo[i], b.lo[i]);
         side[i] = max(min(a.hi[i], b.hi[i]) - begin[i] + 1, 0);
     }
-    const uint words = unit > 0 ? unit : (uint)(side[0] + 31) / 32;
-    const ulong all = record ? words : (ulong)words * (ulong)side[1] * (ulong)side[2];
-    const ulong step = get_local_size(0) * get_num_groups(1);
+    CutsRows from = cuts_rows(a, begin, source_before[k] - source_before[source_first], unit);
+    CutsRows to = cuts_rows(b, begin, target_before[k] - target_before[target_first], unit);
+    const uint words = unit > 0 ? unit : (uint)(side[0] + 31) / 32, tall = max((uint)side[1], (uint)1);
+    if (record) {
+        from.first = to.first = 0;
+    }
+    global const uint *in = source + source_at + get_group_id(2) * source_step + from.at;
+    global uint *out = target + target_at + get_group_id(2) * target_step + to.at;
+    const uint all = record ? words : words * (uint)side[1] * (uint)side[2];
+    const uint step = CUTS_GROUP * (uint)get_num_groups(1);
     bool differs = false;
-    for (ulong i = get_local_id(0) + get_local_size(0) * get_group_id(1); i < all; i += step) {
-        const uint word = (uint)(i % words);
-        const int row = (int)(i / words), tall = max(side[1], 1);
-        const int y = begin[1] + row % tall, z = begin[2] + row / tall;
-        const uint v = source[source_at + cuts_word(from, k, y, z, unit, record) + word];
-        const ulong at = target_at + cuts_word(to, k, y, z, unit, record) + word;
-        differs = differs || target[at] != v;
-        target[at] = v;
+    for (uint i = (uint)get_local_id(0) + CUTS_GROUP * (uint)get_group_id(1); i < all; i += step) {
+        const uint row = i / words, word = i % words, z = row / tall, y = row % tall;
+        const uint v = in[(size_t)(from.first + z * from.tall + y) * words + word];
+        const size_t at = (size_t)(to.first + z * to.tall + y) * words + word;
+        differs = differs || out[at] != v;
+        out[at] = v;
     }
     if (differs) {
         atomic_or(news, 1);
