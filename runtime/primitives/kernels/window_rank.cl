@@ -6,8 +6,9 @@
  * leading bits all have in common; the bits behind are decided two at a time, each time by counting
  * over the window how many keys are below the three numbers that the next two bits could begin.
  *
- * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), WINDOW_REAL, WINDOW_LEAST (the smallest value
- * of a signed type, negated) and WINDOW_BORDER (as IrBorder).
+ * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), of what the keys are: WINDOW_REAL, or a
+ * WINDOW_WHOLE with WINDOW_LEAST (the smallest value of a signed type, negated); and WINDOW_BORDER (as
+ * IrBorder).
  */
 #if WINDOW_BORDER == 1
 #define WINDOW_MAP px_reflect
@@ -28,7 +29,7 @@ LANES_INLINE uint window_key(WINDOW_PIXEL pixel)
     const uint bits = as_uint(v);
     return isnan(v) ? WINDOW_NAN : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
 #else
-    return (uint)pixel + WINDOW_LEAST;
+    return (uint)(WINDOW_WHOLE)pixel + WINDOW_LEAST;
 #endif
 }
 
