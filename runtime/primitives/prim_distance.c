@@ -472,11 +472,9 @@ const Primitive prim_distance = {.name = "distance",
                                  .scratch_bytes = distance_scratch,
                                  .run = distance_run,
                                  .passes = distance_passes,
-                                 .across = true,
                                  .forget = forget};
 const Primitive prim_nearest_label = {.name = "nearest_label",
                                       .scratch_bytes = nearest_scratch,
                                       .run = nearest_run,
                                       .passes = nearest_passes,
-                                      .across = true,
                                       .forget = forget};

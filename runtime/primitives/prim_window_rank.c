@@ -156,5 +156,4 @@ const Primitive prim_window_rank = {.name = "window_rank",
                                     .scratch_bytes = scratch_bytes,
                                     .run = run,
                                     .passes = passes,
-                                    .across = true,
                                     .halo = halo};

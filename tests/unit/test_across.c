@@ -117,10 +117,40 @@ static const Scene SCENES[] = {
      {14, 12, 5, 3}, ELEM_U8, BOTH_NOISE, false},
     {"touching everywhere", VOLUME "output a = touches(label_equal(image))\noutput b = touches(voronoi(label(image > 250)))\n",
      {40, 33, 8, 1}, ELEM_U8, BOTH_NOISE, false},
-    {"parts of both kinds",
+    {"reconstruction",
+     VOLUME "m = gaussian(image, 0.8)\noutput a = reconstruct(erode(m, 2), m)\n"
+            "output b = reconstruct(image + 9, image, method = erosion, connectivity = 1)\n"
+            "output c = fill_holes(image > 90)\noutput d = h_maxima(m, 6)\noutput e = hysteresis(m, 130, 150)\n"
+            "output f = reconstruct(image - 20, image, connectivity = 2)\n",
+     {24, 21, 9, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"reconstruction of channels",
+     CHANNELS "output a = reconstruct(erode(image, 1), image)\noutput b = gaussian(number(local_maxima(image)), 1)\n",
+     {17, 22, 5, 2}, ELEM_U16, BOTH_SMOOTH, false},
+    {"reconstruction of what is computed",
+     VOLUME "m = gaussian(image, 1)\nr = reconstruct(m - 3, m)\n"
+            "output a = reconstruct(erode(r, 1), r) - mean(r)\noutput b = reconstruct(r[dy = 2] - 1, dilate(r, 1))\n",
+     {13, 29, 6, 1}, ELEM_F32, BOTH_SPECIAL, false},
+    {"plateaus",
+     VOLUME "output a = local_maxima(floor(image / 80))\noutput b = local_maxima(number(image > 128), connectivity = 1)\n"
+            "m = gaussian(image, 1)\noutput c = local_maxima(m, connectivity = 2)\noutput g = m[dy = 4] - m[dy = -3]\n"
+            "output d = local_minima(floor(image / 60)) and image[dy = 3] > 20\noutput e = label(local_maxima(floor(image / 100)))\n"
+            "output f = local_maxima(0 * image)\n",
+     {25, 20, 9, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"flat plateaus",
+     VOLUME "output a = local_maxima(floor(image / 80))\noutput b = reconstruct(erode(image, 1), image)\n",
+     {25, 20, 1, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"basins",
+     VOLUME "m = gaussian(image, 1)\nseeds = label(local_maxima(m))\noutput a = watershed(-m, seeds)\n"
+            "output b = watershed(image, seeds, image > 60, connectivity = 3)\n"
+            "output c = watershed(floor(image / 32), seeds, line = true)\n",
+     {23, 21, 8, 1}, ELEM_U8, BOTH_NOISE, false},
+    {"basins of channels",
+     CHANNELS "output a = watershed(image, label(image > 220), ties = raster)\n",
+     {15, 18, 6, 2}, ELEM_U8, BOTH_NOISE, false},
+    {"all kinds of parts",
      VOLUME "m = gaussian(image, 1) > 128\nd = distance(m)\noutput a = gaussian(d, 1) - mean(d)\n"
             "output b = label(local_maxima(d))\noutput c = expand_labels(label(m), 2)\n",
-     {23, 19, 8, 1}, ELEM_U8, BOTH_NOISE, true},
+     {23, 19, 8, 1}, ELEM_U8, BOTH_NOISE, false},
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
 
@@ -204,6 +234,10 @@ static const Scene LIMITED[] = {
      VOLUME "m = median_filter(image, [1, 4, 2])\nd = distance(m > mean(image))\noutput o = gaussian(d, 2) - max(d)\n"
             "l = expand_labels(label(d > 4), 5)\noutput l\noutput t = touches(l)\noutput n = measure(l, m, area, mean)\n",
      {48, 300, 24, 1}, ELEM_U8, BOTH_SMOOTH, false},
+    {"peaks",
+     VOLUME "b = gaussian(image, 2)\noutput o = reconstruct(erode(b, 2), b)\n"
+            "output l = watershed(-b, label(local_maxima(b)))\n",
+     {40, 200, 24, 1}, ELEM_U16, BOTH_SMOOTH, false},
 };
 
 /* Whether it is in parts, across planes. */
