@@ -219,12 +219,12 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     bool across = parts_is_across(seg->plan, g);
     int64_t lines = parts_lines_of(seg, buffer);
     if (w->whole) {
-        image->before = (int64_t)c * g->d * g->h + seg->at * lines;
+        image->before = (size_t)((int64_t)c * g->d * g->h + seg->at * lines);
         image->h = across ? g->h : image->h;
         return true;
     }
     parts_window_rows(seg, w, &from, &to);
-    image->before = (seg->at - from) * lines;
+    image->before = (size_t)((seg->at - from) * lines);
     image->h = across ? to - from : image->h;
     if (c == 0) {
         return true;

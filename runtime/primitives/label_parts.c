@@ -108,7 +108,7 @@ static bool read_rows(const PrimCall *call, const PrimImage *image, size_t row, 
 {
     size_t size = elem_size(image->elem), bytes = (size_t)call->w * size;
     size_t pitch = (size_t)image->pitch * size, apart = call->part.across ? (size_t)call->h * pitch : pitch;
-    row += prim_first_row(call, image);
+    row += image->before;
     return dev_read_rows(call->dev, image->mem, row * pitch, apart, to, bytes, bytes, edge_rows(call),
                          call->err);
 }

@@ -66,12 +66,6 @@ PrimPart prim_part(const PrimCall *call)
                       .last = true};
 }
 
-size_t prim_first_row(const PrimCall *call, const PrimImage *image)
-{
-    (void)call;
-    return (size_t)image->before;
-}
-
 PrimCall prim_longest(const PrimCall *call)
 {
     PrimCall longest = *call;

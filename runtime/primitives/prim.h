@@ -53,7 +53,7 @@ typedef struct PrimImage {
     int w, h, d, planes;  /* planes = d * channels */
     int pitch;            /* elements from row to row */
     int64_t length;       /* vectors: elements; images: planes * h * pitch */
-    int64_t before;       /* inputs in parts: rows that `mem` has before the part's first; across planes `h` is
+    size_t before;        /* inputs in parts: rows that `mem` has before the part's first; across planes `h` is
                              the rows that it has of each plane */
 } PrimImage;
 
@@ -115,8 +115,6 @@ typedef struct PrimCall {
 } PrimCall;
 /* The part that a call is about; where the image is not cut, all of it as one part. */
 PrimPart prim_part(const PrimCall *call);
-/* The row of a stored input's memory in which the part begins. */
-size_t prim_first_row(const PrimCall *call, const PrimImage *image);
 /* The same call about the longest part, which scratch is for. */
 PrimCall prim_longest(const PrimCall *call);
 

@@ -32,7 +32,7 @@ bool host_fetch(HostPlane *plane, const PrimImage *image, size_t z, Elem to)
     const PrimCall *call = plane->call;
     size_t size = elem_size(image->elem), row = (size_t)image->w * size, bad = 0;
     size_t pitch = (size_t)image->pitch * size, rows = (size_t)image->h;
-    size_t first = prim_first_row(call, image) + z * rows;
+    size_t first = image->before + z * rows;
     bool same = image->elem == to;
     TRY(dev_read_rows(call->dev, image->mem, first * pitch, pitch,
                       same ? plane->pixels : plane->raw, row, row, rows, call->err));

@@ -45,7 +45,7 @@ static bool paint(PrimCall *one, int plane)
     const PrimImage *labels = &one->in[0];
     const DevArg args[] = {
         dev_mem(labels->mem), dev_int(labels->h), dev_int(labels->pitch),
-        dev_ulong(prim_first_row(one, labels) + (size_t)plane * (size_t)labels->h)};
+        dev_ulong(labels->before + (size_t)plane * (size_t)labels->h)};
     one->reader_args = args;
     one->n_reader_args = 4;
     return measuring_run(one, MEASURE_MASK);

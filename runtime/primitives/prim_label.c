@@ -289,7 +289,7 @@ static bool equal_unite(const Equal *e)
     size_t across = divided_up((size_t)pitch, (size_t)1 << lanes);
     size_t rows = (size_t)call->planes * (size_t)call->h;
     size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
-    size_t first = prim_first_row(call, &call->in[0]) * (size_t)call->in[0].pitch;
+    size_t first = call->in[0].before * (size_t)call->in[0].pitch;
     const DevArg args[] = {
         dev_int(call->w),      dev_int(call->h),  dev_int(call->d),
         dev_int(call->planes), dev_int(pitch),    dev_int(call->in[0].pitch),

@@ -149,7 +149,7 @@ static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
     size_t lead, bytes = l->states - l->marks;
     DevMem *states = NULL;
     m->call = propagate_parts_slab(call, AROUND, &lead);
-    m->first = (prim_first_row(call, &call->in[0]) - lead) * (size_t)call->in[0].pitch;
+    m->first = (call->in[0].before - lead) * (size_t)call->in[0].pitch;
     m->flags = l->flags;
     bool ok = (!call->part.first || clear_uneven(call, l)) &&
               dev_slice(call->dev, call->scratch, l->marks, bytes, &m->marks, call->err) &&

@@ -28,9 +28,9 @@ typedef struct Reconstruction {
     char defines[120];
 } Reconstruction;
 
-static size_t first_pixel(const PrimCall *call, const PrimImage *image)
+static size_t first_pixel(const PrimImage *image)
 {
-    return prim_first_row(call, image) * (size_t)image->pitch;
+    return image->before * (size_t)image->pitch;
 }
 
 /* Seeds become integers in the output, and those numbers again. */
@@ -42,8 +42,8 @@ static bool launch(const Reconstruction *r, const char *kernel, bool start)
     const DevArg args[] = {dev_int(call->w),        dev_uint(rows),
                            dev_int(out->pitch),     dev_int(r->rules.how),
                            dev_mem(out->mem),       dev_int(seed->pitch),
-                           dev_int(mask->pitch),    dev_ulong(first_pixel(call, seed)),
-                           dev_ulong(first_pixel(call, mask)),
+                           dev_int(mask->pitch),    dev_ulong(first_pixel(seed)),
+                           dev_ulong(first_pixel(mask)),
                            dev_mem(seed->mem),      dev_mem(mask->mem)};
     return lanes_launch(call, &(LanesLaunch){.program = r->program,
                                              .kernel = kernel,

@@ -109,7 +109,7 @@ static bool launch(const PrimCall *call, DevProgram *program, const char *kernel
     enum { OWN = 12, MORE = 6 };
     assert(n_more <= MORE);
     DevArg args[OWN + MORE] = {
-        dev_mem(labels->mem),     dev_ulong(prim_first_row(call, labels) * (size_t)labels->pitch),
+        dev_mem(labels->mem),     dev_ulong(labels->before * (size_t)labels->pitch),
         dev_int(call->w),         dev_int(call->h),
         dev_int(call->d),         dev_int(call->planes),
         dev_int(labels->pitch),   dev_int(labels->h),

@@ -103,7 +103,7 @@ static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
 {
     const PrimImage *in = &call->in[0];
     int64_t row = (int64_t)part->z * in->h + part->y;
-    return ((int64_t)prim_first_row(call, in) - row) * in->pitch;
+    return ((int64_t)in->before - row) * in->pitch;
 }
 
 static bool run(PrimCall *call)

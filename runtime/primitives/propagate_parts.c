@@ -255,7 +255,7 @@ bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lea
         layers.kept = &r->image;
         layers.mem = image->mem;
         layers.pitch = (size_t)image->pitch;
-        layers.first = prim_first_row(call, image);
+        layers.first = image->before;
         layers.tall = (size_t)image->h;
         TRY(move(call, &layers, TO_HOST, NULL));
     }

@@ -32,6 +32,7 @@ const Variant CHECK_VARIANTS[] = {
     {"all in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_BY_DEVICE, NULL},
     {"all in parts of 3 across planes", FUSE_ALL, NULL, 3, true, false, SHAPE_BY_DEVICE, NULL},
     {"all under a limit", FUSE_ALL, NULL, 0, false, true, SHAPE_BY_DEVICE, NULL},
+    {"all under a limit across planes as on a GPU", FUSE_ALL, NULL, 0, true, true, SHAPE_GPU, NULL},
     {"all as on a GPU", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL},
     {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, false, SHAPE_GPU, NULL},
     {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, false, true, SHAPE_GPU, NULL},

@@ -96,7 +96,8 @@ static const Scene SCENES[] = {
      CHANNELS "l = label(image > 252)\noutput a = voronoi(l)\noutput b = expand_labels(l, 2.5)\noutput c = distance(image < 251)\n",
      {17, 41, 6, 3}, ELEM_U8, BOTH_NOISE, false},
     {"planes apart by more than sums tell",
-     VOLUME "output a = gaussian(image, 1)\noutput b = expand_labels(label(image > 240), 1e9, spacing = [1e9, 1e-9, 1])\n",
+     VOLUME "output a = gaussian(image, 1)\nl = label(image > 200 and ramp(z = 5) == 2)\n"
+            "output b = expand_labels(l, 1e10, spacing = [1e9, 1e-9, 1])\n",
      {11, 19, 5, 1}, ELEM_U8, BOTH_NOISE, true},
     {"ranks",
      VOLUME "output a = median_filter(image, 3)\noutput b = percentile_filter(image, 20, [1, 5, 2], border = reflect)\n"
