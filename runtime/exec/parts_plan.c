@@ -80,7 +80,7 @@ static int passes_as(const Cutter *c, int s, bool across)
         return step->n_writes > 0 ? 1 : 0;
     }
     const Primitive *primitive = prim_find(step->primitive);
-    if (!primitive || !primitive->passes || (across && !primitive->across)) {
+    if (!primitive || !primitive->passes) {
         return 0;
     }
     PrimCall call;

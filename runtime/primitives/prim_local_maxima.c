@@ -196,6 +196,5 @@ const Primitive prim_local_maxima = {.name = "local_maxima",
                                      .run = run,
                                      .passes = passes,
                                      .reading = 1,
-                                     .across = true,
                                      .halo = halo,
                                      .forget = propagate_parts_forget};

@@ -101,5 +101,4 @@ const Primitive prim_reconstruct = {.name = "reconstruct",
                                     .run = run,
                                     .passes = passes,
                                     .reading = 1,
-                                    .across = true,
                                     .forget = propagate_parts_forget};

@@ -384,5 +384,4 @@ const Primitive prim_watershed = {.name = "watershed",
                                   .run = run,
                                   .passes = passes,
                                   .reading = 1,
-                                  .across = true,
                                   .forget = forget};
