@@ -9,6 +9,7 @@
 #include "names.h"
 
 #include "../ir/apply.h"
+#include "../ir/edit.h"
 #include "../ir/function.h"
 #include "../ir/px_math.h"
 
@@ -624,13 +625,7 @@ static IrExpr bind_count(IrGraph *g, IrExpr e, void *ctx)
 {
     const IrExpr *count = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_INDEX && n->num < 0) {
-        return *count;
-    }
-    int arity = ir_expr_op_arity(n->op);
-    return arity == 1   ? ir_op1(g, n->op, n->a)
-           : arity == 2 ? ir_op2(g, n->op, n->a, n->b)
-                        : e;
+    return n->op == IR_X_INDEX && n->num < 0 ? *count : ir_made_anew(g, e);
 }
 
 IrExpr cg_fold_count(IrGraph *g, IrExpr e)

@@ -2,7 +2,8 @@
  * run: compiles and hands the program to the same command line that executables have.
  *
  * The compiler also lends it its evaluator: for --check, which compares every frame with the
- * reference, and for --device reference, which needs no device at all.
+ * reference, and for --device reference, which needs no device at all.  And where parameters are not
+ * their defaults it compiles once more: how far a blur reaches decides what its kernels are.
  */
 #include "driver.h"
 #include "reference.h"
@@ -45,6 +46,28 @@ static bool will_use_device(int argc, char **argv, const char **choice)
     return *choice == NULL || strcmp(*choice, "reference") != 0;
 }
 
+typedef struct Run {
+    Reference reference; /* what the context of the hooks points to */
+    const char *path;
+    CompileOptions options;
+    Compilation planned; /* for other parameters than the defaults */
+} Run;
+
+static const Program *planned(void *context, const double *params)
+{
+    Run *run = context;
+    const Program *program = run->reference.program;
+    bool others = false;
+    for (int i = 0; i < program->n_params; i++) {
+        others = others || params[i] != program->params[i].value;
+    }
+    run->options.params = params;
+    if (others && compile(&run->planned, run->path, &run->options, STAGE_PROGRAM)) {
+        run->reference.program = run->planned.program;
+    }
+    return run->reference.program;
+}
+
 int cmd_run(int argc, char **argv)
 {
     CompileOptions options;
@@ -62,12 +85,14 @@ int cmd_run(int argc, char **argv)
     int code = CODE_USAGE;
     CompileOptions quiet = options;
     quiet.silent = true;
+    quiet.after = NULL;
     if (compile(&c, argv[1], &options, STAGE_PROGRAM) &&
         compile(&plain, argv[1], &quiet, STAGE_GRAPH)) {
-        Reference reference = {plain.graph, c.program};
-        RtHooks hooks = {.reference = reference_run, .check = reference_check,
-                         .context = &reference};
+        Run run = {.reference = {plain.graph, c.program}, .path = argv[1], .options = quiet};
+        RtHooks hooks = {.reference = reference_run, .check = reference_check, .planned = planned,
+                         .context = &run};
         code = rt_main_with(c.program, argc - 1, argv + 1, &hooks);
+        compile_free(&run.planned);
     }
     compile_free(&plain);
     compile_free(&c);

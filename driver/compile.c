@@ -101,6 +101,25 @@ static bool read_pipeline(Compilation *c, Stage stage)
     return true;
 }
 
+/* The parameters' defaults and what to plan for change places. */
+static void exchange_params(IrGraph *g, double *values)
+{
+    for (int i = 0; values != NULL && i < g->params.n; i++) {
+        double own = g->params.at[i].value;
+        g->params.at[i].value = values[i];
+        values[i] = own;
+    }
+}
+
+static double *planned_params(Compilation *c)
+{
+    double *values = arena_array(&c->arena, double, c->graph->params.n + 1);
+    for (int i = 0; i < c->graph->params.n; i++) {
+        values[i] = c->options.params[i];
+    }
+    return values;
+}
+
 static bool compile_stages(Compilation *c, Stage stage)
 {
     TRY(has_suffix(c->source.path, ".ir") ? read_graph(c, stage) : read_pipeline(c, stage));
@@ -113,7 +132,10 @@ static bool compile_stages(Compilation *c, Stage stage)
                       .figures = &c->options.plan_for,
                       .after = print_after,
                       .user = c};
+    double *values = c->options.params != NULL ? planned_params(c) : NULL;
+    exchange_params(c->graph, values);
     c->schedule = pass_run_all(c->graph, &cx);
+    exchange_params(c->graph, values);
     if (stage == STAGE_PROGRAM) {
         c->program = cg_program(c->graph, c->schedule, hash_of(c));
     }

@@ -26,6 +26,7 @@ typedef struct CompileOptions {
     DeviceFigures plan_for; /* --plan-for=NAME; of the table's first device without it */
     bool measured;          /* they do not come from the table */
     bool planned_for;       /* somebody has said --plan-for */
+    const double *params;   /* to plan for; NULL: the defaults */
 } CompileOptions;
 
 /* One compilation; everything lives in the arena. */

@@ -146,3 +146,21 @@ IrExpr ir_as_stored(IrGraph *g, IrId map)
     }
     return ir_cast(g, n->in[0], elem);
 }
+
+IrExpr ir_made_anew(IrGraph *g, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(g, e);
+    if (n.op == IR_X_CAST) {
+        return n.num == 0 && ir_expr(g, n.a)->op == IR_X_CONST ? ir_cast(g, n.a, n.type) : e;
+    }
+    switch (ir_expr_op_arity(n.op)) {
+    case 1:
+        return ir_op1(g, n.op, n.a);
+    case 2:
+        return ir_op2(g, n.op, n.a, n.b);
+    case 3:
+        return ir_op3(g, n.op, n.a, n.b, n.c);
+    default:
+        return e;
+    }
+}

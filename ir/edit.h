@@ -12,6 +12,8 @@ int *ir_count_users(IrGraph *g);
 /* Applies `visit` bottom-up to every expression of every live node, output and loop.  Returns
  * whether anything changed. */
 bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx);
+/* An operator or a cast made anew of its operands: the builder folds what has become constant. */
+IrExpr ir_made_anew(IrGraph *g, IrExpr e);
 /* What a read of the node gives, as an expression: its own, rounded as storing rounds it. */
 IrExpr ir_as_stored(IrGraph *g, IrId map);
 

@@ -1,6 +1,8 @@
 /* footprint: one walk over an expression, with the bounds of the folds around each read. */
 #include "footprint.h"
 
+#include "edit.h"
+
 typedef struct Bound {
     int index;
     IrExpr lo, hi;
@@ -38,11 +40,7 @@ static IrExpr bind_index(IrGraph *g, IrExpr e, void *ctx)
     const Substitution *s = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op != IR_X_INDEX) {
-        /* Rebuilt so that ranks and constants are right again. */
-        if (ir_expr_op_arity(n->op) == 2) {
-            return ir_op2(g, n->op, n->a, n->b);
-        }
-        return ir_expr_op_arity(n->op) == 1 ? ir_op1(g, n->op, n->a) : e;
+        return ir_made_anew(g, e); /* ranks and constants are right again */
     }
     for (int i = 0; i < s->walk->n_bounds; i++) {
         if (s->walk->bounds[i].index == (int)n->num) {

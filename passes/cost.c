@@ -4,6 +4,7 @@
 #include "figures.h"
 
 #include "../base/strips.h"
+#include "../ir/edit.h"
 #include "../ir/footprint.h"
 
 enum {
@@ -25,7 +26,7 @@ static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
 {
     (void)ctx;
     const IrExprNode n = *ir_expr(g, e);
-    return n.op == IR_X_PARAM ? ir_const(g, g->params.at[(int)n.num].value) : e;
+    return n.op == IR_X_PARAM ? ir_const(g, g->params.at[(int)n.num].value) : ir_made_anew(g, e);
 }
 
 bool cost_value(IrGraph *g, IrExpr e, double *value)

@@ -22,18 +22,6 @@ static bool is_product(const IrGraph *g, IrExpr e)
     return ir_expr(g, e)->op == IR_X_MUL;
 }
 
-static IrExpr rebuild(IrGraph *g, const IrExprNode *n)
-{
-    switch (ir_expr_op_arity(n->op)) {
-    case 1:
-        return ir_op1(g, n->op, n->a);
-    case 2:
-        return ir_op2(g, n->op, n->a, n->b);
-    default:
-        return ir_op3(g, n->op, n->a, n->b, n->c);
-    }
-}
-
 static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
 {
     (void)ctx;
@@ -71,15 +59,10 @@ static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
             return n.b;
         }
         break;
-    case IR_X_CAST:
-        if (n.num == 0 && ir_expr(g, n.a)->op == IR_X_CONST) {
-            return ir_cast(g, n.a, n.type);
-        }
-        break;
     default:
         break;
     }
-    return ir_expr_op_arity(n.op) > 0 ? rebuild(g, &n) : e;
+    return ir_made_anew(g, e);
 }
 
 bool pass_fold(IrGraph *g, PassContext *cx)

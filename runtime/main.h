@@ -34,6 +34,8 @@ typedef struct RtHooks {
     /* --device reference: computes a frame without a device, from what went in (only those members
      * of the frame are set), into empty results.  NULL: that device is refused. */
     bool (*reference)(void *context, const RtFrame *frame, struct Results *to, Err *err);
+    /* The program as it is best for these parameters, which lives as long as the context; results are the same. */
+    const Program *(*planned)(void *context, const double *params);
 } RtHooks;
 
 int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks);

@@ -1,6 +1,7 @@
 # kernels.sh: no kernel, generated or written by hand, makes a compiler complain.  Every sample and
 # a pipeline with all primitives are run with --dump-kernels; what is dumped is the whole text.  The
-# device's compiler says nothing, and clang, where there is one, has nothing to say either.
+# device's compiler says nothing, and clang, where there is one, has nothing to say either.  And which kernels
+# there are follows from the parameters.
 . "$(dirname "$0")/lib.sh"
 
 cat >primitives.pipe <<'END'
@@ -44,6 +45,20 @@ for name in $(samples); do
     quiet "$name" "$PIPEC" run "$SAMPLES/$name.pipe" $(image_of "$name")
 done
 quiet primitives "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif"
+
+# run plans for the parameters that it is given, an executable for the defaults; the bits are the same.
+cat >blur.pipe <<'END'
+input image[y, x]
+param sigma = 1.5
+output blurred = gaussian(image, sigma)
+END
+expect 0 '' "$PIPEC" build blur.pipe -o blur
+quiet planned "$PIPEC" run blur.pipe "$SAMPLES/blobs.tif" --sigma 14
+check test -n "$(grep -l 'LONG_TILE(float, tile0)' planned/*.cl)"
+mv out/blobs_blurred.tif planned.tif
+quiet built ./blur "$SAMPLES/blobs.tif" --sigma 14
+check test -z "$(grep -l 'LONG_TILE(float, tile0)' built/*.cl)"
+check cmp planned.tif out/blobs_blurred.tif
 
 # clang does find what is wrong.
 if command -v clang >/dev/null; then
