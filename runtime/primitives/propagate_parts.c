@@ -1,10 +1,10 @@
 /*
  * propagate_parts: parts go up and down between host and device until all are stable.
  *
- * The rows of its neighbours that a part has with it may rise there, too; what they rise to is not
- * kept, for their own part finds it as well: it has something to do when a row beside it has risen.
- * Parts are taken in order, then against it, and so on, and those with nothing to do are passed
- * over: a path that crosses no seam twice takes a single round.
+ * The rows of its neighbours that a part has with it rise there, too.  What they rise to is not kept, but those
+ * that do are the ones whose own part has something to do: a part is visited again when another one would
+ * raise it, and begins with the tiles along that seam.  Parts are taken in order, then against it, and so on:
+ * a path that crosses no seam twice takes a single round.
  *
  * On the host rows lie in the order in which parts cut them off: those of one place in all planes, where
  * parts go across these, are next to each other.
@@ -26,9 +26,12 @@ typedef struct Kept {
     size_t size;       /* bytes of a pixel */
 } Kept;
 
+/* Where a piece may have something to do: at its first layer, at its last one. */
+enum { RISING_FIRST = 1, RISING_LAST = 2, RISING_ALL = 4 };
+
 typedef struct Piece {
     int channel, from, n; /* layers */
-    bool rising;          /* may have something to do */
+    unsigned rising;
 } Piece;
 
 typedef struct Rising {
@@ -242,7 +245,7 @@ bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lea
     TRY(!part->first || open_rising(call, image));
     Rising *r = *call->state;
     int from = first_of(call), n = layers_of(call);
-    r->pieces[part->number * part->channels + part->c] = (Piece){part->c, from, n, true};
+    r->pieces[part->number * part->channels + part->c] = (Piece){part->c, from, n, RISING_ALL};
     Layers layers = {.kept = &r->values,
                      .mem = slab->out[0].mem,
                      .pitch = (size_t)call->out[0].pitch,
@@ -334,47 +337,83 @@ static bool load_slab(const PrimCall *call, const PrimImage *image, const Piece 
     return move(call, &layers, TO_DEVICE, NULL);
 }
 
-/* The piece's own layers go to the host; the pieces beside layers that have risen have something to do. */
-static bool save_piece(const PrimCall *call, const Slab *slab, int number)
+/* Layer `at` of the slab as it is on the host, or was. */
+static Layers layer_of(const PrimCall *call, const Slab *slab, const Piece *piece, int at)
+{
+    const Rising *r = *call->state;
+    return (Layers){.kept = &r->values,
+                    .mem = slab->call.out[0].mem,
+                    .pitch = (size_t)call->out[0].pitch,
+                    .first = (size_t)at * step_of(call),
+                    .tall = (size_t)slab->call.h,
+                    .row = host_row(call, piece->channel, piece->from - slab->lead + at),
+                    .n = lines_of(call)};
+}
+
+/* A piece has something to do when its layer has risen in the slab of one beside it. */
+static bool look_beside(const PrimCall *call, const Slab *slab, int number)
 {
     Rising *r = *call->state;
-    int channels = call->part.channels;
+    int channels = call->part.channels, end = layers_of(&slab->call);
     const Piece *piece = &r->pieces[number];
-    Layers layers = {.kept = &r->values,
-                     .mem = slab->call.out[0].mem,
-                     .pitch = (size_t)call->out[0].pitch,
-                     .tall = (size_t)slab->call.h,
-                     .n = lines_of(call)};
-    for (int side = 0; side < 2; side++) {
-        int edge = side == 0 ? 0 : piece->n - 1, next = number + (side == 0 ? -channels : channels);
-        bool risen = false;
-        layers.first = (size_t)(slab->lead + edge) * step_of(call);
-        layers.row = host_row(call, piece->channel, piece->from + edge);
-        TRY(move(call, &layers, COMPARE, &risen));
-        if (risen && next >= 0 && next < r->n_pieces) {
-            r->pieces[next].rising = true;
-        }
+    bool before = false, behind = false;
+    if (slab->lead > 0) {
+        Layers last = layer_of(call, slab, piece, slab->lead - 1);
+        TRY(move(call, &last, COMPARE, &before));
+        r->pieces[number - channels].rising |= before ? RISING_LAST : 0;
     }
-    layers.first = (size_t)slab->lead * step_of(call);
-    layers.row = host_row(call, piece->channel, piece->from);
-    layers.n = (uint64_t)piece->n * lines_of(call);
-    return move(call, &layers, TO_HOST, NULL);
+    if (end > slab->lead + piece->n) {
+        Layers first = layer_of(call, slab, piece, slab->lead + piece->n);
+        TRY(move(call, &first, COMPARE, &behind));
+        r->pieces[number + channels].rising |= behind ? RISING_FIRST : 0;
+    }
+    return true;
+}
+
+/* The piece's own layers go to the host. */
+static bool save_piece(const PrimCall *call, const Slab *slab, const Piece *piece)
+{
+    Layers own = layer_of(call, slab, piece, slab->lead);
+    own.n *= (uint64_t)piece->n;
+    return move(call, &own, TO_HOST, NULL);
+}
+
+/* Flags the tiles that have pixels of a layer. */
+static bool flag_layer(const Slab *slab, int at)
+{
+    const PrimCall *call = &slab->call;
+    PropagateTiles t = propagate_tiles(call);
+    bool planes = by_planes(call);
+    size_t row = (size_t)at / (size_t)(planes ? t.z : t.y), word = sizeof(uint32_t);
+    size_t n = planes ? t.down * t.across : t.across, apart = t.down * t.across;
+    for (size_t i = 0; i < (planes ? 1 : t.deep); i++) {
+        TRY(dev_fill(call->dev, call->scratch, (slab->flags + i * apart + row * n) * word, n * word, 1, call->err));
+    }
+    return true;
+}
+
+static bool flag_tiles(const Slab *slab, const Piece *piece)
+{
+    return propagate_flag_all(&slab->call, slab->flags, (piece->rising & RISING_ALL) != 0) &&
+           ((piece->rising & RISING_FIRST) == 0 || flag_layer(slab, slab->lead)) &&
+           ((piece->rising & RISING_LAST) == 0 || flag_layer(slab, slab->lead + piece->n - 1));
 }
 
 static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const PrimImage *image,
                         Slab *slab, int number)
 {
-    Rising *r = *call->state;
+    const Rising *r = *call->state;
+    Piece *piece = &r->pieces[number];
     DevProgram *program = NULL;
     if (call->stop != NULL && call->stop()) {
         return err_set(call->err, CODE_INTERRUPTED, "interrupted");
     }
-    r->pieces[number].rising = false;
-    TRY(load_slab(call, image, &r->pieces[number], slab));
+    TRY(load_slab(call, image, piece, slab));
     TRY(propagate_program(&slab->call, rules->defines, rules->text, rules->connectivity, &program));
-    TRY(propagate_flag_all(&slab->call, slab->flags, true));
+    TRY(flag_tiles(slab, piece));
+    piece->rising = 0;
     TRY(propagate_run(&slab->call, program, &slab->image, rules->how, slab->flags));
-    return save_piece(call, slab, number);
+    return look_beside(call, slab, number) && save_piece(call, slab, piece);
 }
 
 bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules,
@@ -387,7 +426,7 @@ bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules,
         going = false;
         for (int i = 0; ok && i < r->n_pieces; i++) {
             int number = down ? i : r->n_pieces - 1 - i;
-            if (r->pieces[number].rising) {
+            if (r->pieces[number].rising != 0) {
                 ok = raise_piece(call, rules, image, &slab, number);
                 going = true;
             }

@@ -130,6 +130,12 @@ static const Scene SCENES[] = {
      VOLUME "m = gaussian(image, 1)\nr = reconstruct(m - 3, m)\n"
             "output a = reconstruct(erode(r, 1), r) - mean(r)\noutput b = reconstruct(r[dy = 2] - 1, dilate(r, 1))\n",
      {13, 29, 6, 1}, ELEM_F32, BOTH_SPECIAL, false},
+    {"a corridor through all parts and back",
+     VOLUME "x = x_of(image)\ny = y_of(image)\nend = 0 if x % 4 == 1 else height(image) - 1\n"
+            "m = 0 if x % 2 == 1 and y != end else 255 - image / 8\n"
+            "output a = reconstruct(m if x == 6 and y == 9 else 0, m, connectivity = 1)\n"
+            "output b = reconstruct(-m if x == 6 and y == 9 else 0, -m, connectivity = 1, method = erosion)\n",
+     {14, 20, 3, 1}, ELEM_U8, BOTH_NOISE, false},
     {"plateaus",
      VOLUME "output a = local_maxima(floor(image / 80))\noutput b = local_maxima(number(image > 128), connectivity = 1)\n"
             "m = gaussian(image, 1)\noutput c = local_maxima(m, connectivity = 2)\noutput g = m[dy = 4] - m[dy = -3]\n"
