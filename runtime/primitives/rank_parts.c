@@ -40,8 +40,7 @@ typedef struct RankParts {
     uint64_t waiting;  /* pixels that may be counted in the device's bins */
     uint32_t smallest; /* key above those guessed */
     Guess guess;
-    uint32_t *list;    /* keys; NULL: none, or not all that there are */
-    uint32_t listed;
+    uint32_t *list;    /* keys; NULL: nobody has asked for them */
 } RankParts;
 
 void rank_parts_forget(void *state)
@@ -96,17 +95,21 @@ static bool fetch(const PrimCall *call, RankParts *r)
     return true;
 }
 
-/* The keys in the list, if all had room. */
+/* All keys with this upper half are in the list. */
+static bool is_listed(const PrimCall *call, const RankParts *r, uint32_t upper)
+{
+    return upper - r->guess.from < r->guess.span && r->read[AT_LISTED] <= capacity(call);
+}
+
 static bool fetch_list(const PrimCall *call, RankParts *r)
 {
-    r->listed = r->read[AT_LISTED];
-    if (r->guess.span == 0 || r->listed > capacity(call)) {
+    size_t bytes = (size_t)r->read[AT_LISTED] * sizeof *r->list;
+    if (r->list != NULL) {
         return true;
     }
-    r->list = malloc((size_t)r->listed * sizeof *r->list + 1);
+    r->list = malloc(bytes + 1);
     return (r->list != NULL || host_no_memory(call)) &&
-           dev_read(call->dev, call->scratch, AT_LIST * sizeof *r->list, r->list,
-                    (size_t)r->listed * sizeof *r->list, call->err);
+           dev_read(call->dev, call->scratch, AT_LIST * sizeof *r->list, r->list, bytes, call->err);
 }
 
 static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
@@ -164,14 +167,17 @@ static uint32_t find_bin(const uint64_t *bins, uint64_t *rank)
 }
 
 /* The lower half of a rank among the listed keys with this upper half. */
-static bool find_listed(const PrimCall *call, const RankParts *r, uint32_t upper, uint64_t rank, uint32_t *key)
+static bool find_listed(const PrimCall *call, RankParts *r, uint32_t upper, uint64_t rank, uint32_t *key)
 {
+    TRY(fetch_list(call, r));
     uint64_t *bins = calloc(BINS, sizeof *bins);
     if (bins == NULL) {
         return host_no_memory(call);
     }
-    for (uint32_t i = 0; i < r->listed; i++) {
-        bins[r->list[i] & (BINS - 1)] += r->list[i] >> HALF == upper;
+    for (uint32_t i = 0; i < r->read[AT_LISTED]; i++) {
+        if (r->list[i] >> HALF == upper) { /* few are */
+            bins[r->list[i] & (BINS - 1)]++;
+        }
     }
     *key = upper << HALF | find_bin(bins, &rank);
     free(bins);
@@ -179,13 +185,13 @@ static bool find_listed(const PrimCall *call, const RankParts *r, uint32_t upper
 }
 
 /* The key of a rank if it is known, else its upper half. */
-static bool find_key(const PrimCall *call, const RankParts *r, uint64_t rank, uint32_t *key, bool *known)
+static bool find_key(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t *key, bool *known)
 {
     uint32_t upper = find_bin(r->bins, &rank), nth = upper - r->guess.full;
     *known = true;
     if (nth < GUESSED) {
         *key = upper << HALF | find_bin(r->bins + (1 + nth) * BINS, &rank);
-    } else if (r->list != NULL && upper - r->guess.from < r->guess.span) {
+    } else if (is_listed(call, r, upper)) {
         return find_listed(call, r, upper, rank, key);
     } else {
         *key = upper;
@@ -195,7 +201,7 @@ static bool find_key(const PrimCall *call, const RankParts *r, uint64_t rank, ui
 }
 
 /* The key of the rank behind that of `key`, which is known. */
-static bool find_next(const PrimCall *call, const RankParts *r, uint64_t rank, uint32_t key, uint32_t *next,
+static bool find_next(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t key, uint32_t *next,
                       bool *known)
 {
     TRY(find_key(call, r, rank, next, known));
@@ -279,7 +285,7 @@ static double between(double a, double b, double part)
 /* After a pass.  Without pixels, or with a good guess, nothing is left for another one. */
 static bool finish(PrimCall *call, RankParts *r, double percent)
 {
-    TRY(fetch(call, r) && fetch_list(call, r));
+    TRY(fetch(call, r));
     uint64_t all = add_up(r);
     if (all == 0) {
         call->done = true;
