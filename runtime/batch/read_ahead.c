@@ -215,14 +215,25 @@ bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t 
     return true;
 }
 
-void *read_ahead_all(ReadAhead *ahead, int input, size_t *bytes)
+bool read_ahead_keeps(const ReadAhead *ahead, int input, int64_t *rows, size_t *bytes)
 {
     const Window *w = &ahead->windows[input];
-    pthread_mutex_lock(&ahead->lock);
-    bool all = w->cap == w->total && w->low == 0 && w->high == w->total;
-    pthread_mutex_unlock(&ahead->lock);
-    *bytes = (size_t)w->total * w->bytes;
-    return all ? w->ring : NULL;
+    *rows = w->total;
+    *bytes = w->bytes;
+    return w->cap == w->total;
+}
+
+void *read_ahead_kept(ReadAhead *ahead, int input, int64_t row, int64_t rows)
+{
+    Err failed = {0};
+    Window *w = &ahead->windows[input];
+    for (int64_t at = row, n; at < row + rows; at += n) {
+        n = wait_for(ahead, w, at, &failed);
+        if (n == 0) {
+            return NULL;
+        }
+    }
+    return slot(w, row);
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */

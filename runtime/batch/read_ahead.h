@@ -18,8 +18,11 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
 /* Rows [row, row + rows) of plane z, channel c of an input, `pitch` bytes apart. */
 bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
                      void *to, size_t pitch, Err *err);
-/* All rows of an input, [row][channel][x], where they have all been read and stay; else NULL. */
-void *read_ahead_all(ReadAhead *ahead, int input, size_t *bytes);
+/* True when all rows of an input stay once they are read: how many there are through all planes, and bytes of one,
+ * [channel][x]. */
+bool read_ahead_keeps(const ReadAhead *ahead, int input, int64_t *rows, size_t *bytes);
+/* Where rows [row, row + rows), through all planes, of such an input lie, once they are read; NULL: that failed. */
+void *read_ahead_kept(ReadAhead *ahead, int input, int64_t row, int64_t rows);
 void read_ahead_stop(ReadAhead *ahead); /* frees; NULL is allowed */
 
 #endif

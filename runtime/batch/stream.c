@@ -10,21 +10,22 @@
 #include "../host/stopwatch.h"
 #include "write_behind.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Pinning costs about as much as three readings; small images are not worth it. */
-enum { PASSES = 4, LEAST_PINNED = 4 << 20 };
+enum { TIMES = 4, LEAST_PINNED = 4 << 20, PIECE = 16 << 20 };
 
-/* An input whose rows stay: read so often that it is worth pinning, from the row on where the last pass
- * began. */
+/* An input that is asked for so often that it is worth pinning: piece by piece, as soon as rows of one are asked for
+ * and it has been read. */
 typedef struct Lent {
-    void *at;            /* NULL: not pinned */
-    int passes;          /* so far; below 0: it cannot be pinned */
-    int64_t first, last; /* rows through all planes: where the pass began, and where it is */
+    void **pieces;  /* NULL: not pinned; where no input is worth it, there are none */
+    int64_t n;      /* of them; below 0: it cannot be pinned */
+    int64_t rows;   /* of a piece, through all planes: these begin with pages */
+    int64_t total;  /* rows of all */
+    size_t pitch;
 } Lent;
 
 typedef struct Stream {
@@ -63,48 +64,61 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
     return true;
 }
 
-static bool worth_pinning(const Lent *lent, const void *rows, size_t bytes)
+static int64_t common_divisor(int64_t a, int64_t b)
 {
-    return lent->at == NULL && rows != NULL && bytes >= LEAST_PINNED && lent->passes >= PASSES;
+    return b == 0 ? a : common_divisor(b, a % b);
 }
 
-/* The pages with all rows from lent->first on; rows before those on the first page do not count. */
-static void pin_rows(Stream *s, Lent *lent, char *rows, size_t bytes, size_t row)
+/* Cuts an input into pieces; false: it is not lent. */
+static bool cut_pieces(const Stream *s, Lent *lent, int input)
+{
+    int64_t page = sysconf(_SC_PAGESIZE);
+    bool kept = lent->n == 0 && read_ahead_keeps(s->ahead, input, &lent->total, &lent->pitch);
+    int64_t pitch = (int64_t)lent->pitch;
+    if (!kept || lent->total * pitch < LEAST_PINNED) {
+        return lent->n > 0;
+    }
+    int64_t step = page / common_divisor(pitch, page);
+    lent->rows = (PIECE / pitch + step) / step * step;
+    lent->n = (lent->total + lent->rows - 1) / lent->rows;
+    lent->pieces = calloc((size_t)lent->n, sizeof *lent->pieces);
+    lent->n = lent->pieces != NULL ? lent->n : -1;
+    return lent->pieces != NULL;
+}
+
+/* The piece's rows, read and pinned; NULL: they cannot be. */
+static char *pin_piece(const Stream *s, Lent *lent, int input, int64_t piece)
 {
     Err refused = {0};
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t skip = (size_t)lent->first * row / page * page;
-    if (worth_pinning(lent, rows, bytes - skip)) {
-        bool pinned = dev_host_pin(s->setup->dev, rows + skip, bytes - skip, &refused);
-        lent->at = pinned ? rows + skip : NULL;
-        lent->passes = pinned ? lent->passes : INT_MIN;
+    int64_t first = piece * lent->rows, left = lent->total - first;
+    int64_t rows = left < lent->rows ? left : lent->rows;
+    if (lent->pieces[piece] == NULL) {
+        void *at = read_ahead_kept(s->ahead, input, first, rows);
+        bool pinned = at != NULL && dev_host_pin(s->setup->dev, at, (size_t)rows * lent->pitch, &refused);
+        lent->pieces[piece] = pinned ? at : NULL;
     }
+    return lent->pieces[piece];
 }
 
-static void lend_rows(void *context, int input, int64_t c, int64_t z, int64_t row, const void **at,
-                      size_t *pitch)
+static const void *lend_rows(void *context, int input, int times, int64_t c, int64_t z, int64_t row,
+                             int64_t *rows, size_t *pitch)
 {
-    Stream *s = context;
+    const Stream *s = context;
     Lent *lent = &s->lent[input];
     const int64_t *e = reader_inputs(s->setup->reader)[input].extent;
     int64_t first, channels, line = z * e[1] + row;
-    size_t bytes;
-    *at = NULL;
-    if (s->ahead == NULL) {
-        return;
+    if (s->ahead == NULL || times < TIMES || !cut_pieces(s, lent, input)) {
+        return NULL;
     }
+    int64_t in_piece = line % lent->rows, left = lent->rows - in_piece;
+    const char *piece = pin_piece(s, lent, input, line / lent->rows);
+    lent->n = piece == NULL ? -1 : lent->n;
     reader_channels(s->setup->reader, input, &first, &channels);
-    if (c == first && (lent->passes == 0 || line <= lent->last)) {
-        lent->passes++;
-        lent->first = lent->at == NULL ? line : lent->first;
-    }
-    lent->last = c == first ? line : lent->last;
-    char *rows = read_ahead_all(s->ahead, input, &bytes);
-    *pitch = bytes / (size_t)(e[1] * e[2]);
-    pin_rows(s, lent, rows, bytes, *pitch);
-    if (lent->at != NULL && line >= lent->first) {
-        *at = rows + (size_t)line * *pitch + (size_t)(c - first) * (*pitch / (size_t)channels);
-    }
+    *rows = *rows < left ? *rows : left;
+    *pitch = lent->pitch;
+    return piece == NULL
+               ? NULL
+               : piece + (size_t)in_piece * *pitch + (size_t)(c - first) * (*pitch / (size_t)channels);
 }
 
 static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
@@ -137,6 +151,15 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
     s->written += (double)rows;
     s->setup->progress(s->setup->context, s->written / s->rows);
     return true;
+}
+
+static void give_back(const Stream *s, Lent *lent)
+{
+    int64_t n = lent->pieces != NULL ? (lent->total + lent->rows - 1) / lent->rows : 0;
+    for (int64_t i = 0; i < n; i++) {
+        dev_host_free(s->setup->dev, lent->pieces[i]);
+    }
+    free(lent->pieces);
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */
@@ -183,7 +206,7 @@ bool stream_run(const StreamSetup *setup, Results *results, Err *err)
                                         : run_in_one_piece(&s, &stream, err);
     }
     for (int i = 0; s.lent != NULL && i < setup->program->n_inputs; i++) {
-        dev_host_free(setup->dev, s.lent[i].at);
+        give_back(&s, &s.lent[i]);
     }
     free(s.lent);
     read_ahead_stop(s.ahead);

@@ -287,13 +287,17 @@ static bool pin(Device *dev, void *at, size_t bytes, HostBlock **out, Err *err)
     }
     const char *call = "clCreateBuffer";
     cl_int status;
+    if (!open_lane(dev, DEV_PINNING, err)) {
+        free(block);
+        return false;
+    }
     block->mem = clCreateBuffer(
         dev->context, CL_MEM_READ_WRITE | (at ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR), bytes,
         at, &status);
     if (status == CL_SUCCESS) {
         call = "clEnqueueMapBuffer";
-        block->at = clEnqueueMapBuffer(dev->queue, block->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                       0, bytes, 0, NULL, NULL, &status);
+        block->at = clEnqueueMapBuffer(dev->lanes[DEV_PINNING], block->mem, CL_TRUE,
+                                       CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
     }
     if (status != CL_SUCCESS) {
         if (block->mem) {
@@ -346,10 +350,12 @@ void dev_host_free(Device *dev, void *at)
         return;
     }
     *link = block->next;
-    UNLESS_LOST(dev, clEnqueueUnmapMemObject(dev->queue, block->mem, block->at, 0, NULL, NULL));
     for (int lane = 0; lane < DEV_LANES; lane++) { /* any of them may be at it */
         UNLESS_LOST(dev, dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS);
     }
+    cl_command_queue pinning = dev->lanes[DEV_PINNING];
+    UNLESS_LOST(dev, clEnqueueUnmapMemObject(pinning, block->mem, block->at, 0, NULL, NULL));
+    UNLESS_LOST(dev, clFinish(pinning));
     UNLESS_LOST(dev, clReleaseMemObject(block->mem));
     free(block->own);
     free(block);

@@ -137,10 +137,11 @@ bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_a
 bool dev_finish(Device *dev, Err *err); /* all lanes */
 
 /*
- * Lanes.  Everything above goes through DEV_COMPUTE, in order.  The other two run beside it; what one
- * of them needs of another is said with marks.
+ * Lanes.  Everything above goes through DEV_COMPUTE, in order.  Two run beside it; what one of them needs
+ * of another is said with marks.  DEV_PINNING has nothing to wait for: host memory is pinned while others
+ * are at work.
  */
-typedef enum DevLane { DEV_COMPUTE, DEV_UPLOAD, DEV_DOWNLOAD, DEV_LANES } DevLane;
+typedef enum DevLane { DEV_COMPUTE, DEV_UPLOAD, DEV_DOWNLOAD, DEV_PINNING, DEV_LANES } DevLane;
 typedef struct DevMark DevMark; /* what was enqueued on a lane so far; owned by the caller */
 
 bool dev_mark(Device *dev, DevLane lane, DevMark **out, Err *err);

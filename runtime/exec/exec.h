@@ -47,10 +47,11 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
 typedef struct ExecStream {
     void *context;
     struct Crew *crew; /* copies rows on the host; NULL: the caller does */
-    /* Where rows of an input lie in pinned memory, *pitch bytes apart, until the run ends; *at NULL:
-     * they do not, and are read.  May be NULL. */
-    void (*lend)(void *context, int input, int64_t c, int64_t z, int64_t row, const void **at,
-                 size_t *pitch);
+    /* Where rows of an input, which are asked for about so many `times`, lie in pinned memory, *pitch bytes
+     * apart, until the run ends: as many of *rows as lie there together.  NULL: they do not, and are read.
+     * May be NULL. */
+    const void *(*lend)(void *context, int input, int times, int64_t c, int64_t z, int64_t row,
+                        int64_t *rows, size_t *pitch);
     /* Rows [row, row + rows) of plane z, channel c of an input, in the element type given to
      * exec_bind, `pitch` bytes apart.  An input is read several times, from the first row on. */
     bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,

@@ -117,6 +117,7 @@ typedef struct PartsPlan {
     int *input;       /* by buffer: the input that it is; -1 none */
     int *maker;       /* by buffer: the step that writes it; -1 none */
     int *last_use;    /* by buffer: the last segment that loads it; -1 none */
+    int *times;       /* by buffer: how often its rows are loaded, in as many rounds as are expected */
     PartsStay *stays;
     int n_stays;
     double labels;    /* as many are expected where the number is not known yet */

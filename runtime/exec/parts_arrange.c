@@ -154,6 +154,16 @@ static void find_loops(const Arranging *a)
     }
 }
 
+static void count_loads(const Arranging *a)
+{
+    for (int i = 0; i < a->parts->n; i++) {
+        const PartsSegment *seg = &a->parts->segments[i];
+        for (int k = 0; k < seg->n_windows; k++) {
+            a->parts->times[seg->windows[k].buffer] += seg->windows[k].load ? a->weight[i] : 0;
+        }
+    }
+}
+
 static bool is_carried(const Program *program, int buffer)
 {
     bool is = false;
@@ -342,6 +352,7 @@ static bool arrange(Arranging *a)
     bool several = a->target->max_alloc > 0 && p->limit > a->target->max_alloc;
     TRY(lay_out_all(a));
     find_loops(a);
+    count_loads(a);
     return several || (choose_stays(a) && make_room(a));
 }
 

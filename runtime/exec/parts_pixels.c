@@ -68,20 +68,20 @@ bool parts_read(PartsPixels *p, int buffer, PartsSpan span, void *to, Err *err)
     return parts_store_get(p->store[buffer], first * row, to, (uint64_t)span.rows * row, err);
 }
 
-bool parts_lent(const PartsPixels *p, int buffer, PartsSpan span, const void **at, size_t *pitch)
+const void *parts_lent(const PartsPixels *p, int buffer, PartsSpan *span, size_t *pitch)
 {
     const Exec *exec = p->exec;
-    int input = exec->plan->parts->input[buffer];
-    *at = NULL;
+    const PartsPlan *parts = exec->plan->parts;
+    int input = parts->input[buffer];
     if (input < 0 || p->stream->lend == NULL ||
         exec->bound[input].elem != exec->plan->inputs[input].elem) {
-        return false;
+        return NULL;
     }
     const ExecGrid *g = grid_of(exec, buffer);
     int only = exec->plan->channel[input];
-    p->stream->lend(p->stream->context, input, only >= 0 ? only : span.plane / g->d,
-                    span.plane % g->d, span.row, at, pitch);
-    return *at != NULL;
+    return p->stream->lend(p->stream->context, input, parts->times[buffer],
+                           only >= 0 ? only : span->plane / g->d, span->plane % g->d, span->row,
+                           &span->rows, pitch);
 }
 
 /* ---- writing --------------------------------------------------------------------------- */

@@ -28,8 +28,9 @@ typedef struct PartsSpan {
 size_t parts_row_bytes(const Exec *exec, int buffer);
 /* Rows of an input or of a kept buffer, close together. */
 bool parts_read(PartsPixels *p, int buffer, PartsSpan span, void *to, Err *err);
-/* Where rows of an input are lent (ExecStream), *pitch bytes apart; false: they are to be read. */
-bool parts_lent(const PartsPixels *p, int buffer, PartsSpan span, const void **at, size_t *pitch);
+/* Where rows of an input are lent (ExecStream), *pitch bytes apart, as many of the span as are left in it; NULL:
+ * they are to be read. */
+const void *parts_lent(const PartsPixels *p, int buffer, PartsSpan *span, size_t *pitch);
 /* Rows that were computed: into the buffer's store, if it has one, and to outputs. */
 bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, bool give, Err *err);
 /* Columns [col, col + cols) of a row of a kept buffer. */

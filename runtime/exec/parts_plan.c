@@ -755,9 +755,9 @@ static bool allocate(Cutter *c)
     p->input = calloc(buffers, sizeof *p->input);
     p->maker = calloc(buffers, sizeof *p->maker);
     p->last_use = calloc(buffers, sizeof *p->last_use);
+    p->times = calloc(buffers, sizeof *p->times);
     return (c->level && c->given && c->lo && c->hi && c->apart && p->kept && p->given &&
-            p->input && p->maker &&
-            p->last_use) ||
+            p->input && p->maker && p->last_use && p->times) ||
            no_memory(c->err);
 }
 
@@ -903,6 +903,7 @@ void parts_plan_free(PartsPlan *parts)
     free(parts->input);
     free(parts->maker);
     free(parts->last_use);
+    free(parts->times);
     free(parts->stays);
     free(parts);
 }

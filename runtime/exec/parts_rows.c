@@ -312,16 +312,18 @@ static bool fill(const Loading *l, char *rows)
 }
 
 /* Straight from where an input lies, as far as that is lent. */
-static bool send_lent(Loading *l, int64_t lines)
+static bool send_lent(Loading *l, int64_t end)
 {
     Run *run = l->seg->run;
     Device *dev = run->exec->dev;
-    PartsSpan span = span_of(run, l->s.buffer, l->s.line, lines);
-    const void *at;
-    size_t pitch;
-    for (; lines > 0 && parts_lent(&run->pixels, l->s.buffer, span, &at, &pitch);
-         span = span_of(run, l->s.buffer, l->s.line, lines)) {
+    while (l->s.line < end) {
         DevMark *done;
+        size_t pitch;
+        PartsSpan span = span_of(run, l->s.buffer, l->s.line, end - l->s.line);
+        const void *at = parts_lent(&run->pixels, l->s.buffer, &span, &pitch);
+        if (at == NULL) {
+            return true;
+        }
         l->s.lines = span.rows;
         StagingRows to = rows_of(run, &l->s);
         bool sent = dev_send_rows(dev, to.mem, to.offset, to.pitch, at, pitch, to.line, to.rows,
@@ -331,18 +333,15 @@ static bool send_lent(Loading *l, int64_t lines)
         l->lent = true;
         l->s.line += span.rows;
         l->s.there += span.rows;
-        lines -= span.rows;
     }
     return true;
 }
 
-static bool load_slab(Loading *l)
+static bool send_copied(Loading *l, int64_t end)
 {
     Run *run = l->seg->run;
     Staging *staging = run->exec->staging;
-    int64_t lines = (l->to - l->from) * parts_lines_of(l->seg, l->s.buffer);
-    TRY(send_lent(l, lines));
-    for (; cut_block(run, &l->s, l->s.line - l->first, lines); l->s.line += l->s.lines) {
+    for (; cut_block(run, &l->s, l->s.line, end); l->s.line += l->s.lines) {
         StagingRows to = rows_of(run, &l->s);
         char *rows;
         TRY(staging_room(staging, to.line * to.rows, &rows, run->err) && fill(l, rows) &&
@@ -350,6 +349,14 @@ static bool load_slab(Loading *l)
         l->s.there += l->s.lines;
     }
     return true;
+}
+
+/* What is to stay on the device is not worth pinning. */
+static bool load_slab(Loading *l, int staying)
+{
+    int64_t lines = parts_lines_of(l->seg, l->s.buffer), end = l->first + (l->to - l->from) * lines;
+    int64_t once = staying > l->from ? l->first + (staying - l->from) * lines : l->first;
+    return send_copied(l, least(once, end)) && send_lent(l, end) && send_copied(l, end);
 }
 
 /* Memory for rests, once a segment. */
@@ -388,7 +395,7 @@ static bool load_window(Segment *seg, int i)
                         .mem = seg->places[seg->slot][i],
                         .there = (slab_row(seg, w, l.to - begin, slab) + l.from - begin) * lines,
                         .line = l.first};
-        TRY(load_slab(&l));
+        TRY(load_slab(&l, staying));
     }
     *rest = (Rest){rest->rows, next, l.lent ? 0 : l.to};
     return true;

@@ -25,7 +25,7 @@ typedef struct Run {
     int64_t *vectors;      /* by buffer: elements */
     double *labels;        /* by value slot, of the segment under way; NaN: not known */
     void **state;          /* by step */
-    uint32_t *notes;       /* by step: what it tells its next round */
+    uint64_t *notes;       /* by step: what it tells its next round */
     bool *done;            /* by step: its remaining passes have nothing to do */
     PartsStore **scratch;  /* by step: between passes */
     uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */

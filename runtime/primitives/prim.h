@@ -96,7 +96,7 @@ typedef struct PrimCall {
     bool certain;            /* in parts: labels are as many as there are */
     uint64_t room;           /* in parts: bytes of scratch that may be for labels, however short parts are */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
-    uint32_t *note;          /* in parts: what it would know when the step is run again, in the next round
+    uint64_t *note;          /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
                                 nobody keeps it */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */

@@ -34,7 +34,7 @@ uint32_t rank_capacity(const PrimCall *call)
 static size_t scratch_bytes(const PrimCall *call)
 {
     if (call->part.cut) {
-        return rank_parts_scratch();
+        return rank_parts_scratch(call);
     }
     return ((size_t)RANK_HEADER_WORDS + rank_capacity(call)) * sizeof(uint32_t);
 }
@@ -142,4 +142,4 @@ const Primitive prim_rank = {.name = "rank",
                              .ahead = true,
                              .programs = 1,
                              .program = program_of,
-                             .forget = free};
+                             .forget = rank_parts_forget};

@@ -8,6 +8,7 @@
 #include "prim_rank.h"
 #include "prim_reduce.h"
 #include "prim_visit.h"
+#include "rank_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,4 +106,4 @@ const Primitive prim_summary = {.name = "summary",
                                 .grain = REDUCE_BLOCK_ROWS,
                                 .programs = 1,
                                 .program = program_of,
-                                .forget = free};
+                                .forget = rank_parts_forget};

@@ -2,12 +2,15 @@
  * rank_parts: an exact percentile of an image in parts, in one pass or two.
  *
  * The device counts the upper halves of the pixels' keys, and the lower halves of those with a few
- * upper halves among which the rank may be (kernels/rank_parts.cl).  Where it is not, the second pass
- * counts those around it.  Of all runs of a step, a round of a loop each, the first one has no guess;
- * the others begin with what the one before has found, and seldom need the second pass.
+ * upper halves among which the rank may be (kernels/rank_parts.cl).  Around 0, where few pixels have an
+ * upper half in common, these reach nowhere: keys in the halves around them, as many as hold some
+ * thousandths of the pixels, go to a list, among which the host looks.  Where the rank is neither here nor
+ * there, the second pass counts the halves around it.  Of all runs of a step, a round of a loop each, the
+ * first one guesses after its first part, which is then counted again; the others begin with what the one
+ * before has found.
  *
  * The host adds counts up in 64 bits, before 32 could overflow.  Rank k + 1 is among the keys that are
- * counted in full, too, or the smallest key above them.
+ * counted in full or listed, too, or the smallest key above them.
  */
 #include "rank_parts.h"
 
@@ -19,23 +22,55 @@
 #include <string.h>
 
 enum { HALF = 16, BINS = 1 << HALF, GUESSED = 3, ALL = (1 + GUESSED) * BINS }; /* as in */
-enum { CLEARING_GROUPS = 64 };                                /* kernels/rank_parts.cl */
+enum { AT_SMALLEST = ALL, AT_LISTED, AT_LIST };               /* kernels/rank_parts.cl */
+enum { CLEARING_GROUPS = 64 };
 enum { NOWHERE = BINS }; /* a guess that no key is near */
+enum { LISTED = 128, MOST_LISTED = 2 << 20 }; /* one of so many pixels has room in the list; but at most */
 
 extern const char kernel_text_rank_parts[];
 
+/* Upper halves: the first of those that are counted in full, and those that are listed. */
+typedef struct Guess {
+    uint32_t full, from, span;
+} Guess;
+
 typedef struct RankParts {
     uint64_t bins[ALL]; /* of the pass so far: by upper half; then by lower half of those guessed */
-    uint32_t read[ALL + 1];
+    uint32_t read[AT_LIST];
     uint64_t waiting;  /* pixels that may be counted in the device's bins */
     uint32_t smallest; /* key above those guessed */
-    uint32_t guess;    /* the first upper half of those that are counted in full */
+    Guess guess;
+    uint32_t *list;    /* keys; NULL: nobody has asked for them */
 } RankParts;
 
-size_t rank_parts_scratch(void)
+void rank_parts_forget(void *state)
 {
-    return (ALL + 1) * sizeof(uint32_t);
+    RankParts *r = state;
+    if (r != NULL) {
+        free(r->list);
+        free(r);
+    }
 }
+
+/* Pixels of all parts. */
+static double all_pixels(const PrimCall *call)
+{
+    const PrimPart *part = &call->part;
+    return (double)call->w * part->h * part->d * part->channels;
+}
+
+static uint32_t capacity(const PrimCall *call)
+{
+    double wanted = all_pixels(call) / LISTED;
+    return wanted < MOST_LISTED ? (uint32_t)wanted : MOST_LISTED;
+}
+
+size_t rank_parts_scratch(const PrimCall *call)
+{
+    return (AT_LIST + (size_t)capacity(call)) * sizeof(uint32_t);
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static bool clear(const PrimCall *call, DevProgram *program)
 {
@@ -55,9 +90,26 @@ static bool fetch(const PrimCall *call, RankParts *r)
     for (int i = 0; i < ALL; i++) {
         r->bins[i] += r->read[i];
     }
-    r->smallest = r->read[ALL] < r->smallest ? r->read[ALL] : r->smallest;
+    r->smallest = r->read[AT_SMALLEST] < r->smallest ? r->read[AT_SMALLEST] : r->smallest;
     r->waiting = 0;
     return true;
+}
+
+/* All keys with this upper half are in the list. */
+static bool is_listed(const PrimCall *call, const RankParts *r, uint32_t upper)
+{
+    return upper - r->guess.from < r->guess.span && r->read[AT_LISTED] <= capacity(call);
+}
+
+static bool fetch_list(const PrimCall *call, RankParts *r)
+{
+    size_t bytes = (size_t)r->read[AT_LISTED] * sizeof *r->list;
+    if (r->list != NULL) {
+        return true;
+    }
+    r->list = malloc(bytes + 1);
+    return (r->list != NULL || host_no_memory(call)) &&
+           dev_read(call->dev, call->scratch, AT_LIST * sizeof *r->list, r->list, bytes, call->err);
 }
 
 static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
@@ -66,22 +118,42 @@ static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
     if (call->part.first) {
         memset(r->bins, 0, sizeof r->bins);
         r->smallest = UINT32_MAX;
+        free(r->list);
+        r->list = NULL;
     } else if (r->waiting + pixels > UINT32_MAX) {
+        r->guess.span = 0; /* the list begins anew */
         TRY(fetch(call, r));
     }
     TRY(r->waiting > 0 || clear(call, program));
     r->waiting += pixels;
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
-                           dev_uint(r->guess), dev_mem(call->scratch)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = program,
-                                          .kernel = "rank_parts_count",
-                                          .reads = true,
-                                          .groups = visit_groups(call, false),
-                                          .group = visit_group(call),
-                                          .args = args,
-                                          .n_args = 5}));
-    return !call->part.last || fetch(call, r);
+    const DevArg args[] = {dev_int(call->w),          dev_int(call->h),         dev_uint(visit_tiles(call)),
+                           dev_uint(r->guess.full),   dev_uint(r->guess.from),  dev_uint(r->guess.span),
+                           dev_uint(capacity(call)), dev_mem(call->scratch)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "rank_parts_count",
+                                             .reads = true,
+                                             .groups = visit_groups(call, false),
+                                             .group = visit_group(call),
+                                             .args = args,
+                                             .n_args = 8});
 }
+
+/* Counts of upper halves that are counted in full join the others; all of them. */
+static uint64_t add_up(RankParts *r)
+{
+    uint64_t all = 0;
+    for (uint32_t nth = 0; nth < GUESSED && r->guess.full + nth < BINS; nth++) {
+        for (int i = 0; i < BINS; i++) {
+            r->bins[r->guess.full + nth] += r->bins[(1 + nth) * BINS + (uint32_t)i];
+        }
+    }
+    for (int i = 0; i < BINS; i++) {
+        all += r->bins[i];
+    }
+    return all;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* The bin of those given with the pixel of a rank, less the pixels before that bin; BINS: there is
  * none. */
@@ -94,13 +166,105 @@ static uint32_t find_bin(const uint64_t *bins, uint64_t *rank)
     return bin;
 }
 
-/* The key of a rank, if it is counted in full or the smallest above; else its upper half. */
-static bool find_key(const RankParts *r, uint64_t rank, uint32_t *key)
+/* The lower half of a rank among the listed keys with this upper half. */
+static bool find_listed(const PrimCall *call, RankParts *r, uint32_t upper, uint64_t rank, uint32_t *key)
 {
-    uint32_t upper = find_bin(r->bins, &rank), nth = upper - r->guess;
-    *key = nth < GUESSED ? upper << HALF | find_bin(r->bins + (1 + nth) * BINS, &rank) : upper;
-    return nth < GUESSED;
+    TRY(fetch_list(call, r));
+    uint64_t *bins = calloc(BINS, sizeof *bins);
+    if (bins == NULL) {
+        return host_no_memory(call);
+    }
+    for (uint32_t i = 0; i < r->read[AT_LISTED]; i++) {
+        if (r->list[i] >> HALF == upper) { /* few are */
+            bins[r->list[i] & (BINS - 1)]++;
+        }
+    }
+    *key = upper << HALF | find_bin(bins, &rank);
+    free(bins);
+    return true;
 }
+
+/* The key of a rank if it is known, else its upper half. */
+static bool find_key(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t *key, bool *known)
+{
+    uint32_t upper = find_bin(r->bins, &rank), nth = upper - r->guess.full;
+    *known = true;
+    if (nth < GUESSED) {
+        *key = upper << HALF | find_bin(r->bins + (1 + nth) * BINS, &rank);
+    } else if (is_listed(call, r, upper)) {
+        return find_listed(call, r, upper, rank, key);
+    } else {
+        *key = upper;
+        *known = false;
+    }
+    return true;
+}
+
+/* The key of the rank behind that of `key`, which is known. */
+static bool find_next(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t key, uint32_t *next,
+                      bool *known)
+{
+    TRY(find_key(call, r, rank, next, known));
+    if (!*known && key >> HALF < r->guess.full + GUESSED) {
+        *next = r->smallest;
+        *known = true;
+    }
+    return true;
+}
+
+/* Upper halves around that of the rank; listed are at most so many pixels on each side. */
+static Guess guess_around(const uint64_t *bins, uint32_t upper, double most)
+{
+    uint32_t full = upper > 0 ? upper - 1 : 0, from = full, to = full + GUESSED < BINS ? full + GUESSED : BINS;
+    double below = 0, above = 0;
+    while (from > 0 && below + (double)bins[from - 1] <= most) {
+        below += (double)bins[--from];
+    }
+    while (to < BINS && above + (double)bins[to] <= most) {
+        above += (double)bins[to++];
+    }
+    return (Guess){full, from, to - from};
+}
+
+/* A third of the list for each side, a third for what will be otherwise; `share` of all pixels were counted. */
+static double most_on_a_side(const PrimCall *call, double share)
+{
+    return (double)capacity(call) / 3 * share;
+}
+
+static double position(double percent, uint64_t all)
+{
+    return percent / 100 * ((double)all - 1);
+}
+
+/* ---- guesses --------------------------------------------------------------------------------- */
+
+/* In a note: 0 is none. */
+static uint64_t note_of(Guess guess)
+{
+    return (uint64_t)1 << 48 | (uint64_t)guess.full << 32 | (uint64_t)guess.from << 16 | (guess.span - 1);
+}
+
+static Guess guess_of(uint64_t note)
+{
+    return note == 0 ? (Guess){NOWHERE, 0, 0}
+                     : (Guess){(uint32_t)(note >> 32) & (BINS - 1), (uint32_t)(note >> 16) & (BINS - 1),
+                               ((uint32_t)note & (BINS - 1)) + 1};
+}
+
+/* After the first part: what it has is likely to be what all have. */
+static bool guess_from_part(const PrimCall *call, RankParts *r, double percent)
+{
+    TRY(fetch(call, r));
+    uint64_t all = add_up(r), rank = all > 0 ? (uint64_t)position(percent, all) : 0;
+    if (all > 0) {
+        double share = (double)call->w * call->h * call->planes / all_pixels(call);
+        r->guess = guess_around(r->bins, find_bin(r->bins, &rank), most_on_a_side(call, share));
+    }
+    return true;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static double value_of(uint32_t key)
 {
@@ -108,21 +272,6 @@ static double value_of(uint32_t key)
     float v;
     memcpy(&v, &bits, sizeof v);
     return (double)v;
-}
-
-/* The counts of upper halves that are counted in full. */
-static uint64_t add_up(RankParts *r)
-{
-    uint64_t all = 0;
-    for (uint32_t nth = 0; nth < GUESSED && r->guess + nth < BINS; nth++) {
-        for (int i = 0; i < BINS; i++) {
-            r->bins[r->guess + nth] += r->bins[(1 + nth) * BINS + (uint32_t)i];
-        }
-    }
-    for (int i = 0; i < BINS; i++) {
-        all += r->bins[i];
-    }
-    return all;
 }
 
 /* numpy's interpolation, from the nearer end. */
@@ -136,23 +285,25 @@ static double between(double a, double b, double part)
 /* After a pass.  Without pixels, or with a good guess, nothing is left for another one. */
 static bool finish(PrimCall *call, RankParts *r, double percent)
 {
+    TRY(fetch(call, r));
     uint64_t all = add_up(r);
     if (all == 0) {
         call->done = true;
         return host_value(call, (double)NAN);
     }
-    double at = percent / 100 * ((double)all - 1);
+    double at = position(percent, all);
     uint64_t k = (uint64_t)at;
-    uint32_t key, next;
-    if (!find_key(r, k, &key)) {
-        r->guess = key > 0 ? key - 1 : 0;
+    uint32_t key, next = 0;
+    bool known;
+    TRY(find_key(call, r, k, &key, &known));
+    uint32_t upper = known ? key >> HALF : key;
+    TRY(!known || find_next(call, r, k + 1 < all ? k + 1 : k, key, &next, &known));
+    if (!known) {
+        r->guess = (Guess){upper > 0 ? upper - 1 : 0, 0, 0};
         return true;
     }
-    if (!find_key(r, k + 1 < all ? k + 1 : k, &next)) {
-        next = r->smallest;
-    }
     if (call->note != NULL) {
-        *call->note = key >> HALF;
+        *call->note = note_of(guess_around(r->bins, upper, most_on_a_side(call, 1)));
     }
     call->done = true;
     return host_value(call, between(value_of(key), value_of(next), at - floor(at)));
@@ -169,15 +320,15 @@ bool rank_parts_run(PrimCall *call, double percent)
     }
     DevProgram *program = NULL;
     const char *const texts[] = {kernel_text_visit, kernel_text_rank_parts, NULL};
-    if (call->part.first && call->part.pass == 0) {
-        uint32_t before = call->note != NULL ? (uint32_t)*call->note : 0;
-        r->guess = before > 0 ? before - 1 : NOWHERE;
-    }
+    const PrimPart *part = &call->part;
     TRY(visit_check_count(call));
     TRY(visit_program(call, "", texts, &program));
-    TRY(count(call, r, program));
-    if (!call->part.last) {
-        return true;
+    if (part->first && part->pass == 0) {
+        r->guess = guess_of(call->note != NULL ? *call->note : 0);
     }
-    return finish(call, r, percent);
+    TRY(count(call, r, program));
+    if (part->first && !part->last && r->guess.full == NOWHERE) {
+        TRY(guess_from_part(call, r, percent) && count(call, r, program));
+    }
+    return !part->last || finish(call, r, percent);
 }

@@ -6,8 +6,9 @@
 
 enum { RANK_PARTS_PASSES = 2 };
 
-size_t rank_parts_scratch(void);
+size_t rank_parts_scratch(const PrimCall *call);
 /* `percent`: 0 .. 100. */
 bool rank_parts_run(PrimCall *call, double percent);
+void rank_parts_forget(void *state);
 
 #endif

@@ -78,5 +78,25 @@ output lower = percentile_filter(image, 30, box(5))
 PIPE
 in_parts whole_3d volume 16x64x64:u16 500KiB 1MiB
 
+# An image that every round of a loop loads, from where it lies in pinned memory: two pieces of it, 21 MiB.
+cat >large.pipe <<'PIPE'
+input image[y, x]
+output sky = scale(f32(image), 9)
+PIPE
+cat >clipped.pipe <<'PIPE'
+input sky[y, x]
+background = kappa_sigma(sky, 2)
+output count = background.count
+output median = background.median
+output bright = sky > background.median + background.std
+PIPE
+expect 0 '' "$PIPEC" run large.pipe "$SAMPLES/blobs.tif" -q -o large
+expect 0 '' "$PIPEC" run clipped.pipe large/blobs_sky.tif -q -o whole/clipped
+for limit in 6MiB 12MiB; do
+    rm -rf out
+    expect 0 '' "$PIPEC" run clipped.pipe large/blobs_sky.tif -q -o out --memory $limit --host-memory 200MiB
+    check diff -r -x '.*' whole/clipped out
+done
+
 expect 4 'the least that will do is --memory' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
 finish

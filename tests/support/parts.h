@@ -30,7 +30,7 @@ typedef struct PartsJob {
     Elem out;
     int64_t length; /* of the result where it is a vector */
     PrimTable *table;
-    uint32_t *note; /* what the primitive knows from another run; NULL: nobody keeps it */
+    uint64_t *note; /* what the primitive knows from another run; NULL: nobody keeps it */
     int *passes;    /* if not NULL: how many it took */
     int64_t extent; /* rows that the image claims to have; 0: those that it has */
 } PartsJob;

@@ -4,14 +4,18 @@
  *
  * Keys are u32 in the order of the f32.  Counted are their upper halves, but for those next to each
  * other among which the rank may be (the guess): of keys with these the lower halves are counted.  Found
- * is also the smallest key above all of those.  kernels/visit.cl comes before this text.
+ * is also the smallest key above all of those.  Keys in more upper halves around the guess, with fewer
+ * pixels, go to a list, too.  kernels/visit.cl comes before this text.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define RANK_PARTS_HALF 16
 #define RANK_PARTS_BINS (1 << RANK_PARTS_HALF)
 #define RANK_PARTS_GUESSED 3 /* upper halves */
-#define RANK_PARTS_ALL ((1 + RANK_PARTS_GUESSED) * RANK_PARTS_BINS) /* and behind them the smallest key */
+#define RANK_PARTS_ALL ((1 + RANK_PARTS_GUESSED) * RANK_PARTS_BINS)
+#define RANK_PARTS_SMALLEST RANK_PARTS_ALL      /* behind them: the smallest key, */
+#define RANK_PARTS_LISTED (RANK_PARTS_ALL + 1)  /* how many keys would be in the list, */
+#define RANK_PARTS_LIST (RANK_PARTS_ALL + 2)    /* and the list */
 
 /* -0 counts as 0. */
 VISIT_INLINE uint rank_parts_key(float value)
@@ -22,8 +26,8 @@ VISIT_INLINE uint rank_parts_key(float value)
 
 VISIT_KERNEL void rank_parts_clear(global uint *bins)
 {
-    for (int i = (int)get_global_id(0); i <= RANK_PARTS_ALL; i += (int)get_global_size(0)) {
-        bins[i] = i < RANK_PARTS_ALL ? 0 : 0xffffffffu;
+    for (int i = (int)get_global_id(0); i < RANK_PARTS_LIST; i += (int)get_global_size(0)) {
+        bins[i] = i == RANK_PARTS_SMALLEST ? 0xffffffffu : 0;
     }
 }
 
@@ -50,6 +54,7 @@ VISIT_INLINE void rank_parts_add(local uint *owners, local uint *counts, global 
 }
 
 VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_guess,
+                                   uint own_from, uint own_span, uint own_capacity,
                                    global uint *own_bins)
 {
     local uint own_owners[RANK_PARTS_ENTRIES], own_counts[RANK_PARTS_ENTRIES];
@@ -80,6 +85,12 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
                 own_last = own_bin;
                 own_run++;
             }
+            if (own_there && own_nth >= RANK_PARTS_GUESSED && own_top - own_from < own_span) {
+                const uint own_at = atomic_inc(own_bins + RANK_PARTS_LISTED);
+                if (own_at < own_capacity) {
+                    own_bins[RANK_PARTS_LIST + own_at] = own_key;
+                }
+            }
             own_smallest = own_there && own_top >= own_guess + RANK_PARTS_GUESSED
                                ? min(own_smallest, own_key)
                                : own_smallest;
@@ -95,6 +106,6 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
         }
     }
     if (own_smallest != 0xffffffffu) {
-        atomic_min(own_bins + RANK_PARTS_ALL, own_smallest);
+        atomic_min(own_bins + RANK_PARTS_SMALLEST, own_smallest);
     }
 }
