@@ -273,16 +273,26 @@ static bool time_events(Exec *exec, Device *dev, double *took, double *busy, int
     return true;
 }
 
+/* At least `runs`, and of short cases so many that the device comes up to speed. */
+static int runs_for(double once_ms, int runs, int most)
+{
+    enum { AT_LEAST_MS = 30 };
+    double wanted = once_ms > 0 ? AT_LEAST_MS / once_ms : runs;
+    return wanted < runs ? runs : wanted > most ? most : (int)wanted;
+}
+
 static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane,
                       const Wanted *wanted, double *median, int *launches, double *busy, Err *err)
 {
-    double times[101], work[101] = {0};
-    int runs = wanted->runs;
-    for (int i = 0; i < runs + 1 && i < 101; i++) {
+    enum { MOST = 100 };
+    double times[MOST + 1], work[MOST + 1] = {0};
+    int runs = wanted->runs < MOST ? wanted->runs : MOST;
+    for (int i = 0; i <= runs; i++) {
         TRY(i == 0 || exec_keeps(exec, 0) || upload(exec, c, w, h, plane, err));
         TRY(dev_finish(dev, err));
         TRY(wanted->wall ? time_wall(exec, &times[i], err)
                          : time_events(exec, dev, &times[i], &work[i], launches, err));
+        runs = i == 0 ? runs_for(times[0], runs, MOST) : runs;
     }
     qsort(times + 1, (size_t)runs, sizeof *times, by_value); /* the first run warms up */
     qsort(work + 1, (size_t)runs, sizeof *work, by_value);

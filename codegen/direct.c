@@ -227,9 +227,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
-    if (!k->boxed) { /* then images tell their own pitch */
-        cg_param_extent(k, 0, 4);
-    }
+    cg_range_params(k, (ProgArg){ARG_STRIP, 0, 2}, false);
     const char *args = "";
     CgSliced sliced;
     bool slices = false;
@@ -239,11 +237,6 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     } else {
         cg_plane_names(k, body.at, 4, &planes);
     }
-    cg_param_extent(k, 0, 0);
-    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
-    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
-    cg_param(k, (ProgArg){ARG_STRIP, 0, 0}, "int ", "strip");
-    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", "plane_from");
     if (k->boxed) {
         cg_param(k, (ProgArg){ARG_COLS_FROM, 0, 0}, "int ", "cols_from");
     }

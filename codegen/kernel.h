@@ -83,6 +83,8 @@ const char *cg_minus(Arena *arena, const char *from, const char *by);
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
 void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
+/* Declares what says which pixels a launch computes; the strip as ARG_STRIP. */
+void cg_range_params(CgKernel *k, ProgArg strip, bool march_z);
 /* The kernel's beginning up to its first statement; nothing more may become a parameter. */
 void cg_open_kernel(CgKernel *k, Str *out);
 /* The parameters so far, as they are declared, behind text that ends in this column. */
@@ -168,6 +170,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *sliced);
 
 /* Whole texts. */
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out);
+void cg_kernel_long(CgKernel *k, const IrStep *step, Str *out);
 void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out);
 void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out);
 void cg_reader(CgKernel *k, IrId node, Str *out);

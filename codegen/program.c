@@ -16,7 +16,7 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[],
-    kernel_text_rows[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
+    kernel_text_rows[], kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
 
 typedef struct Build {
     CgShared cg;
@@ -422,6 +422,8 @@ static void kernel_step(Build *b, const IrStep *step)
         cg_kernel_scalars(&k, step, &body);
     } else if (step->shape == IR_SHAPE_ROWS) {
         cg_kernel_rows(&k, step, &body);
+    } else if (step->shape == IR_SHAPE_LONG) {
+        cg_kernel_long(&k, step, &body);
     } else {
         cg_kernel_direct(&k, step, &body);
     }
@@ -436,7 +438,7 @@ static void kernel_step(Build *b, const IrStep *step)
                     .lines = lines,
                     .kernel = add_kernel(b, &k, &body, lines),
                     .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
-                    .march_z = step->shape == IR_SHAPE_ROWS && step->march == IR_AX_Z,
+                    .march_z = step->shape != IR_SHAPE_DIRECT && step->march == IR_AX_Z,
                     .boxed = k.boxed,
                     .value = -1,
                     .of_value = -1};
@@ -730,9 +732,9 @@ static const char *library(const Build *b)
     for (int i = 0; i < b->kernels.n; i++) {
         f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
     }
-    return arena_printf(b->arena, "%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
+    return arena_printf(b->arena, "%s%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
-                        kernel_text_slices, kernel_text_by_products);
+                        kernel_text_long_folds, kernel_text_slices, kernel_text_by_products);
 }
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)

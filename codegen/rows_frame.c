@@ -125,13 +125,8 @@ static void define_turns(Rows *r, Str *out)
 void rows_begin_text(Rows *r, Str *out)
 {
     CgKernel *k = r->k;
-    cg_param_extent(k, 0, 0);
-    cg_param_extent(k, 0, 4);
-    cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
-    cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     ProgArg strip = {ARG_STRIP, r->early != 0 ? cg_host(&k->cg->host, r->early) : 0, r->early != 0};
-    cg_param(k, strip, "int ", "strip");
-    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", rows_march_z(r) ? "row_from" : "plane_from");
+    cg_range_params(k, strip, rows_march_z(r));
     cg_functions(k, out);
 }
 

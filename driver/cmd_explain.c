@@ -25,7 +25,7 @@ static void print_remark(const Compilation *c, const IrRemark *r)
 
 static void print_kernels(const Compilation *c)
 {
-    static const char *const SHAPES[] = {"reads from memory", "marches over rows"};
+    static const char *const SHAPES[] = {"reads from memory", "marches over rows", "a long fold"};
     int n = c->schedule->steps.n;
     printf("\n%d step%s:\n", n, n == 1 ? "" : "s");
     for (int i = 0; i < c->schedule->steps.n; i++) {

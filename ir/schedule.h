@@ -20,14 +20,16 @@ typedef enum IrStepKind {
  *   DIRECT  each work-item computes PX pixels of a row and reads what it needs from memory;
  *   ROWS    it loads the columns around its pixels once and computes the stages on them in
  *           registers, marching down y (or z): folds over the march axis are transposed, every
- *           row that is loaded is added to all the sums that it is part of.
+ *           row that is loaded is added to all the sums that it is part of;
+ *   LONG    its one stage is a fold longer than registers hold: a work-item keeps the sums of a few
+ *           neighbours and takes the pixels that they are made of one after the other.
  */
-typedef enum IrShape { IR_SHAPE_DIRECT, IR_SHAPE_ROWS } IrShape;
+typedef enum IrShape { IR_SHAPE_DIRECT, IR_SHAPE_ROWS, IR_SHAPE_LONG } IrShape;
 
 typedef struct IrStep {
     IrStepKind kind;
     IrShape shape;
-    int march;           /* IR_AX_Y or IR_AX_Z */
+    int march;           /* IR_AX_Y or IR_AX_Z; LONG: the axis of the fold */
     Vec(IrId) stages;    /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */
     int loop;            /* LOOP, END: which; else the loop it is in */
     int strip;           /* KERNEL: rows of its strips, where the order of additions of a sum that it

@@ -15,14 +15,18 @@
 
 #include "../ir/edit.h"
 #include "../ir/footprint.h"
+#include "../ir/long_fold.h"
 
 #include <string.h>
 
 enum {
     MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
     LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
+    LONG_FOLD = 96,        /* from here on a kernel of its own is faster, where it can have one */
     MAX_STAGES = PASS_MAX_STAGES
 };
+
+static const char TOO_LONG[] = "its window is longer than the registers of a work-item";
 
 /* ---- what one stage allows --------------------------------------------------------------- */
 
@@ -127,19 +131,29 @@ static void find_axis(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
-static bool is_long(IrGraph *g, const IrExprNode *fold)
+static bool is_long(IrGraph *g, const IrExprNode *fold, double least)
 {
     double lo, hi;
-    return cost_value(g, fold->b, &lo) && cost_value(g, fold->c, &hi) && hi - lo >= LONGEST_FOLD;
+    return cost_value(g, fold->b, &lo) && cost_value(g, fold->c, &hi) && hi - lo >= least;
+}
+
+/* The axis of a stage that is one long fold; -1. */
+static int long_axis(IrGraph *g, IrId id)
+{
+    IrLongFold found;
+    if (!ir_long_fold(g, id, &found)) {
+        return -1;
+    }
+    const IrExprNode fold = *ir_expr(g, found.fold);
+    return is_long(g, &fold, LONG_FOLD) ? found.axis : -1;
 }
 
 static void check(Walk *w, IrExpr e);
 
 static void check_fold(Walk *w, const IrExprNode *n)
 {
-    if (n->fold == IR_FOLD_RANK || is_long(w->g, n)) {
-        refuse(w, n->fold == IR_FOLD_RANK ? "its window is sorted"
-                                          : "its window is longer than the registers of a work-item");
+    if (n->fold == IR_FOLD_RANK || is_long(w->g, n, LONGEST_FOLD)) {
+        refuse(w, n->fold == IR_FOLD_RANK ? "its window is sorted" : TOO_LONG);
         return;
     }
     AxisWalk axis = {.index = (int)n->num, .axis = -1};
@@ -232,6 +246,9 @@ static Form form_of(IrGraph *g, IrId id)
     Walk w = {.g = g, .stage = id, .domain = ir_node(g, id)->grid, .march_index = -1,
               .form = {.rows = true}};
     check(&w, ir_node(g, id)->in[0]);
+    if (long_axis(g, id) >= 0) {
+        refuse(&w, TOO_LONG);
+    }
     if (w.form.y_fold && w.form.z_fold) {
         refuse(&w, "it folds over rows and planes");
     }
@@ -555,7 +572,8 @@ void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
             z_fold = z_fold || form_of(g, step->stages.at[j]).z_fold;
         }
         bool rows = pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
-        step->shape = rows ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
-        step->march = z_fold ? IR_AX_Z : IR_AX_Y;
+        int along = step->stages.n == 1 ? long_axis(g, step->stages.at[0]) : -1;
+        step->shape = along >= 0 ? IR_SHAPE_LONG : rows ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
+        step->march = along >= 0 ? along : z_fold ? IR_AX_Z : IR_AX_Y;
     }
 }

@@ -169,7 +169,7 @@ typedef enum ArgKind {
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
     ARG_STRIP,      /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
-                       before them */
+                       before them; b = 2: it takes each row by itself */
     ARG_PLANES,     /* a = buffer: int, stored planes of each channel */
     ARG_SEAM,       /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
     ARG_PITCH,      /* a = buffer: int, elements from row to row */

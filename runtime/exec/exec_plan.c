@@ -301,7 +301,7 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
     for (int i = 0; launch && i < step->n_args; i++) {
         const ProgArg *arg = &step->args[i];
         int whole;
-        if (arg->kind == ARG_HOST_INT || (arg->kind == ARG_STRIP && arg->b != 0)) {
+        if (arg->kind == ARG_HOST_INT || (arg->kind == ARG_STRIP && arg->b == 1)) {
             TRY(host_eval_int(plan->program, &plan->host, arg->a, step->name, &whole, err));
             to->values[i] = whole;
         } else if (arg->kind == ARG_HOST_FLOAT || arg->kind == ARG_HOST_DOUBLE) {
@@ -326,14 +326,17 @@ static int given_strip(const ProgStep *step)
 }
 
 /* How many rows before its first one a strip reads: the halo, or what the folds over the march take, which in volumes
- * need not be along the axis of the halo. */
+ * need not be along the axis of the halo.  None where every row is computed by itself. */
 static int64_t rows_before(const ExecPlan *plan, int s)
 {
     const ProgStep *step = &plan->program->steps[s];
     const ExecStep *to = &plan->steps[s];
     int64_t rows = to->below + to->above;
     for (int i = 0; i < step->n_args; i++) {
-        rows = step->args[i].kind == ARG_STRIP ? larger(rows, (int64_t)to->values[i]) : rows;
+        const ProgArg *arg = &step->args[i];
+        if (arg->kind == ARG_STRIP) {
+            rows = arg->b == 2 ? 0 : larger(rows, (int64_t)to->values[i]);
+        }
     }
     return rows;
 }

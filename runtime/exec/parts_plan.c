@@ -80,7 +80,7 @@ static int passes_as(const Cutter *c, int s, bool across)
         return step->n_writes > 0 ? 1 : 0;
     }
     const Primitive *primitive = prim_find(step->primitive);
-    if (!primitive || !primitive->passes || (across && !primitive->across)) {
+    if (!primitive || !primitive->passes) {
         return 0;
     }
     PrimCall call;
@@ -233,6 +233,23 @@ static void keep_together(Cutter *c, const ProgStep *step)
     }
 }
 
+/* Across planes a primitive without a halo is given the part's rows alone: none of its images may be computed
+ * with rows around the part of another one. */
+static void keep_exact(Cutter *c, int s)
+{
+    const ProgStep *step = &c->program->steps[s];
+    bool across = parts_grid(c->plan, s)->has_z && !takes_planes(c, s);
+    int images = 0;
+    for (int i = 0; i < step->n_inputs; i++) {
+        images += step->inputs[i] >= 0 && !parts_is_vector(c->plan, step->inputs[i]);
+    }
+    for (int i = 0; i < step->n_inputs && across && images > 1 && prim_find(step->primitive)->halo == NULL; i++) {
+        int b = step->inputs[i];
+        bool made = b >= 0 && c->parts->maker[b] >= 0;
+        c->parts->kept[b] = c->parts->kept[b] || (made && c->lo[b] + c->hi[b] > 0);
+    }
+}
+
 /* And all that a launch makes is read in other segments when some of it is. */
 static void part_together(Cutter *c, const ProgStep *step)
 {
@@ -254,6 +271,9 @@ static bool find_kept(Cutter *c)
         if (kind == STEP_LAUNCH || kind == STEP_PRIMITIVE) {
             TRY(follow_halos(c, s));
             keep_together(c, &c->program->steps[s]);
+        }
+        if (kind == STEP_PRIMITIVE) {
+            keep_exact(c, s);
         }
     }
     for (int s = 0; s < c->program->n_steps; s++) {
@@ -419,7 +439,7 @@ static bool is_read_whole(const Cutter *c, int buffer)
     return whole;
 }
 
-/* Parts are all that a primitive makes, and across planes all that it is given. */
+/* Parts are all that a primitive makes, and across planes all that it is given, if it has no halo. */
 static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
 {
     bool possible = true;
@@ -430,7 +450,8 @@ static bool reach_is_possible(const Cutter *c, const int *lo, const int *hi)
         for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
             possible = possible && lo[step->writes[i]] + hi[step->writes[i]] == 0;
         }
-        for (int i = 0; step->kind == STEP_PRIMITIVE && across && i < step->n_inputs; i++) {
+        bool exactly = step->kind == STEP_PRIMITIVE && across && prim_find(step->primitive)->halo == NULL;
+        for (int i = 0; exactly && i < step->n_inputs; i++) {
             int b = step->inputs[i];
             bool image = b >= 0 && !parts_is_vector(c->plan, b);
             possible = possible && (!image || (lo[b] + hi[b] == 0 && !is_read_whole(c, b)));

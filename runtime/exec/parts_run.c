@@ -215,18 +215,21 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     if (seg->plan->kind == PARTS_WHOLE) {
         return true;
     }
+    const ExecGrid *g = parts_grid_of(run, buffer);
+    bool across = parts_is_across(seg->plan, g);
+    int64_t lines = parts_lines_of(seg, buffer);
     if (w->whole) {
-        image->before = c * seg->plan->extent + seg->at;
+        image->before = (int64_t)c * g->d * g->h + seg->at * lines;
+        image->h = across ? g->h : image->h;
         return true;
     }
     parts_window_rows(seg, w, &from, &to);
-    image->before = seg->at - from;
+    image->before = (seg->at - from) * lines;
+    image->h = across ? to - from : image->h;
     if (c == 0) {
         return true;
     }
-    size_t rows = parts_is_across(seg->plan, parts_grid_of(run, buffer))
-                      ? (size_t)(to - from) * (size_t)w->planes
-                      : (size_t)w->rows * (size_t)parts_lines_of(seg, buffer);
+    size_t rows = across ? (size_t)(to - from) * (size_t)w->planes : (size_t)w->rows * (size_t)lines;
     size_t channel = rows * parts_pitch_of(run, buffer);
     TRY(dev_slice(run->exec->dev, seg->mem[i], (size_t)c * channel, channel, slice, run->err));
     image->mem = *slice;

@@ -22,6 +22,11 @@ static bool sums_ahead(const Measuring *m, DevProgram **program)
     return measuring_program(m, kernel_text_measure, true, 0, program);
 }
 
+static bool reach_ahead(const Measuring *m, DevProgram **program)
+{
+    return !m->call->part.cut || measuring_reach_program(m, program);
+}
+
 static bool outline_ahead(const Measuring *m, DevProgram **program)
 {
     return m->lanes.n_outline == 0 ||
@@ -81,7 +86,7 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
     static bool (*const AHEAD[])(const Measuring *, DevProgram **) = {
         sums_ahead,   range_ahead,       outline_ahead, measuring_finish_program, places_ahead,
         rows_ahead,   measure_rows_hull, space_ahead,   moments_ahead,            median_ahead,
-        fill_ahead};
+        fill_ahead,   reach_ahead};
     enum { OF_ALL = sizeof AHEAD / sizeof *AHEAD };
     _Static_assert(OF_ALL + MEASURE_MAX_IMAGES == MEASURING_AHEAD, "count them");
     static const MeasureSpread short_numbers = {16, 0, 0}, floats = {8, -24, 0};

@@ -1,6 +1,6 @@
 /*
- * measure_cuts: objects that parts cut.  What the stages need of them is gathered on the host, part
- * by part, until an object's last part is there.
+ * measure_cuts: objects that parts cut.  What the stages need of them is kept on the host, part by part,
+ * until an object's last part is there.
  */
 #ifndef RUNTIME_MEASURE_CUTS_H
 #define RUNTIME_MEASURE_CUTS_H
@@ -10,7 +10,7 @@
 /* Passes that find middle values: eight bits of the keys each. */
 enum { MEASURE_MEDIAN_ROUNDS = 4 };
 
-/* For a new chunk, whose counts and boxes are on the host; frees what was there. */
+/* For a new chunk, whose sums are there; frees what was there. */
 bool measure_cuts_begin(Measuring *m);
 void measure_cuts_free(Measuring *m);
 
@@ -21,10 +21,5 @@ bool measure_cuts_paint(Measuring *m);
 /* True when cut objects have medians to find, which takes several rounds over all parts. */
 bool measure_cuts_have_medians(const Measuring *m);
 bool measure_cuts_count(Measuring *m, int round);
-/* Behind the last part of a round. */
-void measure_cuts_choose(Measuring *m, int round);
-
-/* Puts what was found on the host where the table's sums are. */
-bool measure_cuts_write(Measuring *m);
 
 #endif

@@ -114,16 +114,6 @@ static bool write_table(Measuring *m, DevProgram *program, PrimTable *table)
     return ok;
 }
 
-void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
-                   int32_t hi[3])
-{
-    lo[2] = hi[2] = 0;
-    for (int axis = 0; axis < dims; axis++) {
-        lo[axis] = (int32_t)minima[(size_t)axis * stride + k];
-        hi[axis] = (int32_t)~minima[(size_t)(axis + dims) * stride + k];
-    }
-}
-
 bool measuring_finish(Measuring *m)
 {
     DevProgram *program = NULL;

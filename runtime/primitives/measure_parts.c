@@ -4,11 +4,12 @@
  * Passes over the parts: how far pixel values spread, where sums need that; the sums; and what needs
  * an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
  * scratch, and are finished after the last one as those of a whole image are.  Objects that lie in one
- * part go through the stages there; those that are cut are gathered (measure_cuts.c).  Hulls that are to
+ * part go through the stages there; what parts have of those that are cut is kept until they end (measure_cuts.c).  Hulls that are to
  * be painted are so in a pass of their own, when those of cut objects are known.
  *
  * Labels beyond those whose sums scratch has room for are chunks of their own: each part is measured
- * for one chunk after the other, whose sums wait on the host in between.
+ * for one chunk after the other, whose sums wait on the host in between.  Only chunks that have labels in a
+ * part have a turn with it.
  */
 #include "measure_cuts.h"
 
@@ -23,6 +24,8 @@ typedef struct Chunk {
     Measuring m;
     uint64_t *sums; /* [lane][n] */
     uint32_t *lows;
+    int32_t from, to; /* rows (planes) of the first and of the last part with some of its labels; to < from:
+                         none yet, and no sums */
 } Chunk;
 
 typedef struct Parts {
@@ -67,7 +70,6 @@ void measure_parts_forget(void *state)
     Parts *p = state;
     for (uint32_t i = 0; p != NULL && p->chunks != NULL && i < p->n; i++) {
         measure_cuts_free(&p->chunks[i].m);
-        measuring_free(&p->chunks[i].m);
         free(p->chunks[i].sums);
         free(p->chunks[i].lows);
     }
@@ -80,7 +82,6 @@ void measure_parts_forget(void *state)
 static bool open_chunk(Chunk *chunk, bool waits)
 {
     Measuring *m = &chunk->m;
-    TRY(measuring_host_memory(m));
     if (waits) {
         chunk->sums = malloc((size_t)m->lanes.all * m->n * sizeof *chunk->sums);
         chunk->lows = malloc((size_t)m->lanes.lows * m->n * sizeof *chunk->lows);
@@ -99,6 +100,8 @@ static bool open_chunks(Parts *p, const Measuring *base)
     for (; p->n < n; p->n++) {
         Measuring *m = &p->chunks[p->n].m;
         *m = *base;
+        p->chunks[p->n].from = INT32_MAX;
+        p->chunks[p->n].to = -1;
         m->first = p->n * each + 1;
         m->n = p->labels - m->first < each ? p->labels - m->first + 1 : each;
     }
@@ -154,29 +157,50 @@ static bool take_sums(Chunk *chunk)
     return dev_read(call->dev, m->lows, 0, chunk->lows, lows_bytes(m), call->err);
 }
 
+/* The labels that the part has something of. */
+typedef struct Reach {
+    uint32_t least, most;
+} Reach;
+
+/* Whether the chunk has labels in the part, which the sums pass finds out. */
+static bool note_reach(Chunk *chunk, const Reach *reach)
+{
+    const Measuring *m = &chunk->m;
+    int32_t from, to;
+    (void)measuring_cut_axis(m, &from, &to);
+    bool has = reach->least < m->first + m->n && reach->most >= m->first;
+    if (has) {
+        chunk->from = from < chunk->from ? from : chunk->from;
+        chunk->to = to > chunk->to ? to : chunk->to;
+    }
+    return has;
+}
+
+/* The same afterwards. */
+static bool has_turn(const Chunk *chunk)
+{
+    int32_t from, to;
+    (void)measuring_cut_axis(&chunk->m, &from, &to);
+    return chunk->from <= to && chunk->to >= from;
+}
+
 /* ---- phases ---------------------------------------------------------------------------- */
+
+/* What is done for a chunk. */
+typedef bool ChunkWork(Measuring *m, int round);
 
 static bool sums_phase(Measuring *m, int round)
 {
     (void)round;
-    TRY(!m->call->part.first || measuring_clear_sums(m));
     TRY(measuring_add_sums(m));
     return measuring_add_outline(m);
 }
 
 static bool stages_phase(Measuring *m, int round)
 {
-    const PrimPart *part = &m->call->part;
-    if (round == 0 && part->first) {
-        TRY(measuring_read_boxes(m));
-        TRY(measure_cuts_begin(m));
-    }
+    TRY(m->cuts != NULL || measure_cuts_begin(m));
     TRY(round > 0 || measure_cuts_stages(m));
-    TRY(measure_cuts_count(m, round));
-    if (part->last) {
-        measure_cuts_choose(m, round);
-    }
-    return true;
+    return measure_cuts_count(m, round);
 }
 
 static bool paint_phase(Measuring *m, int round)
@@ -188,26 +212,50 @@ static bool paint_phase(Measuring *m, int round)
 static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
-    TRY(m->cuts == NULL || measure_cuts_write(m));
     return measuring_finish(m);
 }
 
-/* Does something for each chunk in turn, with its sums where they belong. */
-static bool each_chunk(PrimCall *call, bool (*phase)(Measuring *m, int round), int round)
+/* Does something for a chunk with its sums where they belong. */
+static bool take_turn(Chunk *chunk, bool waits, bool fresh, ChunkWork *work, int round)
+{
+    Measuring *m = &chunk->m;
+    bool ok = measuring_open_slices(m) &&
+              (fresh ? measuring_clear_sums(m) : !waits || give_sums(chunk)) && work(m, round) &&
+              (!waits || take_sums(chunk));
+    measuring_close_slices(m);
+    return ok;
+}
+
+static bool find_reach(PrimCall *call, Reach *reach)
 {
     Parts *p = *call->state;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < p->n; i++) {
-        Chunk *chunk = &p->chunks[i];
-        Measuring *m = &chunk->m;
-        bool waits = p->waits, fresh = phase == sums_phase && call->part.first;
-        m->call = call;
-        m->strip = measuring_strip(call);
-        ok = measuring_open_slices(m) && (!waits || fresh || give_sums(chunk)) &&
-             phase(m, round) && (!waits || take_sums(chunk));
-        measuring_close_slices(m);
-    }
+    Measuring *m = &p->chunks[0].m;
+    *reach = (Reach){1, UINT32_MAX};
+    bool ok = measuring_open_slices(m);
+    ok = ok && (!p->waits ||
+                measuring_find_reach(m, measure_parts_halo(call), &reach->least, &reach->most));
+    measuring_close_slices(m);
     return ok;
+}
+
+/* The chunks that the work is about, in turn. */
+static bool each_chunk(PrimCall *call, ChunkWork *work, int round)
+{
+    Parts *p = *call->state;
+    Reach reach = {0, 0};
+    p->chunks[0].m.call = call;
+    TRY(work != sums_phase || find_reach(call, &reach));
+    for (uint32_t i = 0; i < p->n; i++) {
+        Chunk *chunk = &p->chunks[i];
+        bool fresh = chunk->to < chunk->from;
+        chunk->m.call = call;
+        chunk->m.strip = measuring_strip(call);
+        bool turn = work == sums_phase     ? note_reach(chunk, &reach)
+                    : work == finish_phase ? true
+                                           : has_turn(chunk);
+        TRY(!turn || take_turn(chunk, p->waits, fresh, work, round));
+    }
+    return true;
 }
 
 /* The lanes that fit the pixel values are the same for all chunks. */
@@ -261,7 +309,7 @@ static bool is_finished(const PrimCall *call, Phase phase, int round)
 
 bool measure_parts_run(PrimCall *call, MeasureResult result)
 {
-    static bool (*const PHASES[])(Measuring *, int) = {
+    static ChunkWork *const PHASES[] = {
         [PHASE_SUMS] = sums_phase, [PHASE_STAGES] = stages_phase, [PHASE_PAINT] = paint_phase};
     if (call->part.pass == 0 && call->part.first) {
         TRY(begin(call, result));

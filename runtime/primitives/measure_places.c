@@ -5,57 +5,110 @@
 #include "measuring.h"
 #include "prim_program.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { GROUP = 256 };
+/* A work-item of a scan is about EACH objects. */
+enum { GROUP = 256, EACH = 16 };
 
-extern const char kernel_text_scan[], kernel_text_measure_places[];
+extern const char kernel_text_scan[], kernel_text_measure_places[], kernel_text_measure_cuts[];
 
 bool measuring_places_program(const Measuring *m, DevProgram **program)
 {
-    static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places, NULL};
-    char defines[200];
-    (void)snprintf(defines, sizeof defines,
-                   "#define SCAN_GROUP %d\n#define SCAN_NUMBER ulong\n#define PLACES_ROWS %d\n"
-                   "#define PLACES_PIXELS %d\n#define PLACES_WORDS %d\n",
-                   GROUP, MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS);
-    return prim_program(m->call, defines, texts, program);
+    static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places,
+                                        kernel_text_measure_cuts, NULL};
+    static const struct {
+        const char *name;
+        int value;
+    } defines[] = {
+        {"SCAN_GROUP", GROUP},
+        {"PLACES_EACH", EACH},
+        {"PLACES_ROWS", MEASURE_ROWS},
+        {"PLACES_PIXELS", MEASURE_PIXELS},
+        {"PLACES_WORDS", MEASURE_WORDS},
+        {"PLACES_RECORDS", MEASURE_RECORDS},
+        {"PLACES_ANY", STANDING_ANY},
+        {"PLACES_INSIDE", STANDING_INSIDE},
+        {"PLACES_CUT", STANDING_CUT},
+        {"PLACES_ENDING", STANDING_ENDING},
+        {"PLACES_OPEN", STANDING_OPEN},
+    };
+    char text[600] = "#define SCAN_NUMBER ulong\n";
+    size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof defines / sizeof *defines; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "#define %s %d\n",
+                                   defines[i].name, defines[i].value);
+    }
+    return prim_program(m->call, text, texts, program);
 }
 
-/* groups 0: one work-item. */
-static bool launch(const Measuring *m, const char *kernel, size_t groups, const DevArg *args,
-                   int n_args)
+int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last)
+{
+    const PrimCall *call = m->call;
+    int axis = call->part.across ? 1 : m->frame.dims - 1;
+    *first = axis == 2 ? call->part.z : call->part.y;
+    *last = *first + (axis == 2 ? call->planes : call->h) - 1;
+    return axis;
+}
+
+static bool launch(const Measuring *m, const char *kernel, const size_t groups[2], size_t group,
+                   const DevArg *args, int n_args)
 {
     DevProgram *program = NULL;
     TRY(measuring_places_program(m, &program));
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
-                                                  .groups = {groups > 0 ? groups : 1, 1, 1},
-                                                  .group = groups > 0 ? GROUP : 1,
+                                                  .groups = {groups[0], groups[1], 1},
+                                                  .group = group,
                                                   .args = args,
                                                   .n_args = n_args});
 }
 
+bool measuring_launch_about(const Measuring *m, const MeasuringAbout *what)
+{
+    enum { MOST_ARGS = 32 };
+    const size_t each[2] = {((size_t)m->n + GROUP - 1) / GROUP, 1};
+    int32_t first, last;
+    int n = 5;
+    DevArg args[MOST_ARGS] = {dev_mem(m->table), dev_mem(m->lows), dev_uint(m->n),
+                              dev_int(m->frame.dims), dev_int(measuring_cut_axis(m, &first, &last))};
+    for (int i = 0; i < 2 && what->of[i] != NULL; i++) {
+        args[n++] = dev_int(what->of[i]->standing);
+        args[n++] = dev_int(what->of[i]->from);
+        args[n++] = dev_int(what->of[i]->to);
+        args[n++] = dev_int(what->of[i]->around);
+    }
+    assert(n + what->n_args <= MOST_ARGS);
+    memcpy(args + n, what->args, (size_t)what->n_args * sizeof *args);
+    bool given = what->group > 0;
+    return launch(m, what->kernel, given ? what->groups : each, given ? what->group : GROUP, args,
+                  n + what->n_args);
+}
+
+bool measuring_add_sizes(Measuring *m, MeasureSizes of, const MeasureAbout *about, DevMem *before)
+{
+    size_t groups = (size_t)m->n / (GROUP * EACH) + 1;
+    const DevArg sizes[] = {dev_int(of), dev_mem(m->groups), dev_mem(before)};
+    const DevArg scan[] = {dev_mem(m->groups), dev_ulong(0), dev_uint(groups + 1), dev_mem(NULL),
+                           dev_int(-1)};
+    MeasuringAbout what = {.kernel = "places_groups",
+                           .groups = {groups + 1, 1},
+                           .group = GROUP,
+                           .of = {about, NULL},
+                           .args = sizes,
+                           .n_args = 2};
+    TRY(measuring_launch_about(m, &what));
+    TRY(launch(m, "scan_sums", (const size_t[2]){1, 1}, GROUP, scan, 5));
+    what.kernel = "places_before";
+    what.groups[0] = groups;
+    what.n_args = 3;
+    return measuring_launch_about(m, &what);
+}
+
 bool measuring_find_sizes(Measuring *m, MeasureSizes of)
 {
-    PrimCall *call = m->call;
-    size_t groups = (size_t)m->n / GROUP + 1;
-    bool stand = m->standing != NULL;
-    TRY(!stand || dev_write(call->dev, m->stands, 0, m->standing, m->n, call->err));
-    const DevArg args[] = {dev_int(of),
-                           dev_int(m->frame.dims),
-                           dev_uint(m->n),
-                           dev_mem(m->table),
-                           dev_mem(m->lows),
-                           dev_mem(stand ? m->stands : m->lows),
-                           dev_uint(stand ? m->wanted : 0),
-                           dev_mem(m->place),
-                           dev_mem(m->sizes)};
-    const DevArg scan[] = {dev_mem(m->place), dev_ulong(0), dev_uint(groups + 1), dev_mem(NULL),
-                           dev_int(-1)};
-    TRY(launch(m, "places_groups", groups + 1, args, 8));
-    TRY(launch(m, "scan_sums", 1, scan, 5));
-    return launch(m, "places_before", groups, args, 9);
+    return measuring_add_sizes(m, of, &m->about, m->sizes);
 }
 
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
@@ -68,9 +121,9 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
         return true;
     }
     const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_ulong(capacity),
-                           dev_mem(m->sizes), dev_mem(m->place)};
-    TRY(launch(m, "places_share", 0, args, 5));
-    TRY(dev_read(call->dev, m->place, 0, found, sizeof found, call->err));
+                           dev_mem(m->sizes), dev_mem(m->groups)};
+    TRY(launch(m, "places_share", (const size_t[2]){1, 1}, 1, args, 5));
+    TRY(dev_read(call->dev, m->groups, 0, found, sizeof found, call->err));
     share->from = (uint32_t)found[0];
     share->to = (uint32_t)found[1];
     share->size = found[2];
@@ -79,14 +132,16 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 
 bool measuring_place_rows(Measuring *m, const MeasureShare *share)
 {
+    const size_t groups[2] = {((size_t)m->n + GROUP - 1) / GROUP, 1};
     const DevArg args[] = {dev_uint(m->n),    dev_uint(share->from), dev_uint(share->to),
                            dev_mem(m->sizes), dev_mem(m->place),     dev_mem(m->heights)};
-    return launch(m, "places_of_rows", ((size_t)m->n + GROUP - 1) / GROUP, args, 6);
+    return launch(m, "places_of_rows", groups, GROUP, args, 6);
 }
 
-bool measuring_place(Measuring *m, const MeasureShare *share)
+bool measuring_place(Measuring *m, DevMem *before, const MeasureShare *share)
 {
+    const size_t groups[2] = {((size_t)m->n + GROUP - 1) / GROUP, 1};
     const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_uint(share->to),
-                           dev_mem(m->sizes), dev_mem(m->place)};
-    return launch(m, "places_of_any", ((size_t)m->n + GROUP - 1) / GROUP, args, 5);
+                           dev_mem(before), dev_mem(m->place)};
+    return launch(m, "places_of_any", groups, GROUP, args, 5);
 }

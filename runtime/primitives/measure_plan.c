@@ -11,7 +11,8 @@ enum {
     TABLE_BYTES = 256 << 20,
     ALIGNMENT = 4096,
     FINISHED = 1 << 16,   /* rows of the table, that there is room for at least */
-    FINISHED_GRAIN = 256
+    FINISHED_GRAIN = 256,
+    SCANNED = 256         /* objects that a group scans, at least */
 };
 
 static int bits_of(double n)
@@ -158,7 +159,7 @@ static size_t larger(size_t a, size_t b)
 
 /* What the stages after the first use in turn. */
 static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
-                         const MeasureScratch *s, size_t pixels)
+                         const MeasureScratch *s, size_t pixels, bool cut)
 {
     size_t most = 0, row = 0;
     bool median = false;
@@ -169,13 +170,14 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
         row += (size_t)lanes->powers * sizeof(uint64_t);
     }
     row += s->weights ? 2 * sizeof(int32_t) + MEASURE_WEIGHTS * sizeof(double) : 0;
+    row += cut && row > 0 ? sizeof(uint64_t) : 0;
     for (int k = 0; k < list->images; k++) {
         median = median || (list->image_needs[k] & MEASURE_MEDIAN);
     }
-    most = larger(most, s->rows * row + 5 * (size_t)ALIGNMENT);
+    most = larger(most, s->rows * row + 6 * (size_t)ALIGNMENT);
     size_t large = (pixels / MEASURE_LARGE + 1) * sizeof(MeasureLarge);
-    most = larger(most, median ? s->keys + large : 0);
-    most = larger(most, list->needs & MEASURE_FILLED ? s->words * 3 * sizeof(uint32_t) : 0);
+    most = larger(most, median ? larger(s->keys + large, 2 * MEASURE_RECORD) : 0);
+    most = larger(most, list->needs & MEASURE_FILLED ? s->words * (cut ? 4 : 3) * sizeof(uint32_t) : 0);
     size_t rows = s->objects < FINISHED ? s->objects / FINISHED_GRAIN + 1 : FINISHED / FINISHED_GRAIN;
     return larger(most, rows * FINISHED_GRAIN * (size_t)(list->columns + 1) * sizeof(double));
 }
@@ -185,7 +187,7 @@ static size_t work_bytes(const MeasureList *list, const MeasureLanes *lanes,
 static size_t objects_of(const PrimCall *call, size_t pixels, size_t object)
 {
     size_t objects = pixels / 16 + 64 < MOST_OBJECTS ? pixels / 16 + 64 : MOST_OBJECTS;
-    size_t place = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(uint64_t) + 1;
+    size_t place = 3 * sizeof(uint64_t) + sizeof(uint32_t) + 1;
     size_t most = (size_t)(call->room / (object + place));
     if (call->part.cut) {
         double image = (double)call->w * call->part.h * call->part.d * call->part.channels;
@@ -212,7 +214,9 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
         s->weights = s->weights || (part.cut && lanes->image[k].weighted >= 0);
     }
     s->keys = (pixels * sizeof(uint32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    s->words = lines * (((size_t)call->w + 31) / 32) + 64;
+    bool planes = list->dims > 2 && !part.across;
+    size_t around = !part.cut ? 0 : 2 * (size_t)(planes ? longest.h : longest.planes);
+    s->words = (lines + around) * (((size_t)call->w + 31) / 32) + 64;
     s->spread = take_bytes(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);
     s->window = take_bytes(&s->all, 2 * sizeof(int32_t) * MEASURE_MAX_IMAGES);
     s->table = take_bytes(&s->all, (size_t)lanes->all * 8 * objects);
@@ -220,8 +224,9 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     s->place = take_bytes(&s->all, objects * sizeof(uint64_t));
     s->heights = take_bytes(&s->all, objects * sizeof(uint32_t));
     s->sizes = take_bytes(&s->all, (objects + 1) * sizeof(uint64_t));
-    s->stands = take_bytes(&s->all, part.cut ? objects : 0);
-    s->work = take_bytes(&s->all, work_bytes(list, lanes, s, pixels));
+    s->others = take_bytes(&s->all, part.cut ? (objects + 1) * sizeof(uint64_t) : 0);
+    s->groups = take_bytes(&s->all, (objects / SCANNED + 4) * sizeof(uint64_t));
+    s->work = take_bytes(&s->all, work_bytes(list, lanes, s, pixels, part.cut));
 }
 
 /* ---- defines --------------------------------------------------------------------------- */

@@ -68,12 +68,15 @@ typedef struct MeasureLarge {
     uint32_t histogram[256];
 } MeasureLarge;
 
+/* What parts have counted of the values of an object that they cut: CutsDigits of kernels/measure_cuts.cl. */
+enum { MEASURE_RECORD = 2 * sizeof(uint32_t) + 256 * sizeof(uint64_t) };
+
 /* Bytes; offsets are aligned for any device. */
 typedef struct MeasureScratch {
-    size_t spread, window, table, lows, place, heights, sizes, stands, work, all;
+    size_t spread, window, table, lows, place, heights, sizes, others, groups, work, all;
     uint32_t objects;  /* at a time */
     uint32_t rows;     /* of objects, at a time */
-    uint64_t words;    /* of holes' bit masks, at a time */
+    uint64_t words;    /* of holes' bit masks, at a time; in parts with a row (plane) on either side */
     size_t keys;       /* bytes of all values, for medians; large objects' records follow */
     bool weights;      /* in parts: rows have sums weighted with an image */
 } MeasureScratch;

@@ -7,8 +7,6 @@
  */
 #include "measure_rows.h"
 
-#include <stdlib.h>
-
 enum {
     GROUP = 256,
     LANES = 32,
@@ -62,12 +60,10 @@ bool measure_rows_open(Measuring *m, MeasureRows *r)
     if (m->at.weights) {
         size_t bytes = MEASURE_WEIGHTS * rows * sizeof(double);
         TRY(dev_slice(call->dev, m->work, next, bytes, &r->weights, call->err));
+        next += (bytes + align - 1) / align * align;
     }
-    r->place = malloc(m->n * sizeof *r->place);
-    r->heights = malloc(m->n * sizeof *r->heights);
-    r->wide = malloc(m->n * sizeof *r->wide);
-    if (r->place == NULL || r->heights == NULL || r->wide == NULL) {
-        return measuring_no_memory(m);
+    if (call->part.cut) {
+        TRY(dev_slice(call->dev, m->work, next, rows * sizeof(uint64_t), &r->kept, call->err));
     }
     return measure_rows_reads(m, &r->reads) && measure_rows_hull(m, &r->hull);
 }
@@ -79,23 +75,7 @@ void measure_rows_close(const Measuring *m, MeasureRows *r)
     dev_free(m->call->dev, r->points);
     dev_free(m->call->dev, r->powers);
     dev_free(m->call->dev, r->weights);
-    free(r->place);
-    free(r->heights);
-    free(r->wide);
-}
-
-bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share)
-{
-    PrimCall *call = m->call;
-    size_t from = m->span_from, n = m->span_to - m->span_from, at = from * sizeof(uint32_t);
-    for (uint32_t k = m->span_from; k < m->span_to; k++) {
-        bool in = k >= share->from && k < share->to;
-        uint64_t rows = in ? measuring_rows_of(m, k) : 0;
-        r->heights[k] = (uint32_t)rows;
-        r->place[k] = rows > 0 ? (uint32_t)r->wide[k] : 0;
-    }
-    TRY(dev_write(call->dev, m->place, at, r->place + from, n * sizeof *r->place, call->err));
-    return dev_write(call->dev, m->heights, at, r->heights + from, n * sizeof *r->heights, call->err);
+    dev_free(m->call->dev, r->kept);
 }
 
 bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share)

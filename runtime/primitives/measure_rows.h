@@ -8,9 +8,8 @@ typedef struct MeasureRows {
     /* Slices of work, [..][rows]: two ends; for hulls, and for those in 3-D; powers; sums weighted with
      * an image, only in parts. */
     DevMem *ends, *corners, *points, *powers, *weights;
+    DevMem *kept;                    /* in parts: one component of rows that were kept */
     DevProgram *reads, *hull;
-    uint32_t *place, *heights;       /* [n] */
-    uint64_t *wide;                  /* [n]: where a share has its objects' rows */
 } MeasureRows;
 
 /* The programs that find rows, that make hulls of them (none where none is wanted), and moments. */
@@ -22,8 +21,6 @@ bool measure_rows_moments(const Measuring *m, DevProgram **program);
 bool measure_rows_open(Measuring *m, MeasureRows *r);
 void measure_rows_close(const Measuring *m, MeasureRows *r);
 
-/* Tells the device where the rows of a share of cut objects are, from `wide`. */
-bool measure_rows_place(Measuring *m, MeasureRows *r, const MeasureShare *share);
 /* Where rows begin and end, and their power sums, as far as they lie in the part. */
 bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* The sums weighted with an image. */

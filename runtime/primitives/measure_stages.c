@@ -53,12 +53,6 @@ static bool rows_stage(Measuring *m)
 
 /* ---- medians ------------------------------------------------------------------------------- */
 
-bool measuring_write_places(Measuring *m, const uint64_t *place)
-{
-    size_t from = m->span_from, n = m->span_to - m->span_from;
-    return dev_write(m->call->dev, m->place, from * sizeof *place, place + from, n * sizeof *place, m->call->err);
-}
-
 static bool launch_medians(Measuring *m, DevProgram *program, const char *kernel,
                            const size_t groups[2], size_t group, const DevArg *args, int n_args)
 {
@@ -168,7 +162,7 @@ static bool fill_holes(Measuring *m)
     TRY(measuring_find_sizes(m, MEASURE_WORDS));
     TRY(measuring_take_share(m, m->at.words, &share));
     while (share.from < share.to) {
-        TRY(measuring_place(m, &share));
+        TRY(measuring_place(m, m->sizes, &share));
         const DevArg args[] = {
             dev_int(m->call->part.y), dev_int(m->call->part.z), dev_uint(m->first),
             dev_uint(m->n),           dev_uint(share.from),     dev_uint(m->lanes.filled),
@@ -193,7 +187,7 @@ static bool pixel_stages(Measuring *m)
     for (int k = 0; k < m->list.images; k++) {
         if (m->lanes.image[k].median >= 0) {
             TRY(sized || measuring_find_sizes(m, MEASURE_PIXELS));
-            TRY(measuring_place(m, &all));
+            TRY(measuring_place(m, m->sizes, &all));
             TRY(find_median(m, k));
             sized = true;
         }

@@ -14,7 +14,7 @@
 enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16 };
 
 extern const char kernel_text_measure_tally[], kernel_text_measure_range[];
-extern const char kernel_text_measure[], kernel_text_measure_outline[];
+extern const char kernel_text_measure[], kernel_text_measure_outline[], kernel_text_measure_reach[];
 
 /* ---- launching ------------------------------------------------------------------------- */
 
@@ -178,12 +178,40 @@ bool measuring_add_outline(Measuring *m)
                                                   .n_args = 12});
 }
 
-bool measuring_read_boxes(Measuring *m)
+bool measuring_reach_program(const Measuring *m, DevProgram **program)
+{
+    return measuring_program(m, kernel_text_measure_reach, true, 0, program);
+}
+
+bool measuring_find_reach(Measuring *m, int halo, uint32_t *least, uint32_t *most)
 {
     PrimCall *call = m->call;
-    size_t boxes = 2 * (size_t)m->frame.dims * m->n * sizeof *m->boxes;
-    TRY(dev_read(call->dev, m->table, 0, m->counts, m->n * sizeof *m->counts, call->err));
-    return dev_read(call->dev, m->lows, 0, m->boxes, boxes, call->err);
+    const PrimPart *part = &call->part;
+    DevProgram *program = NULL;
+    bool planes = !part->across && m->frame.dims > 2;
+    int first = planes ? part->z : part->y, here = planes ? call->planes : call->h;
+    int before = halo < first ? halo : first, left = (planes ? part->d : part->h) - first - here;
+    int behind = halo < left ? halo : left;
+    int y0 = planes ? 0 : -before, y1 = planes ? call->h : call->h + behind;
+    size_t deep = (size_t)call->planes + (planes ? (size_t)(before + behind) : 0);
+    uint32_t reach[2];
+    const DevArg args[] = {dev_int(call->w), dev_int(y0), dev_int(y1), dev_int(planes ? -before : 0),
+                           dev_int(m->strip), dev_mem(m->place)};
+    TRY(measuring_reach_program(m, &program));
+    TRY(dev_fill(call->dev, m->place, 0, sizeof reach, UINT32_MAX, call->err));
+    TRY(measuring_launch(
+        m, &(MeasuringLaunch){.program = program,
+                              .kernel = "measure_reach",
+                              .reads = true,
+                              .groups = {((size_t)call->w + GROUP - 1) / GROUP,
+                                         (size_t)(y1 - y0 + m->strip - 1) / (size_t)m->strip, deep},
+                              .group = GROUP,
+                              .args = args,
+                              .n_args = 6}));
+    TRY(dev_read(call->dev, m->place, 0, reach, sizeof reach, call->err));
+    *least = reach[0];
+    *most = ~reach[1];
+    return true;
 }
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -198,8 +226,8 @@ bool measuring_open_slices(Measuring *m)
     } slices[] = {{&m->spread, s->spread, s->window}, {&m->window, s->window, s->table},
                   {&m->table, s->table, s->lows},     {&m->lows, s->lows, s->place},
                   {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->sizes},
-                  {&m->sizes, s->sizes, s->stands},   {&m->stands, s->stands, s->work},
-                  {&m->work, s->work, s->all}};
+                  {&m->sizes, s->sizes, s->others},   {&m->others, s->others, s->groups},
+                  {&m->groups, s->groups, s->work},   {&m->work, s->work, s->all}};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         size_t begin = slices[i].begin, bytes = slices[i].end - begin;
         if (bytes > 0) {
@@ -212,35 +240,17 @@ bool measuring_open_slices(Measuring *m)
 void measuring_close_slices(Measuring *m)
 {
     DevMem **slices[] = {&m->spread,  &m->window, &m->table,  &m->lows, &m->place,
-                         &m->heights, &m->sizes,  &m->stands, &m->work};
+                         &m->heights, &m->sizes,  &m->others, &m->groups, &m->work};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(m->call->dev, *slices[i]);
         *slices[i] = NULL;
     }
 }
 
-void measuring_free(Measuring *m)
-{
-    free(m->counts);
-    free(m->boxes);
-}
-
 bool measuring_no_memory(const Measuring *m)
 {
     return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the rows of %u objects",
                    m->call->name, m->n);
-}
-
-bool measuring_host_memory(Measuring *m)
-{
-    size_t n = m->at.objects, stages = measuring_has_stages(m) ? n : 1;
-    m->counts = malloc(stages * sizeof *m->counts);
-    m->boxes = malloc(stages * 2 * (size_t)m->frame.dims * sizeof *m->boxes);
-    if (m->counts == NULL || m->boxes == NULL) {
-        return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the sums of %zu objects",
-                       m->call->name, n);
-    }
-    return true;
 }
 
 bool measuring_open(PrimCall *call, Measuring *m)

@@ -10,8 +10,21 @@
 
 #include "measure_plan.h"
 
-/* How an object stands to a part: it may lie in it, or be cut by it, as the last of its parts. */
-enum { STANDING_INSIDE = 1, STANDING_CUT = 2, STANDING_LAST = 4 };
+/* How an object stands to rows (planes) from .. to: it lies in them; has some in them and some elsewhere; is cut
+ * and has its last one in them; has some up to `to` and some behind it. */
+typedef enum MeasureStanding {
+    STANDING_ANY,
+    STANDING_INSIDE,
+    STANDING_CUT,
+    STANDING_ENDING,
+    STANDING_OPEN
+} MeasureStanding;
+
+/* Which objects are about; of those that are cut, what they have in the rows and so many around these. */
+typedef struct MeasureAbout {
+    MeasureStanding standing;
+    int32_t from, to, around;
+} MeasureAbout;
 
 /* What is wanted: a table; of its last column a vector by label; the hulls of objects, painted into
  * a mask of zeros from plane arg[3] on. */
@@ -28,13 +41,9 @@ typedef struct Measuring {
     uint32_t first, n;    /* the chunk: labels first .. first + n - 1 */
     int strip;            /* rows that a work-item goes down */
     /* Slices of scratch. */
-    DevMem *spread, *window, *table, *lows, *place, *heights, *sizes, *stands, *work;
-    const uint8_t *standing; /* in parts: [n], how objects stand to the part; NULL: they are in it */
-    uint8_t wanted;       /* bits of standing that a stage is about */
-    uint32_t span_from, span_to; /* in parts: objects that the part has something of are among these */
+    DevMem *spread, *window, *table, *lows, *place, *heights, *sizes, *others, *groups, *work;
+    MeasureAbout about;   /* in parts: the objects that the stages are about */
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
-    uint64_t *counts;     /* [n], for the stages */
-    uint32_t *boxes;      /* [lane][n], for the stages */
 } Measuring;
 
 /* Rows that a work-item goes down. */
@@ -46,7 +55,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
 
 /* The programs that are known before anything has run (Primitive.program; measure_ahead.c); not all are
  * needed. */
-enum { MEASURING_AHEAD = 11 + MEASURE_MAX_IMAGES };
+enum { MEASURING_AHEAD = 12 + MEASURE_MAX_IMAGES };
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program);
 
 typedef struct MeasuringLaunch {
@@ -65,9 +74,6 @@ bool measuring_open(PrimCall *call, Measuring *m);
 /* The slices of scratch. */
 bool measuring_open_slices(Measuring *m);
 void measuring_close_slices(Measuring *m);
-/* Memory on the host for chunks of at.objects objects. */
-bool measuring_host_memory(Measuring *m);
-void measuring_free(Measuring *m);
 
 /* How far pixel values spread, which some sums need first; at last the lanes that fit. */
 bool measuring_is_windowed(const Measuring *m);
@@ -79,7 +85,10 @@ bool measuring_fix_lanes(Measuring *m);
 bool measuring_clear_sums(Measuring *m);
 bool measuring_add_sums(Measuring *m);
 bool measuring_add_outline(Measuring *m);
-bool measuring_read_boxes(Measuring *m);
+/* In parts: the smallest label in the part and `halo` rows (planes) around it, and the largest, 0 where there
+ * is none. */
+bool measuring_reach_program(const Measuring *m, DevProgram **program);
+bool measuring_find_reach(Measuring *m, int halo, uint32_t *least, uint32_t *most);
 
 /* Room for a table of a row for each label, with one column more: the labels; or a vector of zeros. */
 bool measuring_begin_result(const Measuring *m);
@@ -101,7 +110,6 @@ bool measuring_stages(Measuring *m);
 /* True when there are any; when there are some that find rows. */
 bool measuring_has_stages(const Measuring *m);
 bool measuring_has_rows(const Measuring *m);
-/* The middle values of an image; `place`: by count.  Holes; `place` is overwritten. */
 /* Says that the host has no memory; returns false. */
 bool measuring_no_memory(const Measuring *m);
 
@@ -112,34 +120,36 @@ typedef struct MeasureShare {
 } MeasureShare;
 
 /* What objects are given places for (measure_places.c): the rows of their boxes, their pixels, the words
- * of their bits. */
-typedef enum MeasureSizes { MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS } MeasureSizes;
+ * of their bits, a record each. */
+typedef enum MeasureSizes {
+    MEASURE_ROWS,
+    MEASURE_PIXELS,
+    MEASURE_WORDS,
+    MEASURE_RECORDS
+} MeasureSizes;
 bool measuring_places_program(const Measuring *m, DevProgram **program);
-/* The sizes of the objects that a stage is about. */
+/* Launches a kernel whose first parameters are PLACES_PARAMS (kernels/measure_places.cl), of one work-item for
+ * each object or of the groups that are given. */
+typedef struct MeasuringAbout {
+    const char *kernel;
+    size_t groups[2], group;    /* 0: one for each object */
+    const MeasureAbout *of[2];  /* PLACES_ABOUT; NULL: none */
+    const DevArg *args;
+    int n_args;
+} MeasuringAbout;
+bool measuring_launch_about(const Measuring *m, const MeasuringAbout *launch);
+/* The axis that parts are cut from, where the part begins along it, and where it ends. */
+int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last);
+/* Sizes of objects, added up: those that the stages are about to `sizes`; others. */
 bool measuring_find_sizes(Measuring *m, MeasureSizes of);
-/* The next share of objects whose sizes fit into `capacity`, from the first to the last that has any;
+bool measuring_add_sizes(Measuring *m, MeasureSizes of, const MeasureAbout *about, DevMem *before);
+/* The next share of objects in `sizes` that fit into `capacity`, from the first to the last that has any;
  * from == to behind the last one. */
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share);
 /* The places of a share's objects: as uint, with their sizes as heights; as ulong. */
 bool measuring_place_rows(Measuring *m, const MeasureShare *share);
-bool measuring_place(Measuring *m, const MeasureShare *share);
+bool measuring_place(Measuring *m, DevMem *before, const MeasureShare *share);
 
-/* The same on the host, for objects that parts cut (measure_shares.c).  Sizes of object k; 0 when the
- * stage is not about it.  Of an object that is cut the rows and words that lie in the part. */
-typedef uint64_t MeasuringSize(const Measuring *m, uint32_t k);
-MeasuringSize measuring_count_of, measuring_rows_of, measuring_words_of;
-/* The axis that parts are cut from, where they begin along it, and where they end. */
-int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last);
-void measuring_clipped_box(const Measuring *m, uint32_t k, int32_t lo[3], int32_t hi[3]);
-/* place[k] is where object k begins, or MEASURE_NOWHERE when it has no size. */
-#define MEASURE_NOWHERE (UINT64_C(1) << 63)
-bool measuring_next_share(const Measuring *m, MeasuringSize *size_of, uint64_t capacity,
-                          MeasureShare *share, uint64_t *place);
-bool measuring_write_places(Measuring *m, const uint64_t *place);
-
-/* The box of object k, both ends included, from minima that lie `stride` apart. */
-void measuring_box(const uint32_t *minima, size_t stride, int dims, uint32_t k, int32_t lo[3],
-                   int32_t hi[3]);
 bool measuring_finish_program(const Measuring *m, DevProgram **program);
 /* Appends the chunk's present objects to the table, or puts them into the vector. */
 bool measuring_finish(Measuring *m);

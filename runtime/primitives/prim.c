@@ -68,7 +68,8 @@ PrimPart prim_part(const PrimCall *call)
 
 size_t prim_first_row(const PrimCall *call, const PrimImage *image)
 {
-    return (size_t)image->before * (call->part.d > 1 ? (size_t)call->h : 1);
+    (void)call;
+    return (size_t)image->before;
 }
 
 PrimCall prim_longest(const PrimCall *call)

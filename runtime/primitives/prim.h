@@ -26,12 +26,12 @@
  *
  * Parts.  An image that does not fit into the device's memory is cut into parts: strips of rows over
  * the full width, one channel at a time; where the image has a z axis, strips of whole planes, or of
- * rows of all planes if the primitive says that it can have those (`across`).  A
- * primitive that can work so has `passes` in its row of the table, and is called once for each pass
+ * rows of all planes.  A primitive that can work so has `passes` in its row of the table, and is called once for each pass
  * and part, parts in raster order (of one channel, then the next strip's; all parts of a pass come
  * before the next pass).  What it sees is the part: w, h, d, planes, in[] and out[] are those of the
  * part, and the reader counts rows and planes from the part's first; `part` says where that is; the
- * memory of stored inputs may begin before it (PrimImage.before).
+ * memory of stored inputs may begin before it (PrimImage.before) and, for primitives with a halo, go on behind
+ * it.
  * Between the calls it keeps what is in `scratch`, vectors it writes and `state`; images that it
  * writes have room in every pass and are wanted in the last one; the table is the same in all calls.
  * The values are wanted after the last call.  The results are those of the run in one piece, bit for
@@ -53,7 +53,8 @@ typedef struct PrimImage {
     int w, h, d, planes;  /* planes = d * channels */
     int pitch;            /* elements from row to row */
     int64_t length;       /* vectors: elements; images: planes * h * pitch */
-    int before;           /* inputs in parts: rows (planes) that `mem` has before the part's first */
+    int64_t before;       /* inputs in parts: rows that `mem` has before the part's first; across planes `h` is
+                             the rows that it has of each plane */
 } PrimImage;
 
 enum { SHAPE_BY_DEVICE, SHAPE_GPU, SHAPE_CPU };
@@ -144,12 +145,13 @@ typedef struct Primitive {
                                                     grow from pass to pass.  NULL: none */
     bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
     int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
-                                            of the image at once */
+                                            of the image at once.  Parts of volumes may be rows of all
+                                            planes (PrimPart.across): then raster order is not that of the
+                                            parts, and stored inputs have the part's rows alone, unless it has a
+                                            halo */
     bool ahead; /* may be run for a round that is none any more: all of its kernels ask VISIT_ENDED
                    (kernels/visit.cl), and nothing else writes */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
-    bool across; /* parts of volumes may also be rows of all planes, if `passes` says so (PrimPart.across): then
-                    raster order is not that of the parts, and stored inputs have the part's rows alone */
     int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */

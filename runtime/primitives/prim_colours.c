@@ -294,7 +294,6 @@ const Primitive prim_colours = {.name = "colours",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
-                                .across = true,
                                 .forget = free,
                                 .programs = 1,
                                 .program = program_of};

@@ -245,7 +245,6 @@ const Primitive prim_compact = {.name = "compact",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
-                                .across = true,
                                 .forget = free,
                                 .programs = 1,
                                 .program = program_of};

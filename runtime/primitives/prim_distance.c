@@ -11,10 +11,14 @@
  *
  * Scratch: 4 bytes a pixel, and an eighth of that for bits and coarse answers.
  *
- * In parts the axis that is cut is the first one, so all others are searched in the part.  The first
- * pass finds the first site of each column in each part.  Gone through from the last part to the
- * first, on the host, they become the first sites behind each part.  The second pass does the rest;
- * from part to part it takes the last sites so far along.
+ * In parts the axis that is cut is the first one, so all others are searched in the part: y across planes,
+ * and z after it.  The first pass finds the first site of each column in each part.  Gone through from
+ * the last part to the first, on the host, they become the first sites behind each part.  The second
+ * pass does the rest; from part to part it takes the last sites so far along.
+ *
+ * Of sites as far away as each other the search of y keeps the nearest one alone, so that across planes one that
+ * is nearer along y but has the same sum, because the square of the way along z is so much larger, would hide the
+ * one with the smallest y.  Where spacings are as far apart as that, labels need whole planes.
  */
 #include "parts_store.h"
 #include "prim_host.h"
@@ -31,6 +35,7 @@ enum {
     MOST_CODE_BITS = 31
 };
 
+#define ROUNDING 0x1p50 /* sums of squares that are this many times their differences are told apart */
 #define NO_SITE 0xffffffffU /* DISTANCE_NO_SITE */
 
 static const int STEPS[LEVELS] = {512, 32}; /* between the pixels of a coarse round */
@@ -41,6 +46,7 @@ typedef struct Distance {
     PrimCall *call;
     PrimPart part;
     bool labels, space, whole;
+    int first;                /* the first axis: 1, y, of planes and in parts across them; else 2, z */
     double limit, spacing[3]; /* x, y, z */
     size_t rows;              /* of words of sites */
     size_t codes, words;      /* 32-bit words of scratch */
@@ -85,16 +91,17 @@ static Distance measure(const PrimCall *call, bool labels)
     double corner = (double)call->w * call->w + (double)d.part.h * d.part.h +
                     (double)d.part.d * d.part.d;
     d.space = d.part.d > 1;
+    d.first = d.space && !d.part.across ? 2 : 1;
     d.whole = spacing[0] == 1 && spacing[1] == 1 && spacing[2] == 1 && corner < INT32_MAX;
     size_t lines = (size_t)call->planes * (size_t)call->h;
     d.codes = lines * (size_t)call->out[0].pitch;
-    d.rows = d.space ? lanes_divided_up((size_t)call->d, 32) * (size_t)call->h *
-                           (size_t)(call->planes / call->d)
-                     : lanes_divided_up((size_t)call->h, 32) * (size_t)call->planes;
+    d.rows = d.first == 2 ? lanes_divided_up((size_t)call->d, 32) * (size_t)call->h *
+                                (size_t)(call->planes / call->d)
+                          : lanes_divided_up((size_t)call->h, 32) * (size_t)call->planes;
     d.words = d.rows * (size_t)call->w;
-    d.columns = (size_t)call->w * (d.space ? (size_t)call->h : 1);
+    d.columns = (size_t)call->w * (size_t)(d.first == 2 ? call->h : call->d);
     d.carry = call->part.cut ? d.columns * (1 + (size_t)labels) : 0;
-    for (int axis = 0; axis <= d.space; axis++) {
+    for (int axis = 0; axis < d.first; axis++) {
         size_t answers = count_answers(&d, axis, 0) + count_answers(&d, axis, 1);
         d.answers = answers > d.answers ? answers : d.answers;
     }
@@ -145,8 +152,9 @@ static bool build(Distance *d)
     char defines[200];
     snprintf(defines, sizeof defines,
              "#define DISTANCE_LABELS %d\n#define DISTANCE_3D %d\n#define DISTANCE_WHOLE %d\n"
-             "#define DISTANCE_PART %d\n#define DISTANCE_OUT %s\n",
-             d->labels, d->space, d->whole, call->part.cut, elem_cl_name(call->out[0].elem));
+             "#define DISTANCE_PART %d\n#define DISTANCE_ACROSS %d\n#define DISTANCE_OUT %s\n",
+             d->labels, d->space, d->whole, call->part.cut, d->space && d->first == 1,
+             elem_cl_name(call->out[0].elem));
     const char *const texts[] = {kernel_text_lanes, kernel_text_distance, NULL};
     return visit_program(call, defines, texts, &d->program);
 }
@@ -161,7 +169,7 @@ static bool launch(const Distance *d, const char *kernel, size_t columns, size_t
                        dev_int(call->d),
                        dev_int(call->planes),
                        dev_int(call->out[0].pitch),
-                       dev_int(d->space ? d->part.z : d->part.y),
+                       dev_int(d->first == 2 ? d->part.z : d->part.y),
                        dev_int(lanes_bits_for(d->part.h)),
                        dev_double(d->spacing[0]),
                        dev_double(d->spacing[1]),
@@ -196,7 +204,7 @@ static bool first_axis(const Distance *d, DevMem *codes)
 {
     const PrimCall *call = d->call;
     const DevArg args[] = {dev_uint(d->rows),
-                           dev_int(reach_of(d, d->space ? 2 : 1) / 32 + 1),
+                           dev_int(reach_of(d, d->first) / 32 + 1),
                            dev_ulong(d->at_sites),
                            dev_ulong(at_before(d)),
                            dev_ulong(d->at_behind),
@@ -235,17 +243,27 @@ static bool coarse_rounds(const Distance *d, int axis, DevMem *codes, Bounds *bo
     return true;
 }
 
-static bool other_axes(const Distance *d, DevMem *first)
+/* Of a volume, from the codes of the first axis in `first` to those of both in scratch. */
+static bool second_axis(const Distance *d, DevMem *first)
 {
     const PrimCall *call = d->call;
     size_t rows = (size_t)call->planes * (size_t)call->h;
     Bounds b;
-    if (d->space) {
-        TRY(coarse_rounds(d, 1, first, &b));
-        const DevArg y[] = {dev_mem(first),   dev_int(reach_of(d, 1)), dev_int(b.step),
-                            dev_ulong(b.at),  dev_mem(call->scratch),  dev_mem(call->scratch)};
-        TRY(launch(d, "distance_y", (size_t)call->w, rows, false, y, 6));
+    if (d->first == 1) {
+        const DevArg z[] = {dev_mem(first), dev_int(reach_of(d, 2)), dev_mem(call->scratch)};
+        return launch(d, "distance_z", (size_t)call->w, rows, false, z, 3);
     }
+    TRY(coarse_rounds(d, 1, first, &b));
+    const DevArg y[] = {dev_mem(first),   dev_int(reach_of(d, 1)), dev_int(b.step),
+                        dev_ulong(b.at),  dev_mem(call->scratch),  dev_mem(call->scratch)};
+    return launch(d, "distance_y", (size_t)call->w, rows, false, y, 6);
+}
+
+static bool last_axis(const Distance *d)
+{
+    const PrimCall *call = d->call;
+    size_t rows = (size_t)call->planes * (size_t)call->h;
+    Bounds b;
     TRY(coarse_rounds(d, 0, call->scratch, &b));
     const DevArg x[] = {dev_mem(call->scratch), dev_int(reach_of(d, 0)), dev_int(b.step),
                         dev_ulong(b.at),        dev_mem(call->scratch),  dev_double(d->limit),
@@ -258,7 +276,7 @@ static bool other_axes(const Distance *d, DevMem *first)
 static bool find_nearest(const Distance *d)
 {
     DevMem *first = d->space ? d->call->out[0].mem : d->call->scratch;
-    return first_axis(d, first) && other_axes(d, first);
+    return first_axis(d, first) && (!d->space || second_axis(d, first)) && last_axis(d);
 }
 
 static bool clear_largest(const Distance *d)
@@ -395,10 +413,24 @@ static bool second_pass(const Distance *d)
     return find_sites(d) && find_nearest(d) && find_carry(d, true, at_before(d));
 }
 
-static int passes(const PrimCall *call)
+static int distance_passes(const PrimCall *call)
 {
     (void)call;
     return 2;
+}
+
+/* Sums of squares differ where the squares along y do. */
+static bool tells_rows(const Distance *d)
+{
+    double y = d->spacing[1], z = d->spacing[2];
+    double longest = y * y * d->part.h * d->part.h + z * z * d->part.d * d->part.d;
+    return longest < y * y * ROUNDING;
+}
+
+static int nearest_passes(const PrimCall *call)
+{
+    Distance d = describe(call, true);
+    return call->part.across && !tells_rows(&d) ? 0 : 2;
 }
 
 /* ---- the two primitives ---------------------------------------------------------------- */
@@ -439,10 +471,10 @@ static bool nearest_run(PrimCall *call)
 const Primitive prim_distance = {.name = "distance",
                                  .scratch_bytes = distance_scratch,
                                  .run = distance_run,
-                                 .passes = passes,
+                                 .passes = distance_passes,
                                  .forget = forget};
 const Primitive prim_nearest_label = {.name = "nearest_label",
                                       .scratch_bytes = nearest_scratch,
                                       .run = nearest_run,
-                                      .passes = passes,
+                                      .passes = nearest_passes,
                                       .forget = forget};

@@ -87,7 +87,6 @@ static int histogram_passes(const PrimCall *call)
 const Primitive prim_histogram = {.name = "histogram",
                                   .run = run_histogram,
                                   .passes = histogram_passes,
-                                  .across = true,
                                   .forget = free,
                                   .programs = 1,
                                   .program = histogram_program};

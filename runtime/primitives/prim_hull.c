@@ -117,5 +117,4 @@ const Primitive prim_hull = {.name = "hull",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
-                             .across = true,
                              .forget = forget};

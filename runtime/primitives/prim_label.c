@@ -218,7 +218,6 @@ const Primitive prim_label = {.name = "label",
                               .scratch_bytes = label_scratch,
                               .run = label_run,
                               .passes = passes,
-                              .across = true,
                               .programs = 1,
                               .program = label_program_of,
                               .forget = label_parts_forget};
@@ -330,5 +329,4 @@ const Primitive prim_label_equal = {.name = "label_equal",
                                     .scratch_bytes = equal_scratch,
                                     .run = equal_run,
                                     .passes = passes,
-                                    .across = true,
                                     .forget = label_parts_forget};

@@ -74,18 +74,19 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
 {
     const PrimCall *call = &m->call;
     size_t rows = (size_t)call->planes * (size_t)call->h;
-    DevArg args[16] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
+    DevArg args[17] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
                        dev_uint(rows),             dev_int(call->out[0].pitch),
-                       dev_int(call->in[0].pitch), dev_ulong(m->first)};
+                       dev_int(call->in[0].h),     dev_int(call->in[0].pitch),
+                       dev_ulong(m->first)};
     for (int i = 0; i < n_more; i++) {
-        args[7 + i] = more[i];
+        args[8 + i] = more[i];
     }
     return lanes_launch(call, &(LanesLaunch){.program = m->program,
                                              .kernel = kernel,
                                              .columns = (size_t)call->w,
                                              .rows = rows,
                                              .args = args,
-                                             .n_args = 7 + n_more});
+                                             .n_args = 8 + n_more});
 }
 
 static bool build(Maxima *m)
@@ -145,20 +146,17 @@ static bool run_whole(Maxima *m)
 /* The states of a part, made with what is around it. */
 static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
 {
-    int lead;
-    size_t bytes = l->states - l->marks;
+    size_t lead, bytes = l->states - l->marks;
     DevMem *states = NULL;
     m->call = propagate_parts_slab(call, AROUND, &lead);
-    size_t lines = call->part.d > 1 ? (size_t)call->h : 1;
-    m->first = (prim_first_row(call, &call->in[0]) - (size_t)lead * lines) *
-               (size_t)call->in[0].pitch;
+    m->first = (prim_first_row(call, &call->in[0]) - lead) * (size_t)call->in[0].pitch;
     m->flags = l->flags;
     bool ok = (!call->part.first || clear_uneven(call, l)) &&
               dev_slice(call->dev, call->scratch, l->marks, bytes, &m->marks, call->err) &&
               dev_slice(call->dev, call->scratch, l->states, bytes, &states, call->err);
     m->call.out[0].mem = states;
     ok = ok && build(m) && find_candidates(m) &&
-         propagate_parts_keep(call, states, (size_t)lead * lines, NULL);
+         propagate_parts_keep(call, &m->call, lead, NULL);
     dev_free(call->dev, states);
     dev_free(call->dev, m->marks);
     return ok && (!call->part.last || propagate_parts_settle(call, &m->rules, NULL, l->rise));

@@ -70,7 +70,6 @@ bool measuring_run(PrimCall *call, MeasureResult result)
     m.result = result;
     bool ok = run_measuring(&m);
     measuring_close_slices(&m);
-    measuring_free(&m);
     return ok;
 }
 
@@ -94,7 +93,6 @@ static bool run_vector(PrimCall *call)
      .scratch_bytes = measuring_scratch,                                                               \
      .run = RUN,                                                                                   \
      .passes = passes,                                                                             \
-     .across = true,                                                                               \
      .halo = measure_parts_halo,                                                                   \
      .programs = MEASURING_AHEAD,                                                                  \
      .program = measuring_program_ahead,                                                           \

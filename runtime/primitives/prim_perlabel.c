@@ -167,7 +167,6 @@ const Primitive prim_perlabel = {.name = "perlabel",
                                  .scratch_bytes = scratch_bytes,
                                  .run = run,
                                  .passes = passes,
-                                 .across = true,
                                  .programs = 1,
                                  .program = program_of,
                                  .forget = free};

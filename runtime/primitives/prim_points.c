@@ -60,4 +60,4 @@ static int passes(const PrimCall *call)
 }
 
 const Primitive prim_points = {
-    .name = "points", .run = run, .passes = passes, .across = true, .programs = 1, .program = program_of};
+    .name = "points", .run = run, .passes = passes, .programs = 1, .program = program_of};

@@ -140,7 +140,6 @@ const Primitive prim_rank = {.name = "rank",
                              .run = run,
                              .passes = passes,
                              .ahead = true,
-                             .across = true,
                              .programs = 1,
                              .program = program_of,
                              .forget = free};

@@ -57,7 +57,7 @@ static bool first_pass(const Reconstruction *r)
 {
     const PrimCall *call = r->call;
     TRY(launch(r, "reconstruct_start", true));
-    TRY(propagate_parts_keep(call, call->out[0].mem, 0, &call->in[1]));
+    TRY(propagate_parts_keep(call, call, 0, &call->in[1]));
     return !call->part.last || propagate_parts_settle(call, &r->rules, &call->in[1], 0);
 }
 

@@ -118,7 +118,6 @@ const Primitive prim_reduce = {.name = "reduce",
                                .run = run,
                                .passes = passes,
                                .ahead = true,
-                               .across = true,
                                .programs = 1,
                                .program = program_of,
                                .grain = BLOCK_ROWS};

@@ -11,8 +11,8 @@
  *
  * In parts each finds its own pairs, with a row (plane) of the parts beside.  The host keeps the
  * first place of every pair (pair_table.h), and takes back the bits of those that a part before has
- * met.  Of an image with channels, whose parts do not come in raster order, the first pass only
- * collects pairs.
+ * met.  Where parts do not come in raster order, those of an image with channels and those across planes, the
+ * first pass only collects pairs.
  */
 #include "pair_table.h"
 #include "prim_host.h"
@@ -27,7 +27,7 @@ enum {
     ITEMS = 64,
     PIXELS_A_SLOT = 4,
     MOST_ROUNDS = 1 << 16,
-    LISTED = 1 << 16, /* slots whose pairs are handed over at a time */
+    MOST_LISTED = 1 << 16, /* slots whose pairs are handed over at a time */
     PAIR_WORDS = 3,
     SLICE = 4096 /* parts of scratch begin at multiples of it */
 };
@@ -64,20 +64,27 @@ static size_t list_at(const PrimCall *call)
     return (bytes + SLICE - 1) / SLICE * SLICE;
 }
 
-/* How many there are, and these. */
-static size_t list_bytes(void)
+static size_t listed(const PrimCall *call)
 {
-    return (1 + PAIR_WORDS * LISTED) * sizeof(uint32_t);
+    PrimCall longest = prim_longest(call);
+    size_t slots = slots_of(&longest);
+    return slots < MOST_LISTED ? slots : MOST_LISTED;
+}
+
+/* How many there are, and these. */
+static size_t list_bytes(const PrimCall *call)
+{
+    return (1 + PAIR_WORDS * listed(call)) * sizeof(uint32_t);
 }
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return call->part.cut ? list_at(call) + list_bytes() : (slots_of(call) + 1) * sizeof(uint32_t);
+    return call->part.cut ? list_at(call) + list_bytes(call) : (slots_of(call) + 1) * sizeof(uint32_t);
 }
 
 static int passes(const PrimCall *call)
 {
-    return prim_part(call).channels > 1 ? 2 : 1;
+    return prim_part(call).channels > 1 || call->part.across ? 2 : 1;
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
@@ -97,19 +104,17 @@ static bool launch(const PrimCall *call, DevProgram *program, const char *kernel
 {
     const PrimImage *labels = &call->in[0];
     const PrimPart part = prim_part(call);
-    bool deep = call->part.cut && part.d > 1;
-    int above = call->part.cut && !deep && part.y > 0, before = deep && part.z > 0;
-    int below = call->part.cut && !deep && part.y + call->h < part.h;
-    int behind = deep && part.z + call->planes < part.d;
-    enum { OWN = 11, MORE = 6 };
+    int above = part.y > 0, below = part.y + call->h < part.h;
+    int before = part.z > 0, behind = part.z + call->d < part.d;
+    enum { OWN = 12, MORE = 6 };
     assert(n_more <= MORE);
     DevArg args[OWN + MORE] = {
         dev_mem(labels->mem),     dev_ulong(prim_first_row(call, labels) * (size_t)labels->pitch),
         dev_int(call->w),         dev_int(call->h),
         dev_int(call->d),         dev_int(call->planes),
-        dev_int(labels->pitch),   dev_int(-above),
-        dev_int(call->h + below), dev_int(-before),
-        dev_int(call->d + behind)};
+        dev_int(labels->pitch),   dev_int(labels->h),
+        dev_int(-above),          dev_int(call->h + below),
+        dev_int(-before),         dev_int(call->d + behind)};
     for (int i = 0; i < n_more; i++) {
         args[OWN + i] = more[i];
     }
@@ -198,13 +203,13 @@ static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list,
 
 static bool share_pairs(const PrimCall *call, DevProgram *program)
 {
-    size_t slots = slots_of(call);
-    uint32_t *words = malloc(list_bytes());
+    size_t slots = slots_of(call), most = listed(call);
+    uint32_t *words = malloc(list_bytes(call));
     DevMem *list = NULL;
     bool ok = words != NULL || host_no_memory(call);
-    ok = ok && dev_slice(call->dev, call->scratch, list_at(call), list_bytes(), &list, call->err);
-    for (size_t from = 0; ok && from < slots; from += LISTED) {
-        size_t to = from + LISTED < slots ? from + LISTED : slots;
+    ok = ok && dev_slice(call->dev, call->scratch, list_at(call), list_bytes(call), &list, call->err);
+    for (size_t from = 0; ok && from < slots; from += most) {
+        size_t to = from + most < slots ? from + most : slots;
         ok = share_slots(call, program, list, words, from, to);
     }
     dev_free(call->dev, list);

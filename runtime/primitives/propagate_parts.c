@@ -5,6 +5,9 @@
  * kept, for their own part finds it as well: it has something to do when a row beside it has risen.
  * Parts are taken in order, then against it, and so on, and those with nothing to do are passed
  * over: a path that crosses no seam twice takes a single round.
+ *
+ * On the host rows lie in the order in which parts cut them off: those of one place in all planes, where
+ * parts go across these, are next to each other.
  */
 #include "propagate_parts.h"
 
@@ -17,14 +20,14 @@
 
 enum { CHUNK = 8 << 20 }; /* bytes that are moved at a time */
 
-/* An image on the host: rows of all channels, without padding. */
+/* An image on the host: rows of all channels, in the order of parts, without padding. */
 typedef struct Kept {
     PartsStore *store; /* NULL: there is no such image */
     size_t size;       /* bytes of a pixel */
 } Kept;
 
 typedef struct Piece {
-    int channel, from, n; /* rows, or planes */
+    int channel, from, n; /* layers */
     bool rising;          /* may have something to do */
 } Piece;
 
@@ -53,35 +56,51 @@ void propagate_parts_forget(void *state)
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-static bool in_space(const PrimCall *call)
+/* What parts are strips of are layers: rows, planes, or a row of each plane. */
+static bool by_planes(const PrimCall *call)
 {
-    return call->part.d > 1;
+    return call->part.d > 1 && !call->part.across;
 }
 
-/* Rows of pixels that are cut off together. */
+/* Rows of pixels in a layer. */
 static size_t lines_of(const PrimCall *call)
 {
-    return in_space(call) ? (size_t)call->part.h : 1;
+    return by_planes(call) ? (size_t)call->part.h : call->part.across ? (size_t)call->part.d : 1;
+}
+
+/* Rows of memory from a layer to the next. */
+static size_t step_of(const PrimCall *call)
+{
+    return by_planes(call) ? (size_t)call->part.h : 1;
 }
 
 static int extent_of(const PrimCall *call)
 {
-    return in_space(call) ? call->part.d : call->part.h;
+    return by_planes(call) ? call->part.d : call->part.h;
 }
 
-static PrimCall with_extent(const PrimCall *call, int n)
+static int first_of(const PrimCall *call)
+{
+    return by_planes(call) ? call->part.z : call->part.y;
+}
+
+static int layers_of(const PrimCall *call)
+{
+    return by_planes(call) ? call->d : call->h;
+}
+
+static PrimCall with_layers(const PrimCall *call, int n)
 {
     PrimCall slab = *call;
-    bool space = in_space(call);
-    slab.h = space ? call->part.h : n;
-    slab.d = slab.planes = space ? n : 1;
+    slab.h = by_planes(call) ? call->part.h : n;
+    slab.d = slab.planes = by_planes(call) ? n : call->part.d;
     slab.out[0].h = slab.h;
     slab.out[0].d = slab.out[0].planes = slab.d;
     slab.out[0].length = (int64_t)slab.planes * slab.h * slab.out[0].pitch;
     return slab;
 }
 
-/* From and behind which row (plane) the part and what is around it are. */
+/* From and behind which layer the part and what is around it are. */
 static void reach(const PrimCall *call, int from, int n, int around, int *first, int *end)
 {
     int extent = extent_of(call);
@@ -89,18 +108,18 @@ static void reach(const PrimCall *call, int from, int n, int around, int *first,
     *end = extent - from - n > around ? from + n + around : extent;
 }
 
-PrimCall propagate_parts_slab(const PrimCall *call, int around, int *lead)
+PrimCall propagate_parts_slab(const PrimCall *call, int around, size_t *lead)
 {
-    int from = in_space(call) ? call->part.z : call->part.y, first, end;
-    reach(call, from, in_space(call) ? call->d : call->h, around, &first, &end);
-    *lead = from - first;
-    return with_extent(call, end - first);
+    int from = first_of(call), first, end;
+    reach(call, from, layers_of(call), around, &first, &end);
+    *lead = (size_t)(from - first) * step_of(call);
+    return with_layers(call, end - first);
 }
 
 PrimCall propagate_parts_longest(const PrimCall *call, int around)
 {
-    int n = (in_space(call) ? call->part.planes : call->part.rows) + 2 * around;
-    return with_extent(call, n < extent_of(call) ? n : extent_of(call));
+    int n = (by_planes(call) ? call->part.planes : call->part.rows) + 2 * around;
+    return with_layers(call, n < extent_of(call) ? n : extent_of(call));
 }
 
 /* ---- scratch --------------------------------------------------------------------------------- */
@@ -129,31 +148,35 @@ size_t propagate_parts_bytes(const PrimCall *call, const PrimImage *image)
 
 typedef enum Way { TO_HOST, TO_DEVICE, COMPARE } Way;
 
-/* Rows of one memory, and where they are on the host. */
-typedef struct Rows {
+/* Layers of one memory, and where they are on the host. */
+typedef struct Layers {
     const Kept *kept;
     DevMem *mem;
-    size_t pitch;         /* pixels */
-    size_t first;         /* in the memory */
-    uint64_t row, n;      /* on the host; how many */
-} Rows;
+    size_t pitch;    /* pixels */
+    size_t first;    /* row in the memory */
+    size_t tall;     /* rows of a plane there */
+    uint64_t row, n; /* on the host; how many rows */
+} Layers;
 
-/* One chunk of rows; comparing, *differ is set where the host has others. */
-static bool move_chunk(const PrimCall *call, const Rows *rows, uint64_t from, size_t n, Way way,
+/* Some of the rows from number `from` on, which are as far from each other in the memory; comparing, *differ is
+ * set where the host has others. */
+static bool move_chunk(const PrimCall *call, const Layers *layers, uint64_t from, size_t n, Way way,
                        bool *differ)
 {
     const Rising *r = *call->state;
-    size_t line = (size_t)call->w * rows->kept->size, pitch = rows->pitch * rows->kept->size;
-    size_t at = (rows->first + (size_t)from) * pitch, bytes = n * line;
-    uint64_t there = (rows->row + from) * line;
-    PartsStore *store = rows->kept->store;
+    size_t size = layers->kept->size, line = (size_t)call->w * size, pitch = layers->pitch * size;
+    size_t planes = call->part.across ? lines_of(call) : 1, apart = call->part.across ? layers->tall : 1;
+    size_t at = layers->first + (size_t)from / planes + (size_t)from % planes * apart, bytes = n * line;
+    uint64_t there = (layers->row + from) * line;
+    PartsStore *store = layers->kept->store;
     if (way != TO_HOST) {
         TRY(parts_store_get(store, there, r->rows[0], bytes, call->err));
     }
     if (way == TO_DEVICE) {
-        return dev_write_rows(call->dev, rows->mem, at, pitch, r->rows[0], line, line, n, call->err);
+        return dev_write_rows(call->dev, layers->mem, at * pitch, apart * pitch, r->rows[0], line, line, n,
+                              call->err);
     }
-    TRY(dev_read_rows(call->dev, rows->mem, at, pitch, r->rows[1], line, line, n, call->err));
+    TRY(dev_read_rows(call->dev, layers->mem, at * pitch, apart * pitch, r->rows[1], line, line, n, call->err));
     if (way == COMPARE) {
         *differ = *differ || memcmp(r->rows[0], r->rows[1], bytes) != 0;
         return true;
@@ -161,18 +184,19 @@ static bool move_chunk(const PrimCall *call, const Rows *rows, uint64_t from, si
     return parts_store_put(store, there, r->rows[1], bytes, call->err);
 }
 
-static bool move(const PrimCall *call, const Rows *rows, Way way, bool *differ)
+static bool move(const PrimCall *call, const Layers *layers, Way way, bool *differ)
 {
     const Rising *r = *call->state;
-    uint64_t most = r->chunk / ((size_t)call->w * rows->kept->size);
-    for (uint64_t from = 0; from < rows->n; from += most) {
-        uint64_t left = rows->n - from;
-        TRY(move_chunk(call, rows, from, (size_t)(left < most ? left : most), way, differ));
+    uint64_t most = r->chunk / ((size_t)call->w * layers->kept->size), lines = lines_of(call);
+    for (uint64_t from = 0, n; from < layers->n; from += n) {
+        uint64_t end = call->part.across ? from - from % lines + lines : layers->n;
+        n = end - from < most ? end - from : most;
+        TRY(move_chunk(call, layers, from, (size_t)n, way, differ));
     }
     return true;
 }
 
-/* The first of a channel's rows (planes) from `from` on, among those of all channels. */
+/* The first row of a channel's layers from `from` on, among those of all channels. */
 static uint64_t host_row(const PrimCall *call, int channel, int from)
 {
     uint64_t extent = (uint64_t)extent_of(call);
@@ -211,27 +235,29 @@ static bool open_rising(const PrimCall *call, const PrimImage *image)
            (image == NULL || open_kept(call, other, &r->image));
 }
 
-bool propagate_parts_keep(const PrimCall *call, DevMem *values, size_t first,
+bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lead,
                           const PrimImage *image)
 {
     const PrimPart *part = &call->part;
     TRY(!part->first || open_rising(call, image));
     Rising *r = *call->state;
-    int from = in_space(call) ? part->z : part->y, n = in_space(call) ? call->d : call->h;
+    int from = first_of(call), n = layers_of(call);
     r->pieces[part->number * part->channels + part->c] = (Piece){part->c, from, n, true};
-    Rows rows = {.kept = &r->values,
-                 .mem = values,
-                 .pitch = (size_t)call->out[0].pitch,
-                 .first = first,
-                 .row = host_row(call, part->c, from),
-                 .n = (uint64_t)n * lines_of(call)};
-    TRY(move(call, &rows, TO_HOST, NULL));
+    Layers layers = {.kept = &r->values,
+                     .mem = slab->out[0].mem,
+                     .pitch = (size_t)call->out[0].pitch,
+                     .first = lead,
+                     .tall = (size_t)slab->h,
+                     .row = host_row(call, part->c, from),
+                     .n = (uint64_t)n * lines_of(call)};
+    TRY(move(call, &layers, TO_HOST, NULL));
     if (image != NULL) {
-        rows.kept = &r->image;
-        rows.mem = image->mem;
-        rows.pitch = (size_t)image->pitch;
-        rows.first = prim_first_row(call, image);
-        TRY(move(call, &rows, TO_HOST, NULL));
+        layers.kept = &r->image;
+        layers.mem = image->mem;
+        layers.pitch = (size_t)image->pitch;
+        layers.first = prim_first_row(call, image);
+        layers.tall = (size_t)image->h;
+        TRY(move(call, &layers, TO_HOST, NULL));
     }
     return true;
 }
@@ -239,27 +265,26 @@ bool propagate_parts_keep(const PrimCall *call, DevMem *values, size_t first,
 bool propagate_parts_give(const PrimCall *call)
 {
     const Rising *r = *call->state;
-    const PrimPart *part = &call->part;
-    int from = in_space(call) ? part->z : part->y;
-    Rows rows = {.kept = &r->values,
-                 .mem = call->out[0].mem,
-                 .pitch = (size_t)call->out[0].pitch,
-                 .row = host_row(call, part->c, from),
-                 .n = (uint64_t)call->h * (uint64_t)call->planes};
-    return move(call, &rows, TO_DEVICE, NULL);
+    Layers layers = {.kept = &r->values,
+                     .mem = call->out[0].mem,
+                     .pitch = (size_t)call->out[0].pitch,
+                     .tall = (size_t)call->h,
+                     .row = host_row(call, call->part.c, first_of(call)),
+                     .n = (uint64_t)call->h * (uint64_t)call->planes};
+    return move(call, &layers, TO_DEVICE, NULL);
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* A piece on the device, with a row (plane) on either side. */
+/* A piece on the device, with a layer on either side. */
 typedef struct Slab {
     PrimCall call;
     PrimImage image;
-    int lead;     /* rows before the piece */
+    int lead;     /* layers before the piece */
     size_t flags; /* word of the scratch */
 } Slab;
 
-/* Slices of scratch for values and image. */
+/* Room in the scratch for values and image. */
 static bool open_slab(const PrimCall *call, const PrimImage *image, size_t at, Slab *slab)
 {
     size_t values = slab_bytes(call, &call->out[0]);
@@ -282,7 +307,7 @@ static void close_slab(const PrimCall *call, const PrimImage *image, const Slab 
     dev_free(call->dev, slab->call.out[0].mem);
 }
 
-/* What a piece's slab is made of: its rows and those beside it. */
+/* What a piece's slab is made of: its layers and those beside it. */
 static bool load_slab(const PrimCall *call, const PrimImage *image, const Piece *piece, Slab *slab)
 {
     const Rising *r = *call->state;
@@ -290,49 +315,50 @@ static bool load_slab(const PrimCall *call, const PrimImage *image, const Piece 
     int first, end;
     reach(call, piece->from, piece->n, 1, &first, &end);
     slab->lead = piece->from - first;
-    slab->call = with_extent(call, end - first);
+    slab->call = with_layers(call, end - first);
     slab->call.out[0].mem = values;
-    Rows rows = {.kept = &r->values,
-                 .mem = values,
-                 .pitch = (size_t)call->out[0].pitch,
-                 .row = host_row(call, piece->channel, first),
-                 .n = (uint64_t)(end - first) * lines_of(call)};
-    TRY(move(call, &rows, TO_DEVICE, NULL));
+    Layers layers = {.kept = &r->values,
+                     .mem = values,
+                     .pitch = (size_t)call->out[0].pitch,
+                     .tall = (size_t)slab->call.h,
+                     .row = host_row(call, piece->channel, first),
+                     .n = (uint64_t)(end - first) * lines_of(call)};
+    TRY(move(call, &layers, TO_DEVICE, NULL));
     if (image == NULL) {
         slab->image = slab->call.out[0];
         return true;
     }
-    rows.kept = &r->image;
-    rows.mem = slab->image.mem;
-    rows.pitch = (size_t)image->pitch;
-    return move(call, &rows, TO_DEVICE, NULL);
+    layers.kept = &r->image;
+    layers.mem = slab->image.mem;
+    layers.pitch = (size_t)image->pitch;
+    return move(call, &layers, TO_DEVICE, NULL);
 }
 
-/* The piece's own rows go to the host; the pieces beside rows that have risen have something to do. */
+/* The piece's own layers go to the host; the pieces beside layers that have risen have something to do. */
 static bool save_piece(const PrimCall *call, const Slab *slab, int number)
 {
     Rising *r = *call->state;
     int channels = call->part.channels;
     const Piece *piece = &r->pieces[number];
-    size_t lines = lines_of(call);
-    Rows rows = {.kept = &r->values,
-                 .mem = slab->call.out[0].mem,
-                 .pitch = (size_t)call->out[0].pitch,
-                 .n = lines};
+    Layers layers = {.kept = &r->values,
+                     .mem = slab->call.out[0].mem,
+                     .pitch = (size_t)call->out[0].pitch,
+                     .tall = (size_t)slab->call.h,
+                     .n = lines_of(call)};
     for (int side = 0; side < 2; side++) {
         int edge = side == 0 ? 0 : piece->n - 1, next = number + (side == 0 ? -channels : channels);
         bool risen = false;
-        rows.first = (size_t)(slab->lead + edge) * lines;
-        rows.row = host_row(call, piece->channel, piece->from + edge);
-        TRY(move(call, &rows, COMPARE, &risen));
+        layers.first = (size_t)(slab->lead + edge) * step_of(call);
+        layers.row = host_row(call, piece->channel, piece->from + edge);
+        TRY(move(call, &layers, COMPARE, &risen));
         if (risen && next >= 0 && next < r->n_pieces) {
             r->pieces[next].rising = true;
         }
     }
-    rows.first = (size_t)slab->lead * lines;
-    rows.row = host_row(call, piece->channel, piece->from);
-    rows.n = (uint64_t)piece->n * lines;
-    return move(call, &rows, TO_HOST, NULL);
+    layers.first = (size_t)slab->lead * step_of(call);
+    layers.row = host_row(call, piece->channel, piece->from);
+    layers.n = (uint64_t)piece->n * lines_of(call);
+    return move(call, &layers, TO_HOST, NULL);
 }
 
 static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const PrimImage *image,

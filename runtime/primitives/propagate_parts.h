@@ -3,8 +3,8 @@
  *
  * The first pass keeps every part's values on the host, and the image that the ceilings come from.
  * When all are there, parts are taken back to the device one by one, each with a row (in volumes a
- * plane) of its neighbours on either side, until none has anything left to rise to.  The second pass
- * gives the values back.
+ * plane, or a row of all planes) of its neighbours on either side, until none has anything left to rise
+ * to.  The second pass gives the values back.
  */
 #ifndef RUNTIME_PROPAGATE_PARTS_H
 #define RUNTIME_PROPAGATE_PARTS_H
@@ -20,13 +20,13 @@ enum {
 size_t propagate_parts_bytes(const PrimCall *call, const PrimImage *image);
 
 /* The call about the part and as many as `around` rows (planes) of its neighbours on either side;
- * *lead: how many are before it. */
-PrimCall propagate_parts_slab(const PrimCall *call, int around, int *lead);
+ * *lead: the row of the memory in which the part begins. */
+PrimCall propagate_parts_slab(const PrimCall *call, int around, size_t *lead);
 /* The shape of the largest of them. */
 PrimCall propagate_parts_longest(const PrimCall *call, int around);
 
-/* Takes the part's values, which begin at row `first` of the memory, and its rows of the image. */
-bool propagate_parts_keep(const PrimCall *call, DevMem *values, size_t first,
+/* Takes the part's values, which begin at row `lead` of the slab's output, and its rows of the image. */
+bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lead,
                           const PrimImage *image);
 
 /* What rises, as for propagate_program. */

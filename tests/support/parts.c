@@ -173,7 +173,7 @@ static bool store_input(Run *r, PrimCall *call, int k, int halo)
                             : (size_t)call->h * (size_t)call->planes;
     size_t first = ((size_t)part->c * (size_t)s.d + (size_t)part->z) * (size_t)s.h +
                    (size_t)part->y - (size_t)before * lines;
-    call->in[k].before = before;
+    call->in[k].before = (int64_t)before * (int64_t)lines;
     TRY(dev_fill(job->dev, r->in[k], 0, dev_bytes(r->in[k]) / 4 * 4, 0x3f3f3f3f, r->err));
     return upload_rows(r, r->in[k], job->elem[k],
                        (const char *)job->pixels[k] + first * (size_t)s.w * size, rows);

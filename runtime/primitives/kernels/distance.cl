@@ -19,6 +19,11 @@
  * place in the image (DISTANCE_NO_SITE: none) and, of labels, behind all places a word for each
  * column that holds the label.  Codes hold places in the image, too.
  *
+ * Where parts are rows of all planes (DISTANCE_ACROSS) y is the first axis and z the second one.  Squares of
+ * both are summed before that of x either way, so distances are the same; that labels are, too, the search along z
+ * sees to: of equals it takes the first one along y, as if y had been searched last, then the nearest along z.
+ * No order of the answers along a line follows from that, so there are no coarse rounds.
+ *
  * Squares are summed in the order z, y, x; in uint when pixels are 1 wide and numbers small
  * (DISTANCE_WHOLE), else in double.
  */
@@ -51,6 +56,8 @@ LANES_INLINE double distance_square(int steps, double spacing)
 #define DISTANCE_SHAPE_ARGS                                                                        \
     own_w, own_h, own_d, own_pitch, DISTANCE_START(own_start), own_y_bits, own_sx, own_sy, own_sz
 
+#define DISTANCE_Z_FIRST (DISTANCE_3D && !DISTANCE_ACROSS)
+
 #if DISTANCE_PART
 #define DISTANCE_START(start) (start)
 #else
@@ -73,7 +80,7 @@ typedef struct DistanceBlock {
 LANES_INLINE DistanceBlock distance_block(uint row, int w, int h, int d)
 {
     DistanceBlock b;
-#if DISTANCE_3D
+#if DISTANCE_Z_FIRST
     b.length = d;
     b.blocks = (d + 31) / 32;
     const LanesSplit line = lanes_split(row, (uint)h);
@@ -105,7 +112,7 @@ LANES_KERNEL void distance_sites(READ_PARAMS, DISTANCE_SHAPE, uint own_rows,
     uint own_word = 0, own_most = 0;
     const int own_n = own_inside ? min(32, own_b.length - own_b.block * 32) : 0;
     for (int own_i = 0; own_i < own_n; own_i++) {
-#if DISTANCE_3D
+#if DISTANCE_Z_FIRST
         const uint own_v = (uint)read_0(READ_ARGS, own_at.x, own_b.y, own_b.plane + own_i);
 #else
         const uint own_v = (uint)read_0(READ_ARGS, own_at.x, own_b.y + own_i, own_b.plane);
@@ -158,10 +165,12 @@ LANES_INLINE int distance_behind(global const uint *word, DistanceBlock b, int r
 
 #if DISTANCE_PART
 
-/* The column of pixel (x, y): all that lies behind each other along the first axis. */
-LANES_INLINE size_t distance_carry_column(int x, int y, int w)
+/* The column of a pixel, all that lies behind each other along the first axis: its x, and its place along the
+ * other axis that is not the first one. */
+LANES_INLINE size_t distance_carry_column(int x, int y, int z, int w)
 {
-    return (DISTANCE_3D ? (size_t)y * (size_t)w : 0) + (size_t)x;
+    const int line = DISTANCE_Z_FIRST ? y : DISTANCE_3D ? z : 0;
+    return (size_t)line * (size_t)w + (size_t)x;
 }
 
 /* A site beyond the part, as seen from its first pixel; where there is none, so is no_site. */
@@ -177,16 +186,20 @@ LANES_KERNEL void distance_carry(READ_PARAMS, DISTANCE_SHAPE, int own_last, uint
                                  ulong own_words_at, ulong own_carry_at, global uint *own_scratch)
 {
     const LanesSpot own_at = lanes_spot(own_w, own_lanes);
-    const int own_rows = DISTANCE_3D ? own_h : 1;
-    if (own_at.x < own_w && own_at.row < (uint)own_rows) {
-        const int own_y = (int)own_at.row, own_length = DISTANCE_3D ? own_d : own_h;
-        const size_t own_column = distance_carry_column(own_at.x, own_y, own_w);
+    const int own_line = (int)own_at.row, own_length = DISTANCE_Z_FIRST ? own_d : own_h;
+    if (own_at.x < own_w && own_at.row < own_columns / (uint)own_w) {
+        const size_t own_column = distance_carry_column(own_at.x, own_line, own_line, own_w);
         const int own_blocks = (own_length + 31) / 32;
+        /* From block to block, and before the column's first one. */
+        const size_t own_next = DISTANCE_Z_FIRST ? own_columns : (size_t)own_w;
+        const size_t own_word =
+            DISTANCE_Z_FIRST ? own_column
+                             : (size_t)own_line * (size_t)own_blocks * own_next + (size_t)own_at.x;
         int own_place = -1;
         for (int own_k = 0; own_k < own_blocks && own_place < 0; own_k++) {
             const int own_block = own_last ? own_blocks - 1 - own_k : own_k;
             const uint own_sites =
-                own_scratch[own_words_at + (size_t)own_block * own_columns + own_column];
+                own_scratch[own_words_at + (size_t)own_block * own_next + own_word];
             const uint own_one = own_last ? own_sites : own_sites & -own_sites;
             own_place = own_sites != 0 ? own_block * 32 + 31 - (int)clz(own_one) : -1;
         }
@@ -197,8 +210,8 @@ LANES_KERNEL void distance_carry(READ_PARAMS, DISTANCE_SHAPE, int own_last, uint
 #if DISTANCE_LABELS
         if (own_place >= 0) {
             own_to[own_columns] =
-                DISTANCE_3D ? (uint)read_0(READ_ARGS, own_at.x, own_y, own_place)
-                            : (uint)read_0(READ_ARGS, own_at.x, own_place, 0);
+                DISTANCE_Z_FIRST ? (uint)read_0(READ_ARGS, own_at.x, own_line, own_place)
+                                 : (uint)read_0(READ_ARGS, own_at.x, own_place, own_line);
         }
 #endif
     }
@@ -223,7 +236,7 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
         before = before < 0 ? none : before;
         behind = behind < 0 ? none : behind;
 #if DISTANCE_PART
-        const size_t column = distance_carry_column(at.x, b.y, own_w);
+        const size_t column = distance_carry_column(at.x, b.y, b.plane, own_w);
         before = before != none ? before
                                 : distance_carried((global const int *)scratch + before_at, column,
                                                    start, none);
@@ -231,7 +244,7 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
                                 : distance_carried((global const int *)scratch + behind_at, column,
                                                    start, none);
 #endif
-        const size_t step = DISTANCE_3D ? (size_t)own_h * (size_t)own_pitch : (size_t)own_pitch;
+        const size_t step = DISTANCE_Z_FIRST ? (size_t)own_h * (size_t)own_pitch : (size_t)own_pitch;
         size_t pixel = ((size_t)b.plane * (size_t)own_h + (size_t)b.y) * (size_t)own_pitch +
                        (size_t)at.x;
         for (int i = 0; i < n; i++, pixel += step) {
@@ -249,7 +262,8 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
 
 /* ---- the other axes -------------------------------------------------------------------------- */
 
-/* A line of pixels along y (along_y) or x, and where on the other axes it lies. */
+/* A line of pixels along the second axis of three (`second`: y, or z across planes) or x, and where on the other
+ * axes it lies. */
 typedef struct DistanceLine {
     global const uint *codes;
     size_t stride;
@@ -262,12 +276,13 @@ typedef struct DistanceFound {
     uint code;
 } DistanceFound;
 
-/* The square of the way from a line to what its pixel i has found; along y, to the same row. */
-LANES_INLINE DistanceSquare distance_aside(const bool along_y, DistanceShape s,
+/* The square of the way from a line to what its pixel i has found; along the second axis, on the first one. */
+LANES_INLINE DistanceSquare distance_aside(const bool second, DistanceShape s,
                                               const DistanceLine *line, uint code)
 {
-    if (along_y) {
-        return distance_square((int)code - line->z, s.sz);
+    if (second) {
+        return DISTANCE_ACROSS ? distance_square((int)code - line->y, s.sy)
+                               : distance_square((int)code - line->z, s.sz);
     }
 #if DISTANCE_3D
     const int z = (int)(code >> s.y_bits), y = (int)(code & (((uint)1 << s.y_bits) - 1));
@@ -277,13 +292,15 @@ LANES_INLINE DistanceSquare distance_aside(const bool along_y, DistanceShape s,
 #endif
 }
 
-LANES_INLINE void distance_look(const bool along_y, DistanceShape s, const DistanceLine *line,
+/* `first`: of equals it takes this one; along z the first one along y. */
+LANES_INLINE void distance_look(const bool second, DistanceShape s, const DistanceLine *line,
                                    int at, DistanceSquare own, bool first, DistanceFound *best)
 {
     const uint code = line->codes[(size_t)at * line->stride];
     if (code != DISTANCE_NO_SITE) {
-        const DistanceSquare square = own + distance_aside(along_y, s, line, code);
-        if (square < best->square || (first && square == best->square)) {
+        const DistanceSquare square = own + distance_aside(second, s, line, code);
+        const bool takes = second && DISTANCE_ACROSS ? code < best->code : first;
+        if (square < best->square || (takes && square == best->square)) {
             best->square = square;
             best->at = at;
             best->code = code;
@@ -292,11 +309,11 @@ LANES_INLINE void distance_look(const bool along_y, DistanceShape s, const Dista
 }
 
 /* The best pixel between lo and hi for pixel i, no farther than `reach` steps away. */
-LANES_INLINE DistanceFound distance_find(const bool along_y, DistanceShape s,
+LANES_INLINE DistanceFound distance_find(const bool second, DistanceShape s,
                                             const DistanceLine *line, int i, int lo, int hi,
                                             int reach)
 {
-    const double spacing = along_y ? s.sy : s.sx;
+    const double spacing = !second ? s.sx : DISTANCE_ACROSS ? s.sz : s.sy;
     DistanceFound best;
     best.square = DISTANCE_FAR;
     best.at = -1;
@@ -308,10 +325,10 @@ LANES_INLINE DistanceFound distance_find(const bool along_y, DistanceShape s,
             break;
         }
         if (i - k >= lo && i - k <= hi) {
-            distance_look(along_y, s, line, i - k, own, true, &best);
+            distance_look(second, s, line, i - k, own, true, &best);
         }
         if (k > 0 && i + k >= lo && i + k <= hi) {
-            distance_look(along_y, s, line, i + k, own, false, &best);
+            distance_look(second, s, line, i + k, own, false, &best);
         }
     }
     return best;
@@ -324,7 +341,7 @@ typedef struct DistanceBounds {
     int step; /* 0: there are none */
 } DistanceBounds;
 
-LANES_INLINE DistanceFound distance_search(const bool along_y, DistanceShape s,
+LANES_INLINE DistanceFound distance_search(const bool second, DistanceShape s,
                                               const DistanceLine *line, DistanceBounds bounds,
                                               int i, int reach)
 {
@@ -339,7 +356,7 @@ LANES_INLINE DistanceFound distance_search(const bool along_y, DistanceShape s,
             hi = bounds.answers[(size_t)(before + 1) * bounds.stride];
         }
     }
-    return distance_find(along_y, s, line, i, lo, hi, reach);
+    return distance_find(second, s, line, i, lo, hi, reach);
 }
 
 LANES_INLINE DistanceShape distance_shape(int w, int h, int d, int pitch, int start, int y_bits,
@@ -365,9 +382,9 @@ LANES_INLINE DistanceLine distance_row(DistanceShape s, uint row, global const u
     line.codes = codes + (size_t)row * (size_t)s.pitch;
     line.stride = 1;
     line.length = s.w;
-    line.y = (int)split.rest + (DISTANCE_3D ? 0 : s.start);
+    line.y = (int)split.rest + (DISTANCE_Z_FIRST ? 0 : s.start);
     line.plane = (int)split.over;
-    line.z = (int)lanes_split(split.over, (uint)s.d).rest + (DISTANCE_3D ? s.start : 0);
+    line.z = (int)lanes_split(split.over, (uint)s.d).rest + (DISTANCE_Z_FIRST ? s.start : 0);
     return line;
 }
 
@@ -455,15 +472,15 @@ LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own
             const int own_y = (int)(DISTANCE_3D ? own_found.code & own_mask : own_found.code);
             const int own_z = DISTANCE_3D ? (int)(own_found.code >> own_y_bits) : 0;
 #if DISTANCE_PART
-            const int own_place = (DISTANCE_3D ? own_z : own_y) - own_start;
-            if (own_place < 0 || own_place >= (DISTANCE_3D ? own_d : own_h)) {
+            const int own_place = (DISTANCE_Z_FIRST ? own_z : own_y) - own_start;
+            if (own_place < 0 || own_place >= (DISTANCE_Z_FIRST ? own_d : own_h)) {
                 own_label = (uint)own_answers[(own_place < 0 ? own_before_at : own_behind_at) +
                                               own_columns +
-                                              distance_carry_column(own_found.at, own_y, own_w)];
+                                              distance_carry_column(own_found.at, own_y, own_z, own_w)];
             } else {
-                own_label = DISTANCE_3D
+                own_label = DISTANCE_Z_FIRST
                                 ? (uint)read_0(READ_ARGS, own_found.at, own_y, own_place)
-                                : (uint)read_0(READ_ARGS, own_found.at, own_place, 0);
+                                : (uint)read_0(READ_ARGS, own_found.at, own_place, own_z);
             }
 #else
             const int own_plane = own_line.plane - own_line.z + own_z;
@@ -477,7 +494,7 @@ LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own
     }
 }
 
-#if DISTANCE_3D
+#if DISTANCE_Z_FIRST
 
 /* One coarse round along y: distance_count(h, step) rows of w answers for each plane. */
 LANES_KERNEL void distance_coarse_y(DISTANCE_SHAPE, global const uint *codes, int step,
@@ -513,6 +530,29 @@ LANES_KERNEL void distance_y(DISTANCE_SHAPE, global const uint *codes, int reach
             distance_search(true, s, &line, bounds, (int)split.rest, reach);
         to[(size_t)at.row * (size_t)own_pitch + (size_t)at.x] =
             found.at < 0 ? DISTANCE_NO_SITE : found.code << own_y_bits | (uint)found.at;
+    }
+}
+
+#elif DISTANCE_ACROSS
+
+/* Codes of y become codes of z and y. */
+LANES_KERNEL void distance_z(DISTANCE_SHAPE, global const uint *codes, int reach, global uint *to)
+{
+    const DistanceShape s = distance_shape(DISTANCE_SHAPE_ARGS);
+    const LanesSpot at = lanes_spot(own_w, own_lanes);
+    if (at.x < own_w && at.row < (uint)own_planes * (uint)own_h) {
+        const LanesSplit split = lanes_split(at.row, (uint)own_h);
+        const size_t stride = (size_t)own_h * (size_t)own_pitch;
+        const size_t pixel = (size_t)split.rest * (size_t)own_pitch + (size_t)at.x;
+        DistanceLine line;
+        line.codes = codes + pixel;
+        line.stride = stride;
+        line.length = own_d;
+        line.y = (int)split.rest + s.start;
+        line.plane = line.z = (int)split.over;
+        const DistanceFound found = distance_find(true, s, &line, line.z, 0, own_d - 1, reach);
+        to[(size_t)split.over * stride + pixel] =
+            found.at < 0 ? DISTANCE_NO_SITE : (uint)found.at << own_y_bits | found.code;
     }
 }
 

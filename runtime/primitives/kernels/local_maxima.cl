@@ -18,7 +18,7 @@ LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, ucha
 }
 
 #define LOCAL_MAXIMA_SHAPE                                                                         \
-    int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch, ulong image_first
+    int lanes, int w, int h, int d, uint rows, int pitch, int image_h, int image_pitch, ulong image_first
 
 /* Neighbour k of 27; only those within the connectivity count. */
 #define LOCAL_MAXIMA_X(k) ((k) % 3 - 1)
@@ -33,7 +33,7 @@ LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, ucha
 
 typedef struct LocalMaximaSpot {
     int y, z;
-    uint channel;
+    uint plane, channel; /* plane: over all channels */
     uint inside; /* bit k: neighbour k lies in the volume */
 } LocalMaximaSpot;
 
@@ -43,6 +43,7 @@ LANES_INLINE LocalMaximaSpot local_maxima_spot(LanesSpot at, int w, int h, int d
     const LanesSplit row = lanes_split(at.row, (uint)h), plane = lanes_split(row.over, (uint)d);
     s.y = (int)row.rest;
     s.z = (int)plane.rest;
+    s.plane = row.over;
     s.channel = plane.over;
     s.inside = 0x2492492 | (at.x > 0 ? 0x1249249 : 0) | (at.x + 1 < w ? 0x4924924 : 0);
     s.inside &= 0x0e07038 | (s.y > 0 ? 0x01c0e07 : 0) | (s.y + 1 < h ? 0x70381c0 : 0);
@@ -56,21 +57,28 @@ LANES_INLINE long local_maxima_step(const int k, int h, int pitch)
     return LOCAL_MAXIMA_X(k) + (LOCAL_MAXIMA_Y(k) + (long)LOCAL_MAXIMA_Z(k) * h) * pitch;
 }
 
+/* Where a pixel is in the image, which has image_h rows of each plane. */
+LANES_INLINE size_t local_maxima_pixel(LanesSpot at, LocalMaximaSpot s, int image_h, int image_pitch, ulong image_first)
+{
+    return image_first + ((size_t)s.plane * (size_t)image_h + (size_t)s.y) * (size_t)image_pitch + (size_t)at.x;
+}
+
 /* Marks candidates. */
 LANES_KERNEL void local_maxima_mark(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
                                     global uchar *marks)
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
-        const uint inside = local_maxima_spot(at, w, h, d).inside;
+        const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
+        const uint inside = spot.inside;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
-            image + image_first + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
+            image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
         const float own = (float)*pixel;
         bool highest = !isnan(own);
 #pragma unroll
         for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END; k++) {
             if (LOCAL_MAXIMA_COUNTS(k) && (inside >> k & 1) != 0) {
-                highest = highest && !((float)pixel[local_maxima_step(k, h, image_pitch)] > own);
+                highest = highest && !((float)pixel[local_maxima_step(k, image_h, image_pitch)] > own);
             }
         }
         marks[(size_t)at.row * (size_t)pitch + (size_t)at.x] = highest;
@@ -93,7 +101,7 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
         const size_t first = (size_t)at.row * (size_t)pitch;
         global const uchar *const mark = marks + first + (size_t)at.x;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
-            image + image_first + (size_t)at.row * (size_t)image_pitch + (size_t)at.x;
+            image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
         uint beside = 0;
         bool spoiled = false;
 #pragma unroll
@@ -102,7 +110,7 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
                 if (mark[local_maxima_step(k, h, pitch)] != 0) {
                     beside |= (uint)1 << k;
                 } else {
-                    spoiled = spoiled || (float)pixel[local_maxima_step(k, h, image_pitch)] ==
+                    spoiled = spoiled || (float)pixel[local_maxima_step(k, image_h, image_pitch)] ==
                                              (float)*pixel;
                 }
             }

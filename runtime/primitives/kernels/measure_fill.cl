@@ -120,25 +120,120 @@ MEASURE_INLINE uint measure_count(MeasureFlood f, global const uint *a)
         own_mask ^= own_label == own_first + own_object ? 1u << own_x % 32 : 0;                    \
     }
 
-/* The words of the rows that objects have in the part, at place[object]; for the host to fill. */
+/* An object's box, or what of it lies in a part and the rows (planes) around it, as a flood. */
+MEASURE_INLINE MeasureFlood measure_flood_of(MeasureBox box, global const uint *open)
+{
+    const int wide = box.x1 - box.x0 + 1, tall = box.y1 - box.y0 + 1, deep = box.z1 - box.z0 + 1;
+    MeasureFlood f = {wide, tall, deep, (wide + 31) / 32, tall * deep, open};
+    return f;
+}
+
+MEASURE_INLINE MeasureBox measure_clip(MeasureBox box, int y0, int y1, int z0, int z1)
+{
+    box.y0 = max(box.y0, y0);
+    box.y1 = min(box.y1, y1);
+    box.z0 = max(box.z0, z0);
+    box.z1 = min(box.z1, z1);
+    return box;
+}
+
+/* Floods from what is reached in `a` until nothing changes; then `a` and `b` are the same. */
+#define MEASURE_FLOOD(own_flood, own_a, own_b, own_lane)                                           \
+    bool own_again = true;                                                                         \
+    while (own_again) {                                                                            \
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);                                       \
+        if (own_lane == 0) {                                                                       \
+            own_changed = 0;                                                                       \
+        }                                                                                          \
+        measure_sweep(own_flood, own_a);                                                           \
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);                                       \
+        if (measure_step(own_flood, own_a, own_b)) {                                               \
+            atomic_or(&own_changed, 1);                                                            \
+        }                                                                                          \
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);                                       \
+        own_again = own_changed != 0;                                                              \
+        global uint *own_swap = own_a;                                                             \
+        own_a = own_b;                                                                             \
+        own_b = own_swap;                                                                          \
+    }
+
+/* Of objects that the part cuts, what lies in it, at place[object]: open pixels, and `capacity` words behind
+ * them those at the edge of an object's whole box, which are reached. */
 kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
 measure_open(READ_PARAMS, const int own_h, const int own_d, const int own_top, const int own_front,
-             const uint own_first, const uint own_n, const uint own_from,
+             const uint own_first, const uint own_n, const uint own_from, const ulong own_capacity,
              global const uint *own_lows, global const ulong *own_place, global uint *own_bits)
 {
     const uint own_object = own_from + get_group_id(0);
     const ulong own_at = own_place[own_object];
     const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
-    const int own_wide = own_box.x1 - own_box.x0 + 1, own_words = (own_wide + 31) / 32;
-    const int own_y0 = max(own_box.y0 - own_top, 0), own_z0 = max(own_box.z0 - own_front, 0);
-    const int own_tall = min(own_box.y1 - own_top, own_h - 1) - own_y0 + 1;
-    const int own_deep = min(own_box.z1 - own_front, own_d - 1) - own_z0 + 1;
-    const int own_all = own_at < MEASURE_NOWHERE ? own_words * own_tall * own_deep : 0;
+    const MeasureBox own_part = measure_clip(own_box, own_top, own_top + own_h - 1, own_front,
+                                             own_front + own_d - 1);
+    const MeasureFlood own_flood = measure_flood_of(own_box, own_bits),
+                       own_here = measure_flood_of(own_part, own_bits);
+    const int own_all = own_at < MEASURE_NOWHERE ? own_here.words * own_here.rows : 0;
     for (int own_i = (int)get_local_id(0); own_i < own_all; own_i += MEASURE_FILL_GROUP) {
-        const int own_row = own_i / own_words;
-        const int own_y = own_y0 + own_row % own_tall, own_z = own_z0 + own_row / own_tall;
-        MEASURE_OPEN_WORD(own_mask, own_y, own_z, own_i % own_words, own_wide)
+        const int own_row = own_i / own_here.words, own_k = own_i % own_here.words;
+        const int own_y = own_part.y0 + own_row % own_here.tall,
+                  own_z = own_part.z0 + own_row / own_here.tall;
+        const int own_whole = (own_z - own_box.z0) * own_flood.tall + own_y - own_box.y0;
+        MEASURE_OPEN_WORD(own_mask, own_y - own_top, own_z - own_front, own_k, own_flood.wide)
         own_bits[own_at + own_i] = own_mask;
+        own_bits[own_capacity + own_at + own_i] =
+            own_mask & measure_edge(own_flood, own_whole, own_k);
+    }
+}
+
+/* What is reached from the pixels of the part, and of the row (plane) on either side of it, that are. */
+kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
+measure_flood(const uint own_n, const uint own_from, const int own_y0, const int own_y1,
+              const int own_z0, const int own_z1, const ulong own_capacity,
+              global const uint *own_lows, global const ulong *own_place, global uint *own_bits)
+{
+    local uint own_changed;
+    const uint own_object = own_from + get_group_id(0), own_lane = get_local_id(0);
+    const bool own_present = own_place[own_object] < MEASURE_NOWHERE;
+    global uint *own_open = own_bits + (own_present ? own_place[own_object] : 0);
+    global uint *own_a = own_open + own_capacity, *own_b = own_a + own_capacity;
+    const MeasureBox own_box = measure_clip(measure_box_of(own_lows, own_n, own_object), own_y0,
+                                            own_y1, own_z0, own_z1);
+    MeasureFlood own_flood = {0, 0, 0, 0, 0, own_open};
+    if (own_present) {
+        own_flood = measure_flood_of(own_box, own_open);
+    }
+    MEASURE_FLOOD(own_flood, own_a, own_b, own_lane)
+}
+
+/* Adds the pixels of the part that are not reached, of objects whose last row (plane) is among `first` ..
+ * `last`. */
+kernel __attribute__((reqd_work_group_size(MEASURE_FILL_GROUP, 1, 1))) void
+measure_unreached(const uint own_n, const uint own_from, const int own_y0, const int own_y1,
+                  const int own_z0, const int own_z1, const int own_along_z, const int own_begin,
+                  const int own_end, const uint own_out, global ulong *own_sums,
+                  global const uint *own_lows, global const ulong *own_place,
+                  global const uint *own_reached)
+{
+    local uint own_pixels;
+    const uint own_object = own_from + get_group_id(0), own_lane = get_local_id(0);
+    const MeasureBox own_box = measure_box_of(own_lows, own_n, own_object);
+    const int own_last = own_along_z ? own_box.z1 : own_box.y1;
+    const bool own_present = own_place[own_object] < MEASURE_NOWHERE && own_last >= own_begin &&
+                             own_last <= own_end;
+    MeasureFlood own_flood = {0, 0, 0, 0, 0, own_reached};
+    if (own_present) {
+        own_flood =
+            measure_flood_of(measure_clip(own_box, own_y0, own_y1, own_z0, own_z1), own_reached);
+    }
+    if (own_lane == 0) {
+        own_pixels = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(&own_pixels,
+               measure_count(own_flood, own_reached + (own_present ? own_place[own_object] : 0)));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (own_lane == 0 && own_present) {
+        own_sums[own_out * (size_t)own_n + own_object] +=
+            (ulong)own_flood.wide * (ulong)own_flood.rows - own_pixels;
     }
 }
 
@@ -156,11 +251,7 @@ measure_fill(READ_PARAMS, const int own_top, const int own_front, const uint own
     global uint *own_a = own_open + own_capacity, *own_b = own_a + own_capacity;
     MeasureFlood own_flood = {0, 0, 0, 0, 0, own_open};
     if (own_present) {
-        own_flood.wide = own_box.x1 - own_box.x0 + 1;
-        own_flood.tall = own_box.y1 - own_box.y0 + 1;
-        own_flood.deep = own_box.z1 - own_box.z0 + 1;
-        own_flood.words = (own_flood.wide + 31) / 32;
-        own_flood.rows = own_flood.tall * own_flood.deep;
+        own_flood = measure_flood_of(own_box, own_open);
     }
     for (int own_i = (int)own_lane; own_i < own_flood.words * own_flood.rows;
          own_i += MEASURE_FILL_GROUP) {
@@ -171,23 +262,10 @@ measure_fill(READ_PARAMS, const int own_top, const int own_front, const uint own
         own_open[own_i] = own_mask;
         own_a[own_i] = own_mask & measure_edge(own_flood, own_row, own_k);
     }
-    bool own_again = true;
-    while (own_again) {
-        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        if (own_lane == 0) {
-            own_changed = own_reached = 0;
-        }
-        measure_sweep(own_flood, own_a);
-        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        if (measure_step(own_flood, own_a, own_b)) {
-            atomic_or(&own_changed, 1);
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-        own_again = own_changed != 0;
-        global uint *own_swap = own_a;
-        own_a = own_b;
-        own_b = own_swap;
+    if (own_lane == 0) {
+        own_reached = 0;
     }
+    MEASURE_FLOOD(own_flood, own_a, own_b, own_lane)
     atomic_add(&own_reached, measure_count(own_flood, own_a));
     barrier(CLK_LOCAL_MEM_FENCE);
     if (own_lane == 0 && own_present) {

@@ -148,19 +148,20 @@ measure_weigh(READ_PARAMS, const uint own_first, const uint own_n, const uint ow
     }
 }
 
-/* What is known of the middle values of an object that the part cuts; the host makes it, and adds up
- * what the parts count. */
+/* What parts have counted of an object's values so far, in a round; as in kernels/measure_cuts.cl. */
 typedef struct MeasureDigits {
-    uint prefix, next, largest, unused;
-    uint histogram[256];
+    uint above, largest; /* above: the complement of the smallest key above those with the prefix */
+    ulong histogram[256];
 } MeasureDigits;
 
-/* Counts the digits at `shift` of an object's keys that begin with its prefix; and finds its smallest
- * key above all of these, and its largest.  digits[record[object]] is the object's. */
+/* Counts the digits at `shift` of the keys of objects that the part cuts which begin as their middle one does;
+ * and finds an object's smallest key above all of these, and its largest.  digits[record[object]] is the
+ * object's. The sums in own_lane: see there. */
 MEASURE_GROUP_KERNEL void measure_digits(READ_PARAMS, const int own_w, const int own_h,
                                          const int own_rows, const int own_shift,
                                          const uint own_first, const uint own_n,
-                                         global const ulong *own_record,
+                                         const uint own_lane, global const ulong *own_record,
+                                         global const ulong *own_sums,
                                          global MeasureDigits *own_digits)
 {
     const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2);
@@ -175,10 +176,11 @@ MEASURE_GROUP_KERNEL void measure_digits(READ_PARAMS, const int own_w, const int
             const uint own_key = measure_order_key(
                 (float)MEASURE_READ_VALUE(READ_ARGS, own_x, own_y, own_plane));
             const ulong own_top = (ulong)own_key >> (own_shift + 8);
-            if (own_top == own_to->prefix) {
-                atomic_inc(&own_to->histogram[own_key >> own_shift & 255]);
-            } else if (own_top > own_to->prefix) {
-                atomic_min(&own_to->next, own_key);
+            const ulong own_prefix = own_shift < 24 ? own_sums[own_lane * (size_t)own_n + own_object - 1] >> 40 : 0;
+            if (own_top == own_prefix) {
+                atom_inc(&own_to->histogram[own_key >> own_shift & 255]);
+            } else if (own_top > own_prefix) {
+                atomic_max(&own_to->above, ~own_key);
             }
             atomic_max(&own_to->largest, own_key);
         }

@@ -11,16 +11,17 @@
  * says so, and the host begins with more rounds.  The host defines TOUCHES_PIXEL and TOUCHES_SIDES (4;
  * 6 in volumes).
  *
- * Of a part, rows and planes from *_low to *_high are there, those of the parts beside included; the part's
- * own pixels have their meetings.  touches_list hands the pairs to the host, who knows those of other
- * parts, and touches_clear takes back the bits of those that are met earlier there.
+ * Of a part, rows and planes from *_low to *_high are there, those of the parts beside included, and from plane
+ * to plane it is `tall` rows; the part's own pixels have their meetings.  touches_list hands the pairs to the
+ * host, who knows those of other parts, and touches_clear takes back the bits of those that are met earlier
+ * there.
  */
 #define TOUCHES_EMPTY 0xFFFFFFFFu
 #define TOUCHES_PROBES 64
 #define TOUCHES_IMAGE                                                                              \
     global const TOUCHES_PIXEL *labels, ulong origin, int w, int h, int d, int planes, int pitch,   \
-        int y_low, int y_high, int z_low, int z_high
-#define TOUCHES_OF labels, origin, w, h, d, planes, pitch, y_low, y_high, z_low, z_high
+        int tall, int y_low, int y_high, int z_low, int z_high
+#define TOUCHES_OF labels, origin, w, h, d, planes, pitch, tall, y_low, y_high, z_low, z_high
 
 typedef struct TouchesSpot {
     int x, y, plane;
@@ -38,7 +39,7 @@ static inline TouchesSpot touches_spot(uint pixel, int w, int h)
 
 static inline uint touches_at(TOUCHES_IMAGE, int x, int y, int plane)
 {
-    return (uint)labels[(long)origin + ((long)plane * h + y) * pitch + x];
+    return (uint)labels[(long)origin + ((long)plane * tall + y) * pitch + x];
 }
 
 /* The label beyond a side: left, right, above, below, in the plane before, behind; 0 outside. */

@@ -6,8 +6,9 @@
  * leading bits all have in common; the bits behind are decided two at a time, each time by counting
  * over the window how many keys are below the three numbers that the next two bits could begin.
  *
- * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), WINDOW_REAL, WINDOW_LEAST (the smallest value
- * of a signed type, negated) and WINDOW_BORDER (as IrBorder).
+ * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), of what the keys are: WINDOW_REAL, or a
+ * WINDOW_WHOLE with WINDOW_LEAST (the smallest value of a signed type, negated); and WINDOW_BORDER (as
+ * IrBorder).
  */
 #if WINDOW_BORDER == 1
 #define WINDOW_MAP px_reflect
@@ -28,7 +29,7 @@ LANES_INLINE uint window_key(WINDOW_PIXEL pixel)
     const uint bits = as_uint(v);
     return isnan(v) ? WINDOW_NAN : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
 #else
-    return (uint)pixel + WINDOW_LEAST;
+    return (uint)(WINDOW_WHOLE)pixel + WINDOW_LEAST;
 #endif
 }
 
@@ -45,6 +46,7 @@ LANES_INLINE WINDOW_RESULT window_value(uint key)
 
 typedef struct WindowPlace {
     int w, h, d, pitch, x, y, z; /* of the image, also where only a part of it is there */
+    int tall;     /* rows from plane to plane that are there */
     uint outside; /* the key of a constant border */
 } WindowPlace;
 
@@ -54,7 +56,7 @@ LANES_INLINE global const WINDOW_PIXEL *window_row(global const WINDOW_PIXEL *vo
 {
     const int y = at->y + run.z, z = at->z + run.w;
     const bool inside = (uint)y < (uint)at->h && (uint)z < (uint)at->d;
-    const size_t row = (size_t)WINDOW_MAP(z, at->d) * (size_t)at->h + (size_t)WINDOW_MAP(y, at->h);
+    const size_t row = (size_t)WINDOW_MAP(z, at->d) * (size_t)at->tall + (size_t)WINDOW_MAP(y, at->h);
     return WINDOW_CONSTANT && !inside ? (global const WINDOW_PIXEL *)0
                                       : volume + row * (size_t)at->pitch;
 }
@@ -102,10 +104,10 @@ LANES_INLINE uint window_find(global const WINDOW_PIXEL *volume, const WindowPla
     return found;
 }
 
-/* runs: first and last x, y, z.  A part of h rows and d planes begins at (top, front) of its image;
- * `first` is the pixel of the memory where the image would begin. */
+/* runs: first and last x, y, z.  A part of h rows and d planes begins at (top, front) of its image, of
+ * whose planes `tall` rows are there; `first` is the pixel of the memory where the image would begin. */
 LANES_KERNEL void window_rank(int lanes, int w, int h, int d, uint rows, int in_pitch, int out_pitch,
-                              int image_h, int image_d, int top, int front, long first,
+                              int image_h, int image_d, int top, int front, int tall, long first,
                               global const WINDOW_PIXEL *image, global const int4 *runs, int n_runs,
                               uint rank, uint outside, global WINDOW_RESULT *out)
 {
@@ -113,9 +115,9 @@ LANES_KERNEL void window_rank(int lanes, int w, int h, int d, uint rows, int in_
     if (spot.x < w && spot.row < rows) {
         const LanesSplit plane = lanes_split(spot.row, (uint)h), z = lanes_split(plane.over, (uint)d);
         const WindowPlace at = {w,      image_h, image_d, in_pitch, spot.x, (int)plane.rest + top,
-                                (int)z.rest + front, outside};
+                                (int)z.rest + front, tall, outside};
         global const WINDOW_PIXEL *const volume =
-            image + (first + (long)z.over * image_d * image_h * in_pitch);
+            image + (first + (long)z.over * image_d * tall * in_pitch);
         out[(size_t)spot.row * (size_t)out_pitch + (size_t)spot.x] =
             window_value(window_find(volume, &at, runs, n_runs, rank));
     }

@@ -1,0 +1,339 @@
+/*
+ * long_folds: kernels whose one stage is a fold longer than registers.
+ *
+ * A work-item has PX columns of several rows, and a sum for each of these pixels.  Along y or z it
+ * takes the rows that any of them needs, one after the other, from memory: each is added to the
+ * sums of LONG_ROWS rows that it is part of, with another weight to each.  Along x it takes its
+ * columns out of a tile (kernels/long_folds.cl), which every pixel of the image enters once for
+ * LONG_TAPS steps of the fold, mapped where it lies beyond the edge.  So memory is read once for
+ * many operations, the steps of each sum are in their order, and no loop is so long that compilers
+ * would be busy with it.
+ */
+#include "by_products.h"
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/long_fold.h"
+
+#include <string.h>
+
+static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
+                                                  "px_wrap", "px_nearest"};
+
+typedef struct Long {
+    CgKernel *k;
+    const IrStep *step;
+    IrLongFold of;
+    CgContext cx;
+    Str body, prologue;
+    const char *lo, *hi; /* of the fold's index */
+    const char *rows;    /* macro: how many of them a work-item has */
+    const char *march;   /* variable: "y" or "plane" */
+} Long;
+
+static IrExprNode fold_of(const Long *l)
+{
+    return *ir_expr(l->k->g, l->of.fold);
+}
+
+static IrExprNode read_of(const Long *l, int i)
+{
+    return *ir_expr(l->k->g, l->of.read[i]);
+}
+
+/* ---- reads of the fold ------------------------------------------------------------------- */
+
+/* What the fold reads has been taken from the tile, or from its row, already. */
+static const char *read_text(CgContext *cx, IrExpr read)
+{
+    const Long *l = cx->user;
+    for (int i = 0; i < l->of.n_reads; i++) {
+        if (l->of.read[i] == read) {
+            return arena_printf(l->k->arena, l->of.axis == IR_AX_X ? "LONG_NEAR(tile%d, r, i, k + s)" : "near%d[k]", i);
+        }
+    }
+    return cg_read_memory(cx, read);
+}
+
+/* A tile's type: there are no vectors of truths. */
+static const char *tile_type(const Long *l, int i)
+{
+    Elem type = read_of(l, i).type;
+    return type == ELEM_BOOL ? "uchar" : cg_type(type);
+}
+
+static const char *element_of(Long *l, IrId node)
+{
+    Elem elem = ir_node(l->k->g, node)->elem;
+    return elem == ELEM_FILE ? arena_printf(l->k->arena, "%s_t", cg_param_buffer(l->k, node, false))
+                             : elem_cl_name(elem);
+}
+
+static const char *row_start(Long *l, IrId node, const char *plane, const char *y)
+{
+    const char *buffer = cg_param_buffer(l->k, node, false);
+    const char *z = l->of.axis == IR_AX_Z ? plane : "z";
+    return arena_printf(l->k->arena, "%s + %s", buffer, cg_row(l->k, node, buffer, "c", z, plane, y));
+}
+
+static const char *outside_of(Long *l, const IrExprNode *read)
+{
+    return read->outside == 0 ? "0" : cg_expr(&l->cx, ir_cast(l->k->g, read->outside, read->type));
+}
+
+/* ---- sums -------------------------------------------------------------------------------- */
+
+static void open_each(Long *l, const char *name, const char *count)
+{
+    cg_line(&l->cx, "PX_UNROLL for (int %s = 0; %s < %s; %s++) {", name, name, count, name);
+    l->cx.indent++;
+}
+
+static void close(Long *l, int loops)
+{
+    for (int i = 0; i < loops; i++) {
+        l->cx.indent--;
+        cg_line(&l->cx, "}");
+    }
+}
+
+static void begin_sums(Long *l)
+{
+    const IrExprNode fold = fold_of(l);
+    cg_line(&l->cx, "%s sum[%s][PX];", cg_type(fold.type), l->rows);
+    open_each(l, "r", l->rows);
+    open_each(l, "k", "PX");
+    cg_line(&l->cx, "sum[r][k] = %s;", cg_fold_start(&fold));
+    close(l, 2);
+}
+
+/* The step of each column's sum, whose index is j. */
+static void step_sums(Long *l)
+{
+    const IrExprNode fold = fold_of(l);
+    CgContext *cx = &l->cx;
+    int memo = cx->memo.n, loops = cx->loops.n;
+    open_each(l, "k", "PX");
+    vec_push(l->k->arena, &cx->loops, (CgLoop){(int)fold.num, fold.b, fold.c, "j"});
+    cg_fold_steps(cx, l->of.fold, "sum[r][k]");
+    cx->memo.n = memo;
+    cx->loops.n = loops;
+    close(l, 1);
+}
+
+static void store_sums(Long *l)
+{
+    CgContext *cx = &l->cx;
+    CgKernel *k = l->k;
+    IrId id = l->step->stages.at[0];
+    Elem elem = ir_node(k->g, id)->elem;
+    const char *to = cg_param_buffer(k, id, true);
+    CgMemo memo = {l->of.fold, "sum[r][k]"};
+    open_each(l, "r", l->rows);
+    cg_line(cx, "const int %s = from + r;", l->march);
+    cg_line(cx, "if (%s <= last && x < w) {", l->march);
+    cx->indent++;
+    cg_line(cx, "%s value[PX];", elem_cl_name(elem));
+    open_each(l, "k", "PX");
+    cx->y = "y";
+    vec_push(k->arena, &cx->memo, memo);
+    cg_line(cx, "value[k] = %s;", cg_store_text(cx, ir_node(k->g, id)->in[0], elem));
+    cx->memo.n = 0;
+    close(l, 1);
+    const char *row = cg_row(k, id, to, "c", l->of.axis == IR_AX_Z ? "plane" : "z", "plane", "y");
+    cg_line(cx, "STORE_COLUMNS(%s, %s + %s + x, value);", elem_cl_name(elem), to, row);
+    close(l, 2);
+}
+
+/* ---- along y and z ----------------------------------------------------------------------- */
+
+/* The columns of the row that is t rows from the first.  Behind what the last row takes there may be none
+ * in memory. */
+static void take_row(Long *l, int i)
+{
+    CgContext *cx = &l->cx;
+    const IrExprNode read = read_of(l, i);
+    bool z = l->of.axis == IR_AX_Z;
+    const char *extent = cg_param_extent(l->k, read.node, z ? 2 : 1);
+    const char *at = arena_printf(l->k->arena, "at%d", i);
+    cg_line(cx, "const int %s = %s(min(from + t, last + %s), %s);", at, MAP_NAMES[read.border], l->hi, extent);
+    cg_line(cx, "%s near%d[PX];", cg_type(read.type), i);
+    cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", element_of(l, read.node), i,
+            z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
+    if (read.border == IR_CONSTANT) {
+        const char *outside = outside_of(l, &read);
+        open_each(l, "k", "PX");
+        cg_line(cx, "near%d[k] = (uint)(from + t) < (uint)%s ? near%d[k] : %s;", i, extent, i, outside);
+        close(l, 1);
+    }
+}
+
+/* Steps t from `first` to `last`; `all`: each of them is one of every sum. */
+static void take_rows(Long *l, const char *first, const char *last, bool all)
+{
+    CgContext *cx = &l->cx;
+    if (all) {
+        cg_line(cx, "LONG_UNROLL");
+    }
+    cg_line(cx, "for (int t = %s; t <= %s; t++) {", first, last);
+    cx->indent++;
+    for (int i = 0; i < l->of.n_reads; i++) {
+        take_row(l, i);
+    }
+    open_each(l, "r", l->rows);
+    cg_line(cx, "const int j = t - r;");
+    if (!all) {
+        cg_line(cx, "if (j >= %s && j <= %s) {", l->lo, l->hi);
+        cx->indent++;
+    }
+    step_sums(l);
+    close(l, all ? 2 : 3);
+}
+
+/* A row is at first only in the first sums, in the end only in the last ones. */
+static void fold_down(Long *l)
+{
+    Arena *arena = l->k->arena;
+    const char *lo = l->lo, *hi = l->hi, *all = arena_printf(arena, "%s + LONG_ROWS - 1", lo);
+    const char *end = arena_printf(arena, "%s + LONG_ROWS - 1", hi);
+    take_rows(l, lo, arena_printf(arena, "min(%s + LONG_ROWS - 2, %s)", lo, end), false);
+    take_rows(l, all, hi, true);
+    take_rows(l, arena_printf(arena, "max(%s + 1, %s)", hi, all), end, false);
+}
+
+/* ---- along x ----------------------------------------------------------------------------- */
+
+/* What lies under the tile, whose first column is `begin`: as it is inside of the image, mapped elsewhere. */
+static void fill_tile(Long *l, int i)
+{
+    CgContext *cx = &l->cx;
+    const IrExprNode read = read_of(l, i), fold = fold_of(l);
+    const char *element = element_of(l, read.node), *test = read.type == ELEM_BOOL ? " != 0" : "";
+    cg_line(cx, "if (begin >= 0 && begin + LONG_COLUMNS(taps) <= w) {");
+    cx->indent++;
+    cg_line(cx, "const global %s *px_row = %s + begin;", element, row_start(l, read.node, "plane", "y"));
+    cg_line(cx, "LONG_FILL(i, taps) tile%d[r][i] = px_row[i]%s;", i, test);
+    cx->indent--;
+    cg_line(cx, "} else {");
+    cx->indent++;
+    int loops = cx->loops.n;
+    const char *x = cx->x;
+    cx->x = "begin";
+    cx->y = "y";
+    vec_push(l->k->arena, &cx->loops, (CgLoop){(int)fold.num, fold.b, fold.c, "i"});
+    cg_line(cx, "LONG_FILL(i, taps) tile%d[r][i] = %s;", i, cg_read_memory(cx, l->of.read[i]));
+    cx->x = x;
+    cx->loops.n = loops;
+    close(l, 1);
+}
+
+static void fill_tiles(Long *l)
+{
+    CgContext *cx = &l->cx;
+    cg_line(cx, "LONG_FILLED;");
+    cg_line(cx, "const int begin = LONG_BEGIN + tap, taps = min(LONG_TAPS, %s + 1 - tap);", l->hi);
+    cg_line(cx, "for (int r = 0; r < %s; r++) {", l->rows);
+    cx->indent++;
+    cg_line(cx, "const int y = min(from + r, last);");
+    for (int i = 0; i < l->of.n_reads; i++) {
+        fill_tile(l, i);
+    }
+    close(l, 1);
+    cg_line(cx, "LONG_FILLED;");
+}
+
+static void each_tile(Long *l, const char *what, const char *more)
+{
+    for (int i = 0; i < l->of.n_reads; i++) {
+        cg_line(&l->cx, "%s(%s, tile%d%s);", what, tile_type(l, i), i, more);
+    }
+}
+
+/* The taps from i on, LONG_STEP of them; `all`: none of them is behind the last. */
+static void take_taps(Long *l, bool all)
+{
+    CgContext *cx = &l->cx;
+    each_tile(l, "LONG_TAKE", ", i");
+    open_each(l, "s", "LONG_STEP");
+    cg_line(cx, "const int j = tap + i + s;");
+    if (!all) {
+        cg_line(cx, "if (j <= %s) {", l->hi);
+        cx->indent++;
+    }
+    open_each(l, "r", l->rows);
+    step_sums(l);
+    close(l, all ? 2 : 3);
+}
+
+static void fold_along(Long *l)
+{
+    CgContext *cx = &l->cx;
+    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", l->lo, l->hi);
+    cx->indent++;
+    fill_tiles(l);
+    each_tile(l, "LONG_OPEN", "");
+    cg_line(cx, "int i = 0;");
+    cg_line(cx, "for (; i + LONG_STEP <= taps; i += LONG_STEP) {");
+    cx->indent++;
+    take_taps(l, true);
+    close(l, 1);
+    cg_line(cx, "if (i < taps) {");
+    cx->indent++;
+    take_taps(l, false);
+    close(l, 2);
+}
+
+/* ---- the kernel -------------------------------------------------------------------------- */
+
+static void begin_long(Long *l, CgKernel *k, const IrStep *step)
+{
+    const char *macro = cg_macro(k->arena, k->name);
+    *l = (Long){.k = k, .step = step};
+    str_init(&l->body, k->arena);
+    str_init(&l->prologue, k->arena);
+    ir_long_fold(k->g, step->stages.at[0], &l->of);
+    cg_context(&l->cx, k, &l->body, &l->prologue, read_text);
+    l->cx.user = l;
+    l->cx.indent = l->cx.prologue_indent = 1;
+    cg_count_uses(&l->cx, ir_node(k->g, step->stages.at[0])->in[0]);
+    const IrExprNode fold = fold_of(l);
+    bool z = l->of.axis == IR_AX_Z;
+    l->lo = cg_define_int(k, fold.b, arena_printf(k->arena, "%s_LO", macro));
+    l->hi = cg_define_int(k, fold.c, arena_printf(k->arena, "%s_HI", macro));
+    l->rows = l->of.axis == IR_AX_X ? "LONG_ROWS_X" : "LONG_ROWS";
+    l->march = z ? "plane" : "y";
+    l->cx.x = "(x + k)";
+    l->cx.y = z ? "y" : "(from + r)";
+    l->cx.plane = z ? "(from + r)" : "plane";
+    l->cx.z = z ? l->cx.plane : l->cx.z;
+}
+
+void cg_kernel_long(CgKernel *k, const IrStep *step, Str *out)
+{
+    Long l;
+    Str planes;
+    str_init(&planes, k->arena);
+    begin_long(&l, k, step);
+    bool along = l.of.axis == IR_AX_X, z = l.of.axis == IR_AX_Z;
+    if (along) {
+        each_tile(&l, "LONG_TILE", "");
+    }
+    cg_line(&l.cx, "for (int from = first; from <= last; from += %s) {", l.rows);
+    l.cx.indent++;
+    begin_sums(&l);
+    if (along) {
+        fold_along(&l);
+    } else {
+        fold_down(&l);
+    }
+    store_sums(&l);
+    close(&l, 1);
+    if (!z) {
+        cg_plane_names(k, l.body.at, 4, &planes);
+    }
+    cg_range_params(k, (ProgArg){ARG_STRIP, 0, 2}, z);
+    cg_functions(k, out);
+    cg_open_kernel(k, out);
+    cg_write_place(k, step, along, out);
+    str_addf(out, "%s%s%s}\n", planes.at, l.prologue.at, l.body.at);
+}
