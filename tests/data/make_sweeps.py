@@ -952,6 +952,133 @@ for i in FLAT:
                 [0x54, 0x78, 0x89, 0x8e, 0x8c, 0x89, 0x79, 0x58, 0x2b, 0x25])]
             case('colormap', i, 'output a = f32(colormap(image)) / 255', np.array(viridis), 6e-3)
 
+# ---- NaN and infinity -------------------------------------------------------------------------
+
+SPECIAL = [i for i in IMAGES if i not in FINITE]
+
+
+def slopes(v, across):
+    """sobel and its like: a difference along each axis, smoothed along the others."""
+    squares = 0
+    for axis in range(v.ndim):
+        s = v
+        for other in range(v.ndim):
+            if other != axis:
+                s = along(s, np.array(across) / sum(across), other, 'edge', 0)
+        s = np.pad(s, [(1, 1) if k == axis else (0, 0) for k in range(v.ndim)], 'edge')
+        size = s.shape[axis]
+        squares = squares + (s.take(range(2, size), axis) - s.take(range(size - 2), axis)) ** 2
+    return np.sqrt(squares) / np.sqrt(v.ndim)
+
+
+def derivative(v, sigma, order):
+    for axis, o in enumerate(order):
+        i = np.arange(-int(4 * sigma + 0.5), int(4 * sigma + 0.5) + 1)
+        w = np.exp(-0.5 * i * i / sigma**2)
+        w *= [1, i / sigma**2][o] / w.sum()
+        v = along(v, w, axis, 'edge', 0)
+    return v
+
+
+for i in SPECIAL:
+    v, n, t = i.float, i.ndim, files.level(70, i.kind)
+    case('difference_of_gaussians', i, 'output a = difference_of_gaussians(image, 0.7)',
+         gaussian(v, 0.7) - gaussian(v, 1.12), 1e-3)
+    case('subtract_gaussian_background', i, 'output a = subtract_gaussian_background(image, 1)', v - gaussian(v, 1), 1e-3)
+    case('divide_by_gaussian_background', i, 'output a = divide_by_gaussian_background(image, 0.5)', v / gaussian(v, 0.5), 1e-3)
+    case('unsharp', i, 'output a = unsharp(image, 0.5, 2)', v + 2 * (v - gaussian(v, 0.5, 'symmetric')), 1e-3)
+    g = gaussian(v, 0.5)
+    case('laplacian_of_gaussian', i, 'output a = laplacian_of_gaussian(image, 0.5)',
+         sum(along(g, (1, -2, 1), k, 'edge', 0) for k in range(n)), 1e-2)
+    case('laplace', i, 'output a = laplace(image)', sum(along(v, (1, -2, 1), k, 'symmetric', 0) for k in range(n)), 1e-4)
+    case('sobel', i, 'output a = sobel(image)', slopes(v, (1, 2, 1)), 1e-4)
+    case('prewitt', i, 'output a = prewitt(image)', slopes(v, (1, 1, 1)), 1e-4)
+    case('scharr', i, 'output a = scharr(image)', slopes(v, (3, 10, 3)), 1e-4)
+    first = [1] + [0] * (n - 1)
+    case('gaussian_derivative', i, f'output a = gaussian_derivative(image, 0.4, {first})', derivative(v, 0.4, first), 1e-3)
+    each = [derivative(v, 0.4, np.eye(n, dtype=int)[k]) for k in range(n)]
+    case('gradient_magnitude', i, 'output a = gradient_magnitude(image, 0.4)', np.sqrt(sum(e * e for e in each)), 1e-3)
+    case('variance_filter', i, 'output a = variance_filter(image, 1)', windows(v, box(n)).var(0), 1e-5)
+    case('std_filter', i, 'output a = std_filter(image, diamond(1))', windows(v, diamond(n, 1)).std(0), 1e-5)
+    w = windows(v, diamond(n, 1))
+    case('niblack', i, 'output a = niblack(image, diamond(1), 0.3)', w.mean(0) - 0.3 * w.std(0), 1e-4)
+    case('sauvola', i, 'output a = sauvola(image, diamond(1), 0.3, 2)', w.mean(0) * (1 + 0.3 * (w.std(0) / 2 - 1)), 1e-4)
+    k = np.arange(1, 3**n + 1).reshape((3,) * n)
+    literal = re.sub(r'\s', '', str(k.tolist()))
+    turned = k[(slice(None, None, -1),) * n].ravel()[(slice(None),) + (None,) * n]
+    case('convolve_full', i, f'output a = convolve(image, {literal}, mode = full)',
+         (windows(padded(v, 1, 'constant', 0), box(n), 'constant', 0) * turned).sum(0))
+    for text, footprint in footprints(n):
+        mirrored = footprint[(slice(None, None, -1),) * n]
+
+        def eroded(x):
+            return windows(x, footprint, 'constant', INF).min(0)
+
+        def dilated(x):
+            return windows(x, mirrored, 'constant', -INF).max(0)
+
+        e, d = eroded(v), dilated(v)
+        case('erode', i, f'output a = erode(image, {text})', e, 0)
+        case('dilate', i, f'output a = dilate(image, {text})', d, 0)
+        case('opening', i, f'output a = opening(image, {text})', dilated(e), 0)
+        case('closing', i, f'output a = closing(image, {text})', eroded(d), 0)
+        case('tophat', i, f'output a = tophat(image, {text})', v - dilated(e), 1e-6)
+        case('bottomhat', i, f'output a = bottomhat(image, {text})', eroded(d) - v, 1e-6)
+        case('morphological_gradient', i, f'output a = morphological_gradient(image, {text})', d - e, 1e-6)
+    around = box(n)
+    around[(1,) * n] = False
+    case('detect_maxima', i, 'output a = detect_maxima(image)', v > windows(v, around, 'constant', -INF).max(0), 0)
+    case('detect_minima', i, 'output a = detect_minima(image)', v < windows(v, around, 'constant', INF).min(0), 0)
+    case('hysteresis', i, f'output a = hysteresis(image, {files.level(60, i.kind)}, {files.level(100, i.kind)})',
+         filters.apply_hysteresis_threshold(v, files.level(60, i.kind), files.level(100, i.kind)), 0)
+    case('label_spots', i, f'output a = label_spots(image > {t})', numbered(v > t), 0)
+    known = v[~np.isnan(v)]
+    lo, hi = np.percentile(known, 20), np.percentile(known, 75)
+    case('normalize', i, 'output a = normalize(image, 20, 75)', np.clip((v - lo) / (hi - lo), 0, 1))
+    kept = kappa_sigma(v[np.isfinite(v)], 1.5)
+    case('kappa_sigma', i, V + 'kappa_sigma(image where isfinite(image), 1.5).std', [kept.std()])
+    for axis, name in enumerate('zyx'[-n:]):
+        case('std_project', i, f'output a = std_project(image, {name})', v.std(axis), 1e-4)
+        case('argmax_project', i, f'output a = argmax_project(image, {name})', v.argmax(axis), 0)
+    blocks = (np.indices(v.shape) // 2).sum(0) % 3 + 1
+    labels = measure.label(blocks, background=0, connectivity=1)
+    B = f'labels = label_equal((x_of(image) // 2 + y_of(image) // 2 + z_of(image) // 2) % 3 + 1, {2 * n})\n'
+    parts = [v[labels == k] for k in range(1, labels.max() + 1)]
+    for name, f in (('mean', np.mean), ('min', np.min), ('max', np.max), ('std', np.std), ('sum', np.sum), ('median', np.median)):
+        case('intensity_' + name, i, B + f'output a = property(labels, image, {name})[labels]',
+             painted(labels, [f(p) for p in parts]), 1e-4)
+    for name, f in (('label_sum', np.nansum), ('label_min', np.nanmin), ('label_max', np.nanmax)):
+        case(name, i, B + f'output a = {name}(labels, image)[labels]', painted(labels, [f(p) for p in parts]))
+    known = np.where(np.isinf(v), np.nan, v)  # whether infinity stays one depends on the side that it is on
+    for order, how, source, name in ((1, 'linear', known, 'known'), (0, 'nearest', v, 'image')):
+        K = 'known = image - image + image\n' if name == 'known' else ''
+        move = [0.75, -1.25, 0.625][-n:]
+        text = ', '.join(f'{a} = {s}' for a, s in zip('zyx'[-n:], move))
+        for border, mode in (('nearest', 'nearest'), ('constant(7)', 'grid-constant')):
+            case('translate', i, K + f'output a = translate({name}, {text}, interpolation = {how}, border = {border})',
+                 ndi.shift(source, move, order=order, mode=mode, cval=7), 1e-4)
+        size = [s + k for s, k in zip(v.shape, (1, 3, 2))]
+        text = ', '.join(f'{a} = {s}' for a, s in zip(('depth', 'height', 'width')[-n:], size))
+        case('resize', i, K + f'output a = resize({name}, {text}, interpolation = {how})', transform.resize(
+            source, size, order=order, mode='edge', anti_aliasing=False, preserve_range=True, clip=False), 1e-4)
+    case('pad', i, 'output a = pad(image, 2)', padded(v, 2, 'constant', 0), 0)
+    case('crop', i, 'output a = crop(image, 1, 1, width = 3, height = 2)', v[..., 1:3, 1:4], 0)
+    case('turned', i, 'output a = max_filter(image, turned([[1, 1, 0]]))',
+         np.maximum(v, windows(v, box(n))[3**n // 2 + 1]), 0)
+    case('f64', i, 'w = f64(image)\noutput a = f32(w - w)', v - v, 0)
+
+# ---- hulls in space, and of one row -----------------------------------------------------------
+
+for i in FINITE:
+    v = i.float
+    objects = measure.label(v > files.level(80, i.kind))
+    flat = [p for p in measure.regionprops(objects) if np.linalg.matrix_rank(p.coords - p.coords[0]) < min(i.ndim, 3)]
+    if i.ndim == 3 and not flat or i.ndim == 2 and min(v.shape) == 1:
+        want = np.zeros(v.shape, int)
+        for p in measure.regionprops(objects):
+            want[p.slice][p.image_convex] = p.label
+        case('hull', i, f'output a = hull(label(image > {files.level(80, i.kind)}))', want > 0, 0)
+
 
 def audit():
     """Which operator is held against which images: a letter each."""
