@@ -227,7 +227,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
-    cg_range_params(k, (ProgArg){ARG_STRIP, 0, 2}, false);
+    cg_range_params(k, (ProgArg){ARG_STRIP, 0, turns ? 0 : 2}, false); /* rows of a window are shared */
     const char *args = "";
     CgSliced sliced;
     bool slices = false;

@@ -75,9 +75,6 @@ const char *cg_param_extent(CgKernel *k, IrId node, int which)
 
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
 {
-    if (type == ELEM_U32) { /* what is below 0 becomes 0, as in ir_convert */
-        host = ir_op2(k->g, IR_X_MAX, host, ir_const(k->g, 0));
-    }
     const IrExprNode *n = ir_expr(k->g, host);
     int expr = cg_host(&k->cg->host, host);
     const char *name = n->op == IR_X_PARAM
@@ -89,6 +86,9 @@ const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
     case ELEM_F64:
         name = arena_printf(k->arena, "%s_f64", name);
         return cg_param(k, (ProgArg){ARG_HOST_DOUBLE, expr, 0}, "double ", name);
+    case ELEM_U32:
+        name = arena_printf(k->arena, "%s_uint", name);
+        return cg_param(k, (ProgArg){ARG_HOST_UINT, expr, 0}, "uint ", name);
     default:
         name = arena_printf(k->arena, "%s_int", name);
         return cg_param(k, (ProgArg){ARG_HOST_INT, expr, 0}, "int ", name);

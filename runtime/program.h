@@ -161,6 +161,7 @@ typedef enum ArgKind {
     ARG_EXTENT,  /* a = grid, b = 0 w, 1 h, 2 d, 3 planes, 4 pitch: int */
     ARG_VALUES,  /* global double pointer */
     ARG_HOST_INT,   /* a = host expression: int */
+    ARG_HOST_UINT,  /* a = host expression: uint; what no uint is becomes the nearest one, NaN 0 */
     ARG_HOST_FLOAT, /* a = host expression: float */
     ARG_HOST_DOUBLE, /* a = host expression: double */
     ARG_ROWS_FROM,  /* int: first row (when marching over z: plane) to compute */

@@ -41,6 +41,8 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_mem(exec->values_mem);
     case ARG_HOST_INT:
         return dev_int(step->values[i]);
+    case ARG_HOST_UINT:
+        return dev_uint(step->values[i]);
     case ARG_HOST_FLOAT:
         return dev_float(step->values[i]);
     case ARG_HOST_DOUBLE:

@@ -288,6 +288,11 @@ static int strip_of(const ExecTarget *target, int64_t columns, int rows, int64_t
     return (int)(strip < rows ? strip : rows);
 }
 
+static double as_uint(double value)
+{
+    return isnan(value) ? 0 : trunc(fmin(fmax(value, 0), UINT32_MAX));
+}
+
 static bool plan_arguments(ExecPlan *plan, int s, Err *err)
 {
     const ProgStep *step = &plan->program->steps[s];
@@ -304,6 +309,8 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
         if (arg->kind == ARG_HOST_INT || (arg->kind == ARG_STRIP && arg->b == 1)) {
             TRY(host_eval_int(plan->program, &plan->host, arg->a, step->name, &whole, err));
             to->values[i] = whole;
+        } else if (arg->kind == ARG_HOST_UINT) {
+            to->values[i] = as_uint(host_eval(plan->program, &plan->host, arg->a, err));
         } else if (arg->kind == ARG_HOST_FLOAT || arg->kind == ARG_HOST_DOUBLE) {
             to->values[i] = host_eval(plan->program, &plan->host, arg->a, err);
         }
