@@ -227,7 +227,9 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
     }
-    cg_range_params(k, (ProgArg){ARG_STRIP, 0, turns ? 0 : 2}, false); /* rows of a window are shared */
+    if (!k->boxed) { /* then images tell their own pitch */
+        cg_param_extent(k, 0, 4);
+    }
     const char *args = "";
     CgSliced sliced;
     bool slices = false;
@@ -237,6 +239,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     } else {
         cg_plane_names(k, body.at, 4, &planes);
     }
+    cg_range_params(k, (ProgArg){ARG_STRIP, 0, turns ? 0 : 2}, false); /* rows of a window are shared */
     if (k->boxed) {
         cg_param(k, (ProgArg){ARG_COLS_FROM, 0, 0}, "int ", "cols_from");
     }

@@ -113,7 +113,8 @@ static bool row_of(Profile *profile, const DevEvent *event, const ProgStep *step
     return true;
 }
 
-/* `before`: the row of the kernel before.  A primitive's launches in a row are one run of it. */
+/* `before`: the row of the kernel before.  A primitive's launches in a row are one run of it.  In parts a run is
+ * about some of the image, and what that moves is not known here. */
 static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *event, int *before,
                       Err *err)
 {
@@ -129,7 +130,7 @@ static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *ev
     to->ns += (double)(event->end_ns - event->begin_ns);
     if (!goes_on) {
         to->runs++;
-        to->bytes += step ? plan->steps[number].traffic : event->bytes;
+        to->bytes += !step ? event->bytes : plan->parts == NULL ? plan->steps[number].traffic : 0;
     }
     profile->spans[profile->n_spans++] =
         (Span){row, profile->n_images - 1, event->begin_ns, event->end_ns, event->bytes};

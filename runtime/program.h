@@ -265,7 +265,6 @@ typedef struct ProgStep {
     int ended;             /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */
     const ProgCarry *carries; /* END */
     int n_carries;
-    double bytes_per_pixel, flops_per_pixel; /* for the profile; compulsory traffic */
 } ProgStep;
 
 /* What must hold for a run: host expression a equals b, or is below b; `what` says it in words. */

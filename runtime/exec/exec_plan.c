@@ -513,12 +513,7 @@ static bool reads_before(const ProgStep *step, int i)
 /* Bytes that the step must move at least: what it reads and what it writes, each once. */
 static uint64_t traffic_of(const ExecPlan *plan, const ProgStep *step)
 {
-    const ExecGrid *g = &plan->grids[step->grid];
-    double pixels = (double)g->w * g->h * g->planes;
-    uint64_t bytes = (uint64_t)(step->bytes_per_pixel * pixels);
-    if (bytes > 0) {
-        return bytes;
-    }
+    uint64_t bytes = 0;
     for (int i = 0; i < step->n_reads; i++) {
         bytes += reads_before(step, i) ? 0 : pixel_bytes(plan, step->reads[i].buffer);
     }

@@ -16,7 +16,7 @@ static void peak_is_as_planned(void **state)
     assert_int_equal(plan->buffers[B_SHIFTED].onto, -1);
     assert_int_equal(plan->peak, 2 * (4u << 20) + target.alignment);
     assert_int_equal(plan->peak, plan->load);
-    assert_int_equal(plan->steps[0].traffic, 5u << 20);
+    assert_int_equal(plan->steps[1].traffic, 4u << 20);
     exec_plan_free(plan);
     exec_plan_free(NULL);
 }
