@@ -16,9 +16,6 @@
 
 /* ---- reads from memory ------------------------------------------------------------------- */
 
-static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
-                                                  "px_wrap", "px_nearest"};
-
 typedef struct Place {
     const char *at[3];  /* x, y, z as text, mapped into the image */
     const char *inside; /* NULL, or the condition under which the constant border is not taken */
@@ -51,7 +48,7 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
                             ? test
                             : arena_printf(k->arena, "%s && %s", place->inside, test);
     }
-    return arena_printf(k->arena, "%s(%s, %s)", MAP_NAMES[n->border], raw, extent);
+    return arena_printf(k->arena, "%s(%s, %s)", CG_BORDER_MAPS[n->border], raw, extent);
 }
 
 static const char *channel_text(CgContext *cx, const IrExprNode *n)

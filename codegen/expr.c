@@ -652,11 +652,7 @@ static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
     if (n->op != IR_X_READ || n->border == IR_CONSTANT) {
         return "float";
     }
-    const IrNode *node = ir_node(k->g, n->node);
-    return node->elem == ELEM_FILE
-               ? arena_printf(k->arena, "%s_t", cg_param_buffer(k, n->node, false))
-           : node->elem == ELEM_BOOL ? "uchar"
-                                     : elem_cl_name(node->elem);
+    return cg_element(k, n->node);
 }
 
 CgWindow cg_window(CgContext *cx, IrExpr e)

@@ -62,6 +62,16 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
     return name;
 }
 
+const char *const CG_BORDER_MAPS[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror", "px_wrap",
+                                                "px_nearest"};
+
+const char *cg_element(CgKernel *k, IrId node)
+{
+    Elem elem = ir_node(k->g, node)->elem;
+    return elem == ELEM_FILE ? arena_printf(k->arena, "%s_t", cg_param_buffer(k, node, false))
+                             : elem_cl_name(elem);
+}
+
 const char *cg_param_extent(CgKernel *k, IrId node, int which)
 {
     static const char *const NAMES[] = {"w", "h", "d", "planes", "pitch"};

@@ -49,6 +49,10 @@ typedef struct CgKernel {
 const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name);
 /* A node's buffer: pointer to const unless it is written. */
 const char *cg_param_buffer(CgKernel *k, IrId node, bool write);
+/* The type of its elements in memory. */
+const char *cg_element(CgKernel *k, IrId node);
+/* What maps a coordinate into an image, by border: called with the coordinate and the extent. */
+extern const char *const CG_BORDER_MAPS[IR_BORDERS];
 /* Extent of a grid: 0 w, 1 h, 2 d, 3 planes, 4 pitch. */
 const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);

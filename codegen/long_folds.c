@@ -17,9 +17,6 @@
 
 #include <string.h>
 
-static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
-                                                  "px_wrap", "px_nearest"};
-
 typedef struct Long {
     CgKernel *k;
     const IrStep *step;
@@ -60,13 +57,6 @@ static const char *tile_type(const Long *l, int i)
 {
     Elem type = read_of(l, i).type;
     return type == ELEM_BOOL ? "uchar" : cg_type(type);
-}
-
-static const char *element_of(Long *l, IrId node)
-{
-    Elem elem = ir_node(l->k->g, node)->elem;
-    return elem == ELEM_FILE ? arena_printf(l->k->arena, "%s_t", cg_param_buffer(l->k, node, false))
-                             : elem_cl_name(elem);
 }
 
 static const char *row_start(Long *l, IrId node, const char *plane, const char *y)
@@ -156,9 +146,9 @@ static void take_row(Long *l, int i)
     bool z = l->of.axis == IR_AX_Z;
     const char *extent = cg_param_extent(l->k, read.node, z ? 2 : 1);
     const char *at = arena_printf(l->k->arena, "at%d", i);
-    cg_line(cx, "const int %s = %s(min(from + t, last + %s), %s);", at, MAP_NAMES[read.border], l->hi, extent);
+    cg_line(cx, "const int %s = %s(min(from + t, last + %s), %s);", at, CG_BORDER_MAPS[read.border], l->hi, extent);
     cg_line(cx, "%s near%d[PX];", cg_type(read.type), i);
-    cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", element_of(l, read.node), i,
+    cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", cg_element(l->k, read.node), i,
             z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
     if (read.border == IR_CONSTANT) {
         const char *outside = outside_of(l, &read);
@@ -208,7 +198,7 @@ static void fill_tile(Long *l, int i)
 {
     CgContext *cx = &l->cx;
     const IrExprNode read = read_of(l, i), fold = fold_of(l);
-    const char *element = element_of(l, read.node), *test = read.type == ELEM_BOOL ? " != 0" : "";
+    const char *element = cg_element(l->k, read.node), *test = read.type == ELEM_BOOL ? " != 0" : "";
     cg_line(cx, "if (begin >= 0 && begin + LONG_COLUMNS(taps) <= w) {");
     cx->indent++;
     cg_line(cx, "const global %s *px_row = %s + begin;", element, row_start(l, read.node, "plane", "y"));

@@ -28,9 +28,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
-                                                  "px_wrap", "px_nearest"};
-
 enum {
     MAX_TILES = 4, /* arrays that come through local memory, which is small */
     SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
@@ -168,7 +165,7 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     row.ahead = row.fixed ? base.ahead + (int)ahead : 0;
     const char *there = cg_plus(k->arena, from, shift);
     const char *written = arena_printf(
-        k->arena, "%s(%s, %s)", MAP_NAMES[border],
+        k->arena, "%s(%s, %s)", CG_BORDER_MAPS[border],
         cg_plus(k->arena, axis == IR_AX_Y ? base.y_of : base.plane_of, shift), extent);
     if (axis == IR_AX_Y) {
         row.y = name;
@@ -179,7 +176,7 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     }
     body_line(r, r->inside ? arena_printf(k->arena, "const int %s = %s;", name, there)
                            : arena_printf(k->arena, "const int %s = %s(%s, %s);", name,
-                                          MAP_NAMES[border], there, extent));
+                                          CG_BORDER_MAPS[border], there, extent));
     if (border == IR_CONSTANT && !r->inside) {
         row.inside = arena_printf(k->arena, "%s_inside", name);
         body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there,
@@ -372,7 +369,7 @@ static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, con
                  .kept = type == ELEM_BOOL ? "uint" : cg_type(type),
                  .left = left,
                  .width = width,
-                 .map = MAP_NAMES[r->extent[node].border],
+                 .map = CG_BORDER_MAPS[r->extent[node].border],
                  .row = row_text(r, node, row.y_of, row.plane_of, channel)};
     vec_push(arena, &r->tiles, tile);
     body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element,
@@ -410,20 +407,12 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
         body_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (%s)[%s(x - "
                                   "%s + k, w)];",
-                                  width, array, at, MAP_NAMES[border], left));
+                                  width, array, at, CG_BORDER_MAPS[border], left));
     }
     body_line(r, "}");
 }
 
 /* The type of a stored node's elements in memory. */
-static const char *element_text(Rows *r, IrId node)
-{
-    CgKernel *k = r->k;
-    return ir_node(k->g, node)->elem == ELEM_FILE
-               ? arena_printf(k->arena, "%s_t", cg_param_buffer(k, node, false))
-               : elem_cl_name(ir_node(k->g, node)->elem);
-}
-
 /* Loads the columns of a stored node. */
 static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
 {
@@ -440,7 +429,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     }
     array = new_array(r, node, &row, channel);
     const char *left = left_text(r, node), *width = width_text(r, node);
-    const char *element = element_text(r, node);
+    const char *element = cg_element(r->k, node);
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, node)), array, width));
     bool wide = strcmp(width, "PX") != 0;
     if (wide) {
@@ -821,7 +810,7 @@ static void describe_inside(Rows *r)
     r->columns_inside = columns.at;
     for (int i = 0; i < r->carried.n; i++) {
         Carried *c = &r->carried.at[i];
-        c->element = element_text(r, c->node);
+        c->element = cg_element(r->k, c->node);
         c->kept = cg_type(ir_read_type(k->g, c->node));
         c->left = left_text(r, c->node);
         c->width = width_text(r, c->node);

@@ -13,9 +13,6 @@
 
 #include <string.h>
 
-static const char *const MAP_NAMES[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror",
-                                                  "px_wrap", "px_nearest"};
-
 /* ---- which window ------------------------------------------------------------------------ */
 
 typedef struct FoldWalk {
@@ -146,7 +143,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
     write_stages(k, step, window, &prologue, &body);
     const char *image = cg_param_buffer(k, read.node, false);
     cg_param_extent(k, 0, 0);
-    const char *y = arena_printf(k->arena, "%s(y, %s)", MAP_NAMES[read.border],
+    const char *y = arena_printf(k->arena, "%s(y, %s)", CG_BORDER_MAPS[read.border],
                                  cg_param_extent(k, 0, 1));
     const char *row = cg_row(k, read.node, image, "c", "z", "plane", y);
     cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), 4, &planes);
@@ -170,7 +167,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "            }\n"
              "        }\n"
              "    }\n",
-             planes.at, prologue.at, w.key, w.key, MAP_NAMES[read.border], up, down, image, row,
+             planes.at, prologue.at, w.key, w.key, CG_BORDER_MAPS[read.border], up, down, image, row,
              w.key, k->name, w.size, w.nth, w.key, body.at);
     return true;
 }
