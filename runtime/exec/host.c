@@ -386,7 +386,8 @@ static bool reaches(double pixels, Err *err)
     return pixels <= PROG_MAX_REACH ||
            err_set(err, CODE_FILES,
                    "it needs %.0f pixels around those that it computes, more than the %d that a kernel "
-                   "holds; a smaller radius or offset will do", pixels, PROG_MAX_REACH);
+                   "holds; a smaller radius or offset will do, or a default that is as large, for which "
+                   "other kernels are made", pixels, PROG_MAX_REACH);
 }
 
 static bool write_define(const Program *program, const HostContext *context,
