@@ -53,6 +53,14 @@ class Image:
         self.float = self.array.astype(float)
 
 
+def ranks(nan_is, *images):
+    """Whole numbers in the order of the images' values, NaN 'lowest' or 'highest', and what they stand for."""
+    values, at = np.unique(np.concatenate([v.ravel() for v in images]), return_inverse=True)  # NaN is last
+    if nan_is == 'lowest' and np.isnan(values[-1]):
+        values, at = np.roll(values, 1), (at + 1) % len(values)
+    return [*at.reshape(len(images), *images[0].shape), values]
+
+
 def number(v):
     return 'nan' if np.isnan(v) else str(v) if np.isinf(v) else np.format_float_positional(np.float32(v), trim='-')
 

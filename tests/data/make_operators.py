@@ -363,4 +363,24 @@ case('rounds', flat, 'param n = 4\na = image\nb = 1\nrepeat n {\n  a = a / 2 + b
 case('nested_rounds', flat,
      'a = image\nrepeat 2 {\n  b = a\n  repeat 3 { b = b + 1 }\n  a = a + b\n}\noutput a', 4 * F + 9)
 
+# NaN and infinity; scikit-image is asked about ranks where its order of NaN is none.
+H = holes.float
+below, above = files.ranks('lowest', H)[0], files.ranks('highest', H)[0]
+case('local_maxima_special', holes, 'output a = local_maxima(image)', morphology.local_maxima(below) & ~np.isnan(H), 0)
+case('watershed_special', holes, 'output a = watershed(image, label(image < 0.5), not image > 9)',
+     segmentation.watershed(above, ndi.label(H < 0.5, eight)[0], mask=~(H > 9)), 0)
+for method, nan_is, seed in (('dilation', 'lowest', -2), ('erosion', 'highest', 2)):
+    low, high, values = files.ranks(nan_is, H + seed, H)
+    rebuilt = values[morphology.reconstruction(low, high, method, np.ones((3, 3))).astype(int)]
+    case(f'reconstruct_{method}_special', holes, f'output a = reconstruct(image + {seed}, image, method = {method})', rebuilt)
+steps = np.floor(H / 8)
+case('label_equal_special', holes, 'output a = label_equal(floor(image / 8))', measure.label(
+    np.where(np.isnan(steps) | (steps == 0), 0, files.ranks('highest', steps)[0] + 1), background=0), 0)
+case('mode_filter_special', holes, 'output a = mode_filter(image, [[1, 1, 0]])',
+     np.where(np.isnan(H), np.c_[H[:, :1], H[:, :-1]], np.fmin(H, np.c_[H[:, :1], H[:, :-1]])), 0)
+curved = feature.hessian_matrix_eigvals(feature.hessian_matrix(-H, 0, mode='reflect', order='rc'))
+case('sato_special', holes, 'output a = sato(image, 0.1)', 0.01 * np.maximum(curved[0], 0), 1e-4)
+case('colormap_special', holes, 'output a = colormap(image, green, -5, 12.5)', np.stack(
+    [0 * below, np.rint(np.nan_to_num(np.clip((H + 5) / 17.5, 0, 1) * 255)), 0 * below]), 0)
+
 files.write('operators.txt', cases)

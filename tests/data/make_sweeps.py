@@ -19,7 +19,7 @@ from scipy import signal, spatial
 from skimage import color, feature, filters, measure, morphology, segmentation, transform
 
 import cases as files
-from cases import Image
+from cases import Image, ranks
 
 np.seterr(all='ignore')
 PLAIN = {2: (9, 11), 3: (4, 5, 6)}
@@ -1078,6 +1078,106 @@ for i in FINITE:
         for p in measure.regionprops(objects):
             want[p.slice][p.image_convex] = p.label
         case('hull', i, f'output a = hull(label(image > {files.level(80, i.kind)}))', want > 0, 0)
+
+# ---- NaN and infinity where order counts, in curvature and in pictures ------------------------
+
+
+def reconstructed(seed, mask, method='dilation'):
+    """scikit-image reads outside of its arrays where a seed is NaN: NaN is the end that a number never comes from."""
+    low, high, values = ranks('lowest' if method == 'dilation' else 'highest', seed, mask)
+    return values[morphology.reconstruction(low, high, method, np.ones((3,) * mask.ndim)).astype(int)]
+
+
+def eigenvalues(v):
+    """Largest first; scikit-image's, whose solver stops at matrices in space that are not finite."""
+    h = feature.hessian_matrix(v, 0, mode='reflect', order='rc')
+    if v.ndim == 2:
+        return feature.hessian_matrix_eigvals(h)
+    finite = np.isfinite(h).all(0)
+    return np.where(finite, feature.hessian_matrix_eigvals([np.where(finite, e, 0) for e in h]), np.nan)
+
+
+for i in SPECIAL:
+    v, n = i.float, i.ndim
+    known = np.where(np.isnan(v), 0, v)
+    K = 'known = nan_to_num(image)\n'
+    below, above = ranks('lowest', v)[0], ranks('highest', v)[0]
+    for c, k in COUNTS[n].items():
+        case('local_maxima', i, f'output a = local_maxima(image, {k})',
+             morphology.local_maxima(below, connectivity=c) & ~np.isnan(v), 0)
+        case('local_minima', i, f'output a = local_minima(image, {k})',
+             morphology.local_minima(above, connectivity=c) & ~np.isnan(v), 0)
+        case('local_maxima', i, K + f'output a = local_maxima(known, {k})', morphology.local_maxima(known, connectivity=c), 0)
+        case('local_minima', i, K + f'output a = local_minima(known, {k})', morphology.local_minima(known, connectivity=c), 0)
+    markers = ndi.label(v < 0.5, np.ones((3,) * n))[0]
+    W = 'markers = label(image < 0.5)\n'
+    for c, k in COUNTS[n].items():
+        case('watershed', i, W + f'output a = watershed(image, markers, connectivity = {k})',
+             segmentation.watershed(above, markers, connectivity=c), 0)
+        case('watershed', i, K + W + f'output a = watershed(known, markers, connectivity = {k})',
+             segmentation.watershed(known, markers, connectivity=c), 0)
+    case('watershed', i, W + 'output a = watershed(image, markers, not image > 8, line = true)',
+         segmentation.watershed(above, markers, mask=~(v > 8), watershed_line=True), 0)
+    full = np.ones((3,) * n)
+    same(reconstructed(known - 2, known), morphology.reconstruction(known - 2, known, footprint=full))
+    case('reconstruct', i, 'output a = reconstruct(image - 2, image)', reconstructed(v - 2, v))
+    case('reconstruct', i, 'output a = reconstruct(image + 2, image, method = erosion)', reconstructed(v + 2, v, 'erosion'))
+    case('reconstruct', i, K + 'output a = reconstruct(known - 2, known)', reconstructed(known - 2, known))
+    some = np.where(np.indices(v.shape)[-1] % 4 == 0, v - 2, np.nan)
+    case('reconstruct', i, 'output a = reconstruct(image - 2 if x_of(image) % 4 == 0 else nan, image)', reconstructed(some, v))
+    case('h_maxima', i, 'output a = h_maxima(image, 2)', v - reconstructed(v - 2, v) >= 2, 0)
+    deep = np.where(known == INF, 0, known)
+    case('h_maxima', i, 'output a = h_maxima(image if image < inf else 0, 2)', morphology.h_maxima(deep, 2), 0)
+    for text, footprint in footprints(n):
+        case('mode_filter', i, f'output a = mode_filter(floor(image / 3), {text})',
+             most_frequent(windows(np.floor(v / 3), footprint)), 0)
+    case('mode_filter', i, 'output a = mode_filter(image if isfinite(image) else nan, [[0, 0, 0], [0, 1, 0], [0, 0, 0]])',
+         np.where(np.isfinite(v), v, np.nan), 0)
+    for values, name in ((v, 'image'), (known, 'known')):
+        e = eigenvalues(values)
+        for k, which in ((0, 'largest'), (-1, 'least')):
+            case('hessian_eigenvalue', i, (K if name == 'known' else '') +
+                 f'output a = hessian_eigenvalue({name}, 0, {which})', e[k], 1e-4)
+    for sign, ridges in ((-1, 'bright'), (1, 'dark')):
+        e = np.maximum(eigenvalues(sign * v), 0)
+        case('sato', i, f'output a = sato(image, 0.1, {ridges})', 0.01 * (e[0] if n == 2 else np.sqrt(e[0] * e[1])), 1e-4)
+    steps = np.floor(v / 8)
+    for c, k in COUNTS[n].items():
+        case('label_equal', i, f'output a = label_equal(floor(image / 8), {k})', measure.label(
+            np.where(np.isnan(steps) | (steps == 0), 0, 1 + ranks('lowest', steps)[0]), background=0, connectivity=c), 0)
+    case('as_labels', i, 'output a = as_labels(image)',
+         np.unique(np.rint(np.maximum(known, 0)), return_inverse=True)[1].reshape(v.shape), 0)
+    finite = np.where(np.isfinite(v), v, np.nan)
+    B = 'known = image if isfinite(image) else nan\n'
+    region = finite > filters.threshold_otsu(finite[~np.isnan(finite)].astype(np.float32))
+    around = box(n)
+    around[(1,) * n] = False
+    spots = (finite > windows(finite, around, 'constant', -INF).max(0)) & region
+    case('gauss_otsu', i, B + 'output a = gauss_otsu(known, 0)', measure.label(region), 0)
+    case('voronoi_otsu', i, B + 'output a = voronoi_otsu(known, 0, 0)', within(measure.label(spots), region), 0)
+    core = ndi.binary_erosion(region, box(n), border_value=1)
+    case('eroded_otsu', i, B + 'output a = eroded_otsu(known, 1, 0)', within(measure.label(core), region), 0)
+    for name in ('gauss_otsu', 'voronoi_otsu', 'eroded_otsu'):
+        case(name, i, f'output a = {name}(image)', np.zeros(v.shape), 0)
+for i in [i for i in SPECIAL if i.ndim == 2]:
+    v = i.float
+    C = 'c = c_of(canvas(image, channels = 3))\nrgb = image * 8 if c == 0 else image + 60 if c == 1 else 90 - image\n'
+    picture = np.stack([v * 8, v + 60, 90 - v], -1)
+    case('rgb2gray', i, C + 'output a = rgb2gray(rgb)', color.rgb2gray(picture), 1e-4)
+    case('rgb2hed', i, C + 'output a = rgb2hed(rgb)', np.moveaxis(color.rgb2hed(picture / 255), -1, 0), 1e-4)
+    labels = measure.label(v > 7)
+    L = 'labels = label(image > 7)\n'
+    for kind, how in (('overlay', 'labels, image * 8, 0.4'), ('avg', 'labels, image * 8, kind = avg')):
+        mixed = color.label2rgb(labels, v * 8 / 255, bg_label=0, alpha=0.4, kind=kind) * 255
+        case('label2rgb', i, L + f'output a = f32(label2rgb({how})) / 255',
+             np.moveaxis(np.nan_to_num(np.clip(mixed, 0, 255)), -1, 0) / 255, 4e-3)
+    t = np.clip((v + 5) / 20, 0, 1)
+    stops = [[68, 72, 62, 49, 38, 31, 53, 110, 181, 253], [1, 40, 74, 104, 130, 158, 183, 206, 222, 231],
+             [84, 120, 137, 142, 142, 137, 121, 88, 43, 37]]
+    for name, want in (('gray', [255 * t] * 3), ('viridis', [np.interp(t, np.linspace(0, 1, 10), s) for s in stops])):
+        case('colormap', i, f'output a = f32(colormap(image, {name}, -5, 15)) / 255',
+             np.rint(np.nan_to_num(np.array(want))) / 255, 6e-3)
+        case('colormap', i, f'output a = colormap(image, {name})', np.zeros((3, *v.shape)), 0)  # its range is infinite
 
 
 def audit():
