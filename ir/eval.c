@@ -2,8 +2,8 @@
  * eval: a tree walk over expressions for every pixel of every node, in the order of the graph.
  *
  * Values that do not depend on a fold's index are remembered for the current pixel, host
- * expressions and weights of windows for the whole run.  Loops re-run their nodes.  The evaluator is slow by intention:
- * it contains no cleverness that a kernel could share a mistake with.
+ * expressions and weights of windows for the whole run.  Loops re-run their nodes.  The evaluator
+ * is slow by intention: it contains no cleverness that a kernel could share a mistake with.
  */
 #include "eval_internal.h"
 #include "apply.h"
@@ -218,6 +218,11 @@ static double eval_pixelsize(IrEval *ev, int axis)
     return size;
 }
 
+static double index_value(const IrEval *ev, int index)
+{
+    return index == COUNT_INDEX ? ev->count : ev->index[index];
+}
+
 static double eval_node(IrEval *ev, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
@@ -233,7 +238,7 @@ static double eval_node(IrEval *ev, IrExpr e)
     case IR_X_LARGEST:
         return elem_max(ev->inputs[input_number(ev->g, n->node)].elem);
     case IR_X_INDEX:
-        return n->num < 0 ? ev->count : ev->index[(int)n->num];
+        return index_value(ev, (int)n->num);
     case IR_X_COORD: {
         const int at[IR_AXES] = {ev->x, ev->y, ev->z, ev->c};
         return at[(int)n->num];
@@ -265,8 +270,9 @@ static double eval_node(IrEval *ev, IrExpr e)
 /* Weights are the same at every pixel, and often dear. */
 static double eval_weight(IrEval *ev, IrExpr e, const EvalIndices *in)
 {
-    double i = ev->index[in->at[0]], j = in->n > 1 ? ev->index[in->at[1]] : 0;
-    unsigned hash = (unsigned)e * 2654435761u ^ (unsigned)(int)i * 40503u ^ (unsigned)(int)j * 9973u;
+    double i = index_value(ev, in->at[0]), j = in->n > 1 ? index_value(ev, in->at[1]) : 0;
+    unsigned hash =
+        (unsigned)e * 2654435761u ^ (unsigned)(int)i * 40503u ^ (unsigned)(int)j * 9973u;
     EvalWeight *w = &ev->weights[(hash ^ hash >> 14) % WEIGHTS];
     if (w->expr != e || w->at[0] != i || w->at[1] != j) {
         double value = eval_node(ev, e); /* which may use this place itself */
@@ -277,17 +283,17 @@ static double eval_weight(IrEval *ev, IrExpr e, const EvalIndices *in)
 
 static double eval(IrEval *ev, IrExpr e)
 {
-    if (ir_expr(ev->g, e)->rank <= IR_HOST) {
+    IrRank rank = ir_expr(ev->g, e)->rank;
+    const EvalIndices *in = &ev->indices[e];
+    if (rank <= IR_INDEX && in->n == 0) {
         if (ev->stamp[e] != FOREVER) {
             ev->memo[e] = eval_node(ev, e);
             ev->stamp[e] = FOREVER;
         }
         return ev->memo[e];
     }
-    const EvalIndices *in = &ev->indices[e];
     if (in->n > 0) {
-        bool weight = in->n <= 2 && ir_expr(ev->g, e)->rank == IR_INDEX;
-        return weight ? eval_weight(ev, e, in) : eval_node(ev, e);
+        return in->n <= 2 && rank == IR_INDEX ? eval_weight(ev, e, in) : eval_node(ev, e);
     }
     if (ev->stamp[e] != ev->serial) {
         ev->memo[e] = eval_node(ev, e);
@@ -337,9 +343,10 @@ size_t ir_eval_extents(IrEval *ev, IrId id, int grid)
         ev->extent[ax] = n >= 1 && n <= MAX_PIXELS ? (int)n : 0;
         pixels *= (size_t)ev->extent[ax];
         if (pixels == 0 || pixels > MAX_PIXELS) {
-            err_set(ev->err, CODE_MEMORY,
-                    "'%s' would have an extent of %g pixels: too small or too large for the reference",
-                    ir_node(ev->g, id)->name, n);
+            err_set(
+                ev->err, CODE_MEMORY,
+                "'%s' would have an extent of %g pixels: too small or too large for the reference",
+                ir_node(ev->g, id)->name, n);
             return 0;
         }
     }
@@ -500,8 +507,7 @@ static void eval_loop(IrEval *ev, int id)
 {
     const IrLoop *loop = &ev->g->loops.at[id];
     for (int i = 0; i < loop->carries.n; i++) {
-        copy_node(ev, &ev->nodes[loop->carries.at[i].first],
-                  &ev->nodes[loop->carries.at[i].carry]);
+        copy_node(ev, &ev->nodes[loop->carries.at[i].first], &ev->nodes[loop->carries.at[i].carry]);
     }
     double rounds = floor(ir_eval_uniform(ev, loop->count != 0 ? loop->count : loop->at_most));
     double before = NAN;
@@ -541,41 +547,55 @@ static void eval_nodes(IrEval *ev, int loop)
 
 static void add_index(EvalIndices *to, int index)
 {
-    for (int i = 0; i < to->n && i < 2; i++) {
+    for (int i = 0; i < to->n && i < INDICES; i++) {
         if (to->at[i] == index) {
             return;
         }
     }
-    if (to->n < 2) {
+    if (to->n < INDICES) {
         to->at[to->n] = index;
     }
-    to->n += to->n <= 2;
+    to->n += to->n <= INDICES;
 }
 
 static void add_indices(EvalIndices *to, const EvalIndices *of)
 {
-    for (int i = 0; i < of->n && i < 2; i++) {
+    for (int i = 0; i < of->n && i < INDICES; i++) {
         add_index(to, of->at[i]);
     }
-    to->n = of->n > 2 ? of->n : to->n;
+    to->n = of->n > INDICES ? of->n : to->n;
 }
 
-/* What changes with which index: marked bottom-up, children have smaller ids.  The number of
- * elements of a rank (index -1) is no index whose value could be looked up. */
+static void remove_index(EvalIndices *from, int index)
+{
+    for (int i = 0; i < from->n && from->n <= INDICES; i++) {
+        if (from->at[i] == index) {
+            from->at[i] = from->at[--from->n];
+        }
+    }
+}
+
+/* What changes with which index: marked bottom-up, children have smaller ids.  A fold depends on
+ * its own index only from outside its bounds; a rank sets the number of its elements itself. */
 static void mark_indexed(IrEval *ev)
 {
     const IrGraph *g = ev->g;
     for (int e = 1; e < g->exprs.n; e++) {
         const IrExprNode *n = &g->exprs.at[e];
-        const IrExpr parts[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+        const IrExpr inside[] = {n->a, n->where, n->nth},
+                     around[] = {n->b, n->c, n->channel, n->outside};
         EvalIndices *to = &ev->indices[e];
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-            add_indices(to, &ev->indices[parts[i]]);
+        for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+            add_indices(to, &ev->indices[inside[i]]);
         }
-        if (n->op == IR_X_INDEX && n->num < 0) {
-            to->n = 3;
+        if (n->op == IR_X_FOLD) {
+            remove_index(to, (int)n->num);
+            remove_index(to, COUNT_INDEX);
         } else if (n->op == IR_X_INDEX) {
             add_index(to, (int)n->num);
+        }
+        for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+            add_indices(to, &ev->indices[around[i]]);
         }
     }
 }

@@ -4,7 +4,8 @@
 
 #include "eval.h"
 
-enum { MAX_INDICES = 4096, MAX_PIXELS = 1 << 28, WEIGHTS = 1 << 14 };
+enum { MAX_INDICES = 4096, MAX_PIXELS = 1 << 28, WEIGHTS = 1 << 14, INDICES = 6 };
+enum { COUNT_INDEX = -1 }; /* of the elements of a rank */
 
 /* What an expression of indices alone is for one value of each of them. */
 typedef struct EvalWeight {
@@ -12,10 +13,10 @@ typedef struct EvalWeight {
     double at[2], value;
 } EvalWeight;
 
-/* The index variables that an expression depends on. */
+/* The index variables that an expression depends on: those of the folds around it. */
 typedef struct EvalIndices {
-    int n; /* more than two: too many to be counted */
-    int at[2];
+    int n; /* INDICES + 1: too many to be counted */
+    int at[INDICES];
 } EvalIndices;
 
 struct IrEval {
