@@ -15,18 +15,20 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const HostRange ANYTHING = {-INFINITY, INFINITY, true};
 
 enum { FOREVER = -1 };
 
 typedef struct Known {
-    int64_t epoch; /* of the call that it was found in; FOREVER: whatever the part is */
+    int64_t epoch; /* of the part that it was found for; FOREVER: whatever the part is */
     HostRange range;
 } Known;
 
 struct HostRanges {
     int64_t epoch;
+    int part[6]; /* that was asked for last: its first and last pixel */
     Known of[]; /* by host expression */
 };
 
@@ -228,17 +230,23 @@ static HostRange range_of(const Ranges *r, int expr)
     return known->range;
 }
 
-static bool start(const Program *program, const HostContext *context, Err *err)
+static bool start(const Program *program, const HostContext *context, const int first[3],
+                  const int last[3], Err *err)
 {
+    const int part[6] = {first[0], first[1], first[2], last[0], last[1], last[2]};
     if (!context->ranges) {
         size_t n = (size_t)program->n_host;
         struct HostRanges *ranges = calloc(1, sizeof *ranges + n * sizeof *ranges->of);
         if (!ranges) {
             return err_set(err, CODE_MEMORY, "out of host memory for %d expressions", program->n_host);
         }
+        ranges->epoch = 1;
         ((HostContext *)context)->ranges = ranges; /* a cache, not a part of what is asked */
     }
-    context->ranges->epoch++;
+    if (memcmp(context->ranges->part, part, sizeof part) != 0) {
+        memcpy(context->ranges->part, part, sizeof part);
+        context->ranges->epoch++;
+    }
     return true;
 }
 
@@ -246,7 +254,7 @@ bool host_range(const Program *program, const HostContext *context, int expr, co
                 const int last[3], HostRange *range, Err *err)
 {
     const Ranges r = {program, context, first, last, err};
-    TRY(start(program, context, err));
+    TRY(start(program, context, first, last, err));
     *range = range_of(&r, expr);
     *range = range->nan ? ANYTHING : *range;
     return err->code == CODE_OK;
