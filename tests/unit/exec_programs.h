@@ -34,14 +34,14 @@ enum { W = 301, H = 77 }; /* neither a multiple of a group's columns nor of a st
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 /* Host expressions that the programs share. */
-enum { X_W, X_H, X_D, X_C, X_ONE, X_TWO, X_MINUS, X_GAIN, X_INDEX, X_TEN, X_HUNDRED, X_ZERO, X_NODES };
+enum { X_W, X_H, X_D, X_C, X_ONE, X_TWO, X_MINUS, X_GAIN, X_INDEX, X_TEN, X_HUNDRED, X_NODES };
 static const HostNode HOST[X_NODES] = {
     [X_W] = {.op = HOST_EXTENT, .a = 0, .b = 0},  [X_H] = {.op = HOST_EXTENT, .a = 0, .b = 1},
     [X_D] = {.op = HOST_EXTENT, .a = 0, .b = 2},  [X_C] = {.op = HOST_EXTENT, .a = 0, .b = 3},
     [X_ONE] = {.op = HOST_CONST, .num = 1},       [X_TWO] = {.op = HOST_CONST, .num = 2},
     [X_MINUS] = {.op = HOST_CONST, .num = -2},    [X_GAIN] = {.op = HOST_PARAM, .a = 0},
     [X_INDEX] = {.op = HOST_INDEX, .a = 1},       [X_TEN] = {.op = HOST_CONST, .num = 10},
-    [X_HUNDRED] = {.op = HOST_CONST, .num = 100}, [X_ZERO] = {.op = HOST_CONST, .num = 0},
+    [X_HUNDRED] = {.op = HOST_CONST, .num = 100},
 };
 static const ProgGrid GRIDS[] = {
     {{X_W, X_H, X_ONE, X_ONE}, false},

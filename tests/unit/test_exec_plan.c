@@ -127,8 +127,37 @@ static void strips_of_small_images_follow_their_halo(void **state)
     }
 }
 
+/* Kernels that compute several rows at a time have strips of whole turns. */
+static void strips_are_whole_turns(void **state)
+{
+    (void)state;
+    enum { TURN = 16 };
+    const ProgArg turns[] = {{ARG_STRIP, TURN, 2}}, rows[] = {{ARG_STRIP, 1, 2}};
+    const ProgStep steps[] = {
+        {.kind = STEP_LAUNCH, .name = "turns", .grid = 0, .value = -1, .args = turns, .n_args = 1},
+        {.kind = STEP_LAUNCH, .name = "rows", .grid = 0, .value = -1, .args = rows, .n_args = 1}};
+    Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
+    ProgInput none = IMAGE;
+    none.buffer = -1;
+    program.inputs = &none;
+    static const struct {
+        int size, row_by_row;
+    } CASES[] = {{256, 2}, {1024, 2}, {2048, 4}, {4096, 8}, {16384, 12}};
+    for (int i = 0; i < COUNT(CASES); i++) {
+        ExecTarget target = exec_target(NULL);
+        ExecInput input = like(CASES[i].size, CASES[i].size, ELEM_U8);
+        ExecPlan *plan;
+        Err err = {0};
+        double gain = 1;
+        assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+        assert_int_equal(plan->steps[0].strip, TURN);
+        assert_int_equal(plan->steps[1].strip, CASES[i].row_by_row);
+        exec_plan_free(plan);
+    }
+}
+
 /* A launch that leaves partial results does so in blocks of 64 rows where these are enough groups for the
- * device, where it has no halo, and on CPUs. */
+ * device, where its halo is short, and on CPUs. */
 static void blocks_need_a_large_image(void **state)
 {
     (void)state;
@@ -136,11 +165,11 @@ static void blocks_need_a_large_image(void **state)
     static const struct {
         int size, halo, shape;
         bool blocks;
-    } CASES[] = {{4096, X_TEN, SHAPE_GPU, true},
-                 {2048, X_TEN, SHAPE_GPU, false},
-                 {256, X_TEN, SHAPE_GPU, false},
-                 {256, X_ZERO, SHAPE_GPU, true},
-                 {256, X_TEN, SHAPE_CPU, true}};
+    } CASES[] = {{4096, X_HUNDRED, SHAPE_GPU, true},
+                 {2048, X_HUNDRED, SHAPE_GPU, false},
+                 {256, X_HUNDRED, SHAPE_GPU, false},
+                 {256, X_TEN, SHAPE_GPU, true},
+                 {256, X_HUNDRED, SHAPE_CPU, true}};
     for (int i = 0; i < COUNT(CASES); i++) {
         const ProgArg args[] = {{ARG_STRIP, CASES[i].halo, 1}, {ARG_PARTIALS, SUM, BLOCK}};
         static const int exprs[] = {X_ONE};
@@ -173,6 +202,7 @@ int main(void)
         cmocka_unit_test(strips_fill_the_device_and_respect_halos),
         cmocka_unit_test(strips_of_volumes_respect_folds),
         cmocka_unit_test(strips_of_small_images_follow_their_halo),
+        cmocka_unit_test(strips_are_whole_turns),
         cmocka_unit_test(blocks_need_a_large_image),
         cmocka_unit_test(planes_are_marched_over),
     };
