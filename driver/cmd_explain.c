@@ -8,6 +8,7 @@
 #include "../ir/edit.h"
 #include "../runtime/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,12 +60,33 @@ static void print_kernels(const Compilation *c)
            figures->giga_ops, figures->launch_us, figures_repeated_ops(figures));
 }
 
-/* Those that an executable has for other parameters (variants.c). */
+/* The smallest place above `after` where a stretch of the parameter begins that has a plan of its own. */
+static double next_stretch(const Program *program, int param, double after)
+{
+    double next = INFINITY;
+    for (int i = 0; i < program->n_variants; i++) {
+        const double bounds[] = {program->variants[i].least[param], program->variants[i].below[param]};
+        for (int k = 0; k < 2; k++) {
+            next = bounds[k] > after && bounds[k] < next ? bounds[k] : next;
+        }
+    }
+    return next;
+}
+
+/* Where an executable has other programs (variants.c). */
 static void print_variants(Compilation *c)
 {
     add_variants(c);
-    for (int i = 0; i < c->program->n_variants; i++) {
-        printf("an executable has other steps for %s\n", c->program->variants[i].program->planned_for);
+    for (int i = 0; i < c->program->n_params; i++) {
+        double from = next_stretch(c->program, i, -INFINITY);
+        if (isfinite(from)) {
+            printf("an executable has other steps for %s", c->program->params[i].name);
+            for (const char *comma = ""; isfinite(from); from = next_stretch(c->program, i, from)) {
+                printf("%s from %.4g", comma, from);
+                comma = ",";
+            }
+            printf("\n");
+        }
     }
 }
 

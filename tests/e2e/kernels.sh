@@ -56,7 +56,7 @@ END
 expect 0 '' "$PIPEC" build blur.pipe -o blur
 expect 0 '' "$PIPEC" explain blur.pipe
 shows 'kernel     blurred_gaussian_x* blurred (marches over rows)'
-shows 'an executable has other steps for sigma from 11.88'
+shows 'an executable has other steps for sigma from 8.879'
 expect 0 '' "$PIPEC" explain blur.pipe --sigma=14
 shows 'kernel     blurred_gaussian_x (a long fold)'
 quiet planned "$PIPEC" run blur.pipe "$SAMPLES/blobs.tif" --sigma 14
@@ -65,10 +65,10 @@ mv out/blobs_blurred.tif planned.tif
 quiet built ./blur "$SAMPLES/blobs.tif" --sigma 14
 check test -n "$(grep -l 'LONG_TILE(float, tile0)' built/*.cl)"
 check cmp planned.tif out/blobs_blurred.tif
-quiet narrow ./blur "$SAMPLES/blobs.tif" --sigma 11
+quiet narrow ./blur "$SAMPLES/blobs.tif" --sigma 8
 check test -z "$(grep -l 'LONG_TILE(float, tile0)' narrow/*.cl)"
 expect 0 '' ./blur "$SAMPLES/blobs.tif" --sigma 14 -q -o out --profile
-shows 'planned for sigma from 11.88'
+shows 'planned for sigma from 8.879'
 expect 0 '' ./blur "$SAMPLES/blobs.tif" -q -o out --profile
 shows 'planned for the defaults of all parameters'
 expect 0 '' "$PIPEC" run blur.pipe "$SAMPLES/blobs.tif" --sigma 14 -q -o out --profile
@@ -85,7 +85,10 @@ output k = d - mean(d)
 END
 expect 0 '' "$PIPEC" build boxes.pipe -o boxes --library
 check test "$(grep -c 'planned_for = "' boxes.c)" -le 31
-check grep -q 'planned_for = "a from 12 below 32, b from 11.88, n from 48"' boxes.c
+check grep -q 'planned_for = "a from 9 below 32, b from 8.878, n from 36"' boxes.c
+expect 0 '' "$PIPEC" explain boxes.pipe
+shows 'an executable has other steps for a from 2, from 9, from 32'
+shows 'an executable has other steps for n from 36'
 
 # clang does find what is wrong.
 if command -v clang >/dev/null; then
