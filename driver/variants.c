@@ -18,39 +18,67 @@ enum {
     MOST_BOXES = 32
 };
 
+typedef struct Cut {
+    double place; /* where a stretch begins */
+    bool shapes;  /* kernels have other shapes there, not only other companions */
+} Cut;
+
 typedef struct Cuts {
-    Vec(double) at; /* ascending; each begins a stretch */
+    Vec(Cut) at; /* ascending */
 } Cuts;
+
+/* One program that there could be. */
+typedef struct Plan {
+    const Program *program;
+    const char *text;
+} Plan;
 
 typedef struct Search {
     Compilation *c;
     double *params;
     Cuts *cuts;     /* by parameter */
-    const char *text; /* of the program for the defaults */
+    Plan own;       /* for the defaults */
 } Search;
 
-static const Program *program_at(Search *s, const char **text)
+static Plan plan_here(Search *s)
 {
-    const Program *program = compile_again(s->c, s->params);
+    Plan plan = {.program = compile_again(s->c, s->params)};
     Str out;
     str_init(&out, &s->c->arena);
-    cg_emit_c(program, "program", &out);
-    *text = out.at;
-    return program;
+    cg_emit_c(plan.program, "program", &out);
+    plan.text = out.at;
+    return plan;
 }
 
-static const char *text_at(Search *s, int param, double value)
+static Plan plan_at(Search *s, int param, double value)
 {
-    const char *text;
     double before = s->params[param];
     s->params[param] = value;
-    program_at(s, &text);
+    Plan plan = plan_here(s);
     s->params[param] = before;
-    return text;
+    return plan;
 }
 
-/* Where the stretch of the larger one of two values begins, of which the program is `text` at `near` only. */
-static double place_between(Search *s, int param, const char *text, double near, double far)
+static bool same_plan(const Plan *a, const Plan *b)
+{
+    return strcmp(a->text, b->text) == 0;
+}
+
+/* How many kernels do not march: their folds are too long for that, or they read from memory. */
+static int count_others(const Program *program)
+{
+    int n = 0;
+    for (int s = 0; s < program->n_steps; s++) {
+        for (int i = 0; i < program->steps[s].n_args; i++) {
+            const ProgArg *arg = &program->steps[s].args[i];
+            n += arg->kind == ARG_STRIP && arg->b == 2;
+        }
+    }
+    return n;
+}
+
+/* Where the stretch of the larger one of two values begins, of which the plan is that of `near` only there. */
+static double place_between(Search *s, int param, const Plan *plan, double near, double far)
 {
     for (int i = 0; i < HALVINGS; i++) {
         double middle = near + (far - near) / 2;
@@ -58,19 +86,20 @@ static double place_between(Search *s, int param, const char *text, double near,
         if (middle == near || middle == far) {
             break;
         }
-        bool same = strcmp(text_at(s, param, middle), text) == 0;
+        Plan there = plan_at(s, param, middle);
+        bool same = same_plan(&there, plan);
         near = same ? middle : near;
         far = same ? far : middle;
     }
     return fmax(near, far);
 }
 
-static void add_cut(Search *s, int param, double place)
+static void add_cut(Search *s, int param, Cut cut)
 {
     Cuts *cuts = &s->cuts[param];
-    vec_push(&s->c->arena, &cuts->at, place);
-    for (int i = cuts->at.n - 1; i > 0 && cuts->at.at[i] < cuts->at.at[i - 1]; i--) {
-        double lower = cuts->at.at[i];
+    vec_push(&s->c->arena, &cuts->at, cut);
+    for (int i = cuts->at.n - 1; i > 0 && cuts->at.at[i].place < cuts->at.at[i - 1].place; i--) {
+        Cut lower = cuts->at.at[i];
         cuts->at.at[i] = cuts->at.at[i - 1];
         cuts->at.at[i - 1] = lower;
     }
@@ -87,20 +116,21 @@ static void cut_to(Search *s, int param, double end)
 {
     const ProgParam *p = &s->c->program->params[param];
     double from = p->value;
-    const char *text = s->text;
+    Plan plan = s->own;
     for (int i = STEPS; i >= 0; i--) {
         double value = p->value + ldexp(end - p->value, -i);
         value = p->integer ? rint(value) : value;
-        const char *here = value != from ? text_at(s, param, value) : text;
-        if (strcmp(here, text) != 0) {
-            add_cut(s, param, place_between(s, param, text, from, value));
+        Plan here = value != from ? plan_at(s, param, value) : plan;
+        if (!same_plan(&here, &plan)) {
+            bool shapes = count_others(here.program) != count_others(plan.program);
+            add_cut(s, param, (Cut){place_between(s, param, &plan, from, value), shapes});
         }
         from = value;
-        text = here;
+        plan = here;
     }
 }
 
-/* The stretches of all parameters that box number `box` is made of; false: that of the defaults. */
+/* The stretches of all parameters that box number `box` is made of, and values there; false: that of the defaults. */
 static bool take_box(Search *s, int box, double *least, double *below)
 {
     bool others = false;
@@ -109,11 +139,11 @@ static bool take_box(Search *s, int box, double *least, double *below)
         const Cuts *cuts = &s->cuts[i];
         int stretch = box % (cuts->at.n + 1);
         box /= cuts->at.n + 1;
-        least[i] = stretch > 0 ? cuts->at.at[stretch - 1] : -INFINITY;
-        below[i] = stretch < cuts->at.n ? cuts->at.at[stretch] : INFINITY;
-        bool own = least[i] <= p->value && p->value < below[i];
+        least[i] = stretch > 0 ? cuts->at.at[stretch - 1].place : -INFINITY;
+        below[i] = stretch < cuts->at.n ? cuts->at.at[stretch].place : INFINITY;
+        bool above = least[i] > p->value, own = !above && p->value < below[i];
         double middle = (fmax(least[i], end_of(p, -1)) + fmin(below[i], end_of(p, 1))) / 2;
-        s->params[i] = own ? p->value : p->integer ? floor(middle) : middle;
+        s->params[i] = own ? p->value : above ? least[i] : p->integer ? floor(middle) : middle;
         others = others || !own;
     }
     return others;
@@ -147,26 +177,30 @@ static int count_boxes(const Search *s)
     return boxes;
 }
 
-static void drop_nearest(Cuts *cuts, double to)
+/* The one that matters least: without other shapes, and far from the default. */
+static int least_of(const Cuts *cuts, double to)
 {
-    int nearest = 0;
+    int least = 0;
     for (int i = 1; i < cuts->at.n; i++) {
-        nearest = fabs(cuts->at.at[i] - to) < fabs(cuts->at.at[nearest] - to) ? i : nearest;
+        const Cut *one = &cuts->at.at[i], *other = &cuts->at.at[least];
+        bool farther = fabs(one->place - to) > fabs(other->place - to);
+        least = one->shapes == other->shapes ? (farther ? i : least) : other->shapes ? i : least;
     }
-    memmove(cuts->at.at + nearest, cuts->at.at + nearest + 1,
-            (size_t)(cuts->at.n - nearest - 1) * sizeof *cuts->at.at);
-    cuts->at.n--;
+    return least;
 }
 
-/* Places near the defaults go first: what is a little more than was planned for is a little slower. */
 static void keep_few(Search *s)
 {
+    const ProgParam *params = s->c->program->params;
     while (count_boxes(s) > MOST_BOXES) {
         int most = 0;
         for (int i = 1; i < s->c->program->n_params; i++) {
             most = s->cuts[i].at.n > s->cuts[most].at.n ? i : most;
         }
-        drop_nearest(&s->cuts[most], s->c->program->params[most].value);
+        Cuts *cuts = &s->cuts[most];
+        int least = least_of(cuts, params[most].value);
+        memmove(cuts->at.at + least, cuts->at.at + least + 1, (size_t)(cuts->at.n - least - 1) * sizeof *cuts->at.at);
+        cuts->at.n--;
     }
 }
 
@@ -174,7 +208,7 @@ void add_variants(Compilation *c)
 {
     int n = c->program->n_params;
     Search s = {.c = c, .params = default_params(c->program, &c->arena), .cuts = arena_array(&c->arena, Cuts, n + 1)};
-    program_at(&s, &s.text);
+    s.own = plan_here(&s);
     for (int i = 0; i < n; i++) {
         cut_to(&s, i, end_of(&c->program->params[i], -1));
         cut_to(&s, i, end_of(&c->program->params[i], 1));
@@ -183,14 +217,14 @@ void add_variants(Compilation *c)
     Vec(ProgVariant) all = {0};
     for (int box = count_boxes(&s) - 1; box >= 0; box--) {
         double *least = arena_array(&c->arena, double, n + 1), *below = arena_array(&c->arena, double, n + 1);
-        const char *text;
         if (!take_box(&s, box, least, below)) {
             continue;
         }
-        Program *program = arena_new(&c->arena, Program);
-        *program = *program_at(&s, &text);
-        program->planned_for = name_box(&s, least, below);
-        if (strcmp(text, s.text) != 0) {
+        Plan plan = plan_here(&s);
+        if (!same_plan(&plan, &s.own)) {
+            Program *program = arena_new(&c->arena, Program);
+            *program = *plan.program;
+            program->planned_for = name_box(&s, least, below);
             vec_push(&c->arena, &all, ((ProgVariant){least, below, program}));
         }
     }
