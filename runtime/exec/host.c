@@ -383,6 +383,9 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
 
 static bool reaches(double pixels, Err *err)
 {
+    if (isnan(pixels)) {
+        return err_set(err, CODE_FILES, "it has a window that ends at no number");
+    }
     return pixels <= PROG_MAX_REACH ||
            err_set(err, CODE_FILES,
                    "it needs %.0f pixels around those that it computes, more than the %d that a kernel "
@@ -398,7 +401,7 @@ static bool write_define(const Program *program, const HostContext *context,
     double value;
     switch (define->kind) {
     case DEF_INT:
-        TRY(host_eval_int(program, context, define->expr, define->name, &whole, err));
+        TRY(host_eval_int(program, context, define->expr, "a number that its text needs", &whole, err));
         fprintf(out, whole < 0 ? "#define %s (%d)\n" : "#define %s %d\n", define->name, whole);
         return true;
     case DEF_REACH:
@@ -429,9 +432,7 @@ bool host_defines(const Program *program, const HostContext *context, const Prog
                   int n, FILE *out, Err *err)
 {
     for (int i = 0; i < n; i++) {
-        if (!write_define(program, context, &defines[i], out, err)) {
-            return err_prefix(err, "%s", defines[i].name);
-        }
+        TRY(write_define(program, context, &defines[i], out, err));
     }
     return !ferror(out) || err_set(err, CODE_MEMORY, "out of host memory for a kernel's text");
 }
