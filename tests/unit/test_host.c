@@ -264,13 +264,15 @@ static void ints_must_fit(void **state)
 
 /* ---- text ------------------------------------------------------------------------------ */
 
+enum { CONSTANTS = 64000 };
+
 static char *defines(Bench *b, const ProgDefine *list, int n)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    bool ok = host_defines(&b->program, &b->context, list, n, out, &b->err);
+    bool ok = host_defines(&b->program, &b->context, list, n, CONSTANTS, out, &b->err);
     fclose(out);
     assert_true(ok || b->err.code != CODE_OK);
     return text;
@@ -356,11 +358,12 @@ static void bad_defines_are_refused(void **state)
     const ProgDefine large = {DEF_TABLE, "HUGE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, 2e6), -1}, ELEM_F32};
     const ProgDefine odd = {DEF_TABLE, "NO_RANGE", i, 1, {1, 0}, {-1, -1}, {-1, -1}, ELEM_F32};
     const ProgDefine type = {.kind = DEF_TYPE, .name = "NO_INPUT", .expr = 5};
-    const ProgDefine *const list[] = {&large, &odd, &type};
-    static const char *const says[] = {"table", "range", "no input 5"};
-    for (int k = 0; k < 3; k++) {
+    const ProgDefine wide = {DEF_TABLE, "WIDE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, CONSTANTS / 4), -1}, ELEM_F32};
+    const ProgDefine *const list[] = {&large, &odd, &type, &wide};
+    static const char *const says[] = {"table", "range", "no input 5", "64004 bytes"};
+    for (int k = 0; k < 4; k++) {
         free(defines(b, list[k], 1));
-        assert_int_equal(b->err.code, CODE_USAGE);
+        assert_int_equal(b->err.code, k < 3 ? CODE_USAGE : CODE_FILES);
         assert_non_null(strstr(b->err.text, says[k]));
         err_clear(&b->err);
     }
