@@ -264,7 +264,7 @@ static void ints_must_fit(void **state)
 
 /* ---- text ------------------------------------------------------------------------------ */
 
-enum { CONSTANTS = 64000 };
+enum { CONSTANTS = 800000 };
 
 static char *defines(Bench *b, const ProgDefine *list, int n)
 {
@@ -360,7 +360,7 @@ static void bad_defines_are_refused(void **state)
     const ProgDefine type = {.kind = DEF_TYPE, .name = "NO_INPUT", .expr = 5};
     const ProgDefine wide = {DEF_TABLE, "WIDE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, CONSTANTS / 4), -1}, ELEM_F32};
     const ProgDefine *const list[] = {&large, &odd, &type, &wide};
-    static const char *const says[] = {"table", "range", "no input 5", "64004 bytes"};
+    static const char *const says[] = {"table", "range", "no input 5", "800004 bytes"};
     for (int k = 0; k < 4; k++) {
         free(defines(b, list[k], 1));
         assert_int_equal(b->err.code, k < 3 ? CODE_USAGE : CODE_FILES);
