@@ -766,7 +766,9 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
                 "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
                 target->px, target->lx, has_by_products(plan, kernel), target->copies_ahead);
     }
-    bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
+    uint64_t constants = target->dev != NULL ? dev_info(target->dev)->constants : UINT64_MAX;
+    bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, constants, out, err) ||
+              err_prefix(err, "line %s", k->lines);
     if (plan->program->library) {
         fputs(plan->program->library, out);
     }
