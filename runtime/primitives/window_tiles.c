@@ -126,6 +126,9 @@ static void even_out(const PrimCall *call, WindowTiles *t)
 bool window_tiles(const PrimCall *call, const Window *window, WindowTiles *t)
 {
     int pixels;
+    if (call->dev == NULL || !visit_is_cpu(call)) {
+        return false;
+    }
     *t = (WindowTiles){.size = {1, 1, 1}};
     for (int axis = 0; axis < 3; axis++) {
         t->reach[axis] = (int)floor(window->radius[axis]);
@@ -133,7 +136,7 @@ bool window_tiles(const PrimCall *call, const Window *window, WindowTiles *t)
     t->n_runs = window_runs(window, NULL, 0, &pixels);
     t->n_columns = window_columns(window, NULL, 0, &pixels);
     t->edges = 2 * ((size_t)t->n_runs + (size_t)t->n_columns);
-    if (!visit_is_cpu(call) || pixels == 0 || !measure(call, t)) {
+    if (pixels == 0 || !measure(call, t)) {
         return false;
     }
     while (grow(call, t, pixels)) {

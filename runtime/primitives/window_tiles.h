@@ -20,8 +20,8 @@ typedef struct WindowTiles {
     size_t groups;
 } WindowTiles;
 
-/* Tiles for a call about the longest part.  False: the window is better read again for each pixel, or
- * its tiles do not fit. */
+/* Tiles for a call about the longest part.  False: the window is better read again for each pixel, its tiles do
+ * not fit, or the plan is for no device that is there. */
 bool window_tiles(const PrimCall *longest, const Window *window, WindowTiles *tiles);
 
 /* How many there are along an axis of a call about any part. */
