@@ -10,7 +10,8 @@
 /* The program, in the graph's arena.  `hash` identifies source and compiler. */
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash);
 
-/* The program as C initialisers: `static const Program NAME = {...};` and what it points to. */
+/* The program as C initialisers: `static const Program NAME = {...};` and what it points to, whose names begin
+ * with NAME_ as well. */
 void cg_emit_c(const Program *program, const char *name, Str *out);
 
 /* The kernels as `pipec show --kernels` prints them: without the library of exact functions,

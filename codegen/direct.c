@@ -236,7 +236,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     } else {
         cg_plane_names(k, body.at, 4, &planes);
     }
-    cg_range_params(k, (ProgArg){ARG_STRIP, 0, turns ? 0 : 2}, false); /* rows of a window are shared */
+    cg_range_params(k, (ProgArg){ARG_STRIP, !turns, turns ? 0 : 2}, false); /* rows of a window are shared */
     if (k->boxed) {
         cg_param(k, (ProgArg){ARG_COLS_FROM, 0, 0}, "int ", "cols_from");
     }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NAME_BYTES = 100 }; /* of an array: it begins with the program's, which may stand beside others */
+
 static void text_literal(Str *out, const char *text)
 {
     if (text == NULL) {
@@ -66,9 +68,9 @@ static const char *truth(bool b)
     return b ? "true" : "false";
 }
 
-static void host(const Program *p, Str *out)
+static void host(const Program *p, const char *name, Str *out)
 {
-    str_addf(out, "static const HostNode host_nodes[] = {\n");
+    str_addf(out, "static const HostNode %s_host[] = {\n", name);
     for (int i = 0; i < p->n_host; i++) {
         const HostNode *n = &p->host[i];
         str_addf(out, "    {%d, %d, %d, %d, %d, %d, ", n->op, n->d, n->a, n->b, n->c, n->e);
@@ -78,9 +80,9 @@ static void host(const Program *p, Str *out)
     str_add(out, "    {0}};\n\n");
 }
 
-static void inputs(const Program *p, Str *out)
+static void inputs(const Program *p, const char *name, Str *out)
 {
-    str_add(out, "static const ProgInput inputs[] = {\n");
+    str_addf(out, "static const ProgInput %s_inputs[] = {\n", name);
     for (int i = 0; i < p->n_inputs; i++) {
         const ProgInput *in = &p->inputs[i];
         str_addf(out, "    {.name = \"%s\", .axes = \"%s\", .elem = %d, .labels = %s, .mask = %s, "
@@ -88,7 +90,7 @@ static void inputs(const Program *p, Str *out)
                  in->name, in->axes, (int)in->elem, truth(in->labels), truth(in->mask), in->buffer,
                  in->count, in->vector, in->channel);
     }
-    str_add(out, "    {.name = NULL}};\n\nstatic const ProgParam params[] = {\n");
+    str_addf(out, "    {.name = NULL}};\n\nstatic const ProgParam %s_params[] = {\n", name);
     for (int i = 0; i < p->n_params; i++) {
         const ProgParam *par = &p->params[i];
         str_add(out, "    {");
@@ -105,9 +107,9 @@ static void inputs(const Program *p, Str *out)
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
-static void outputs(const Program *p, Str *out)
+static void outputs(const Program *p, const char *name, Str *out)
 {
-    str_add(out, "static const ProgOutput outputs[] = {\n");
+    str_addf(out, "static const ProgOutput %s_outputs[] = {\n", name);
     for (int i = 0; i < p->n_outputs; i++) {
         const ProgOutput *o = &p->outputs[i];
         str_add(out, "    {");
@@ -122,7 +124,7 @@ static void outputs(const Program *p, Str *out)
         }
         str_add(out, o->place.moved ? "}}}},\n" : "},\n");
     }
-    str_add(out, "    {.name = NULL}};\n\nstatic const ProgTable tables[] = {\n");
+    str_addf(out, "    {.name = NULL}};\n\nstatic const ProgTable %s_tables[] = {\n", name);
     for (int i = 0; i < p->n_tables; i++) {
         str_add(out, "    {");
         field_text(out, "name", p->tables[i].name);
@@ -132,9 +134,9 @@ static void outputs(const Program *p, Str *out)
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
-static void memory(const Program *p, Str *out)
+static void memory(const Program *p, const char *name, Str *out)
 {
-    str_add(out, "static const ProgNeed needs[] = {\n");
+    str_addf(out, "static const ProgNeed %s_needs[] = {\n", name);
     for (int i = 0; i < p->n_needs; i++) {
         const ProgNeed *n = &p->needs[i];
         str_addf(out, "    {.a = %d, .b = %d, .below = %s,", n->a, n->b, truth(n->below));
@@ -142,13 +144,13 @@ static void memory(const Program *p, Str *out)
         str_add(out, "},\n");
     }
     str_add(out, "    {.what = NULL}};\n\n");
-    str_add(out, "static const ProgGrid grids[] = {\n");
+    str_addf(out, "static const ProgGrid %s_grids[] = {\n", name);
     for (int i = 0; i < p->n_grids; i++) {
         const int *e = p->grids[i].extent;
         str_addf(out, "    {{%d, %d, %d, %d}, %s},\n", e[0], e[1], e[2], e[3],
                  truth(p->grids[i].has_z));
     }
-    str_add(out, "    {{0}, false}};\n\nstatic const ProgBuffer buffers[] = {\n");
+    str_addf(out, "    {{0}, false}};\n\nstatic const ProgBuffer %s_buffers[] = {\n", name);
     for (int i = 0; i < p->n_buffers; i++) {
         const ProgBuffer *b = &p->buffers[i];
         str_addf(out, "    {.name = \"%s\", .elem = %d, .elem_of = %d, .grid = %d, .length = %d, "
@@ -167,11 +169,11 @@ static void table_indices(const char *name, const int *at, int n, Str *out)
     str_add(out, "}, ");
 }
 
-static void kernels(const Program *p, Str *out)
+static void kernels(const Program *p, const char *name, Str *out)
 {
     for (int i = 0; i < p->n_kernels; i++) {
         const ProgKernel *k = &p->kernels[i];
-        str_addf(out, "static const ProgDefine kernel%d_defines[] = {\n", i);
+        str_addf(out, "static const ProgDefine %s_kernel%d_defines[] = {\n", name, i);
         for (int d = 0; d < k->n_defines; d++) {
             const ProgDefine *def = &k->defines[d];
             str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, .elem = %d, ",
@@ -183,13 +185,13 @@ static void kernels(const Program *p, Str *out)
         }
         str_add(out, "    {.name = NULL}};\n\n");
     }
-    str_add(out, "static const ProgKernel kernels[] = {\n");
+    str_addf(out, "static const ProgKernel %s_kernels[] = {\n", name);
     for (int i = 0; i < p->n_kernels; i++) {
         const ProgKernel *k = &p->kernels[i];
         str_add(out, "    {");
         field_text(out, "name", k->name);
         field_text(out, "lines", k->lines);
-        str_addf(out, "\n     .defines = kernel%d_defines, .n_defines = %d, .source =\n    ", i,
+        str_addf(out, "\n     .defines = %s_kernel%d_defines, .n_defines = %d, .source =\n    ", name, i,
                  k->n_defines);
         text_literal(out, k->source);
         str_add(out, "},\n");
@@ -197,22 +199,23 @@ static void kernels(const Program *p, Str *out)
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
-static void int_array(Str *out, int step, const char *name, const int *at, int n)
+static void int_array(Str *out, const char *of, const char *name, const int *at, int n)
 {
     if (n == 0) {
         return;
     }
-    str_addf(out, "static const int step%d_%s[] = {", step, name);
+    str_addf(out, "static const int %s_%s[] = {", of, name);
     for (int i = 0; i < n; i++) {
         str_addf(out, "%s%d", i ? ", " : "", at[i]);
     }
     str_add(out, "};\n");
 }
 
-static void step_arrays(const ProgStep *s, int i, Str *out)
+/* `of`: what the names of its arrays begin with. */
+static void step_arrays(const ProgStep *s, const char *of, Str *out)
 {
     if (s->n_args > 0) {
-        str_addf(out, "static const ProgArg step%d_args[] = {", i);
+        str_addf(out, "static const ProgArg %s_args[] = {", of);
         for (int k = 0; k < s->n_args; k++) {
             str_addf(out, "%s{%d, %d, %d}", k ? ", " : "", (int)s->args[k].kind, s->args[k].a,
                      s->args[k].b);
@@ -220,7 +223,7 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
         str_add(out, "};\n");
     }
     if (s->n_reads > 0) {
-        str_addf(out, "static const ProgRead step%d_reads[] = {", i);
+        str_addf(out, "static const ProgRead %s_reads[] = {", of);
         for (int k = 0; k < s->n_reads; k++) {
             const ProgRead *r = &s->reads[k];
             str_addf(out, "%s{%d, %d, %d, %d, %d, {%d, %d, %d}, %d}", k ? ", " : "", r->buffer, r->below,
@@ -229,34 +232,42 @@ static void step_arrays(const ProgStep *s, int i, Str *out)
         str_add(out, "};\n");
     }
     if (s->n_carries > 0) {
-        str_addf(out, "static const ProgCarry step%d_carries[] = {", i);
+        str_addf(out, "static const ProgCarry %s_carries[] = {", of);
         for (int k = 0; k < s->n_carries; k++) {
             str_addf(out, "%s{%s, %d, %d}", k ? ", " : "", truth(s->carries[k].is_value),
                      s->carries[k].carry, s->carries[k].next);
         }
         str_add(out, "};\n");
     }
-    int_array(out, i, "uses", s->uses, s->n_uses);
-    int_array(out, i, "writes", s->writes, s->n_writes);
-    int_array(out, i, "inputs", s->inputs, s->n_inputs);
-    int_array(out, i, "exprs", s->exprs, s->n_exprs);
+    int_array(out, of, "uses", s->uses, s->n_uses);
+    int_array(out, of, "writes", s->writes, s->n_writes);
+    int_array(out, of, "inputs", s->inputs, s->n_inputs);
+    int_array(out, of, "exprs", s->exprs, s->n_exprs);
 }
 
-static void array_field(Str *out, int step, const char *name, int n)
+static void array_field(Str *out, const char *of, const char *name, int n)
 {
     if (n > 0) {
-        str_addf(out, " .%s = step%d_%s, .n_%s = %d,", name, step, name, name, n);
+        str_addf(out, " .%s = %s_%s, .n_%s = %d,", name, of, name, name, n);
     }
 }
 
-static void steps(const Program *p, Str *out)
+static void step_name(const char *program, int step, char *to)
 {
+    snprintf(to, NAME_BYTES, "%s_step%d", program, step);
+}
+
+static void steps(const Program *p, const char *name, Str *out)
+{
+    char of[NAME_BYTES];
     for (int i = 0; i < p->n_steps; i++) {
-        step_arrays(&p->steps[i], i, out);
+        step_name(name, i, of);
+        step_arrays(&p->steps[i], of, out);
     }
-    str_add(out, "\nstatic const ProgStep steps[] = {\n");
+    str_addf(out, "\nstatic const ProgStep %s_steps[] = {\n", name);
     for (int i = 0; i < p->n_steps; i++) {
         const ProgStep *s = &p->steps[i];
+        step_name(name, i, of);
         str_addf(out, "    {.kind = %d,", (int)s->kind);
         field_text(out, "name", s->name);
         field_text(out, "lines", s->lines);
@@ -267,23 +278,23 @@ static void steps(const Program *p, Str *out)
                  ".of_value = %d, .at_most = %d, .ended = %d,",
                  s->kernel, s->grid, truth(s->march_z), truth(s->boxed), truth(s->plain), s->value, s->of_value,
                  s->at_most, s->ended);
-        array_field(out, i, "args", s->n_args);
-        array_field(out, i, "reads", s->n_reads);
-        array_field(out, i, "uses", s->n_uses);
-        array_field(out, i, "writes", s->n_writes);
-        array_field(out, i, "inputs", s->n_inputs);
-        array_field(out, i, "exprs", s->n_exprs);
-        array_field(out, i, "carries", s->n_carries);
+        array_field(out, of, "args", s->n_args);
+        array_field(out, of, "reads", s->n_reads);
+        array_field(out, of, "uses", s->n_uses);
+        array_field(out, of, "writes", s->n_writes);
+        array_field(out, of, "inputs", s->n_inputs);
+        array_field(out, of, "exprs", s->n_exprs);
+        array_field(out, of, "carries", s->n_carries);
         str_add(out, "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
 /* As strings: binaries of many drivers are text. */
-static void binaries(const Program *p, Str *out)
+static void binaries(const Program *p, const char *name, Str *out)
 {
     enum { LINE = 100 };
-    str_add(out, "static const ProgBinary binaries[] = {\n");
+    str_addf(out, "static const ProgBinary %s_binaries[] = {\n", name);
     for (int i = 0; i < p->n_binaries; i++) {
         const ProgBinary *b = &p->binaries[i];
         str_addf(out, "    {\"%s\", \"", b->key);
@@ -301,32 +312,82 @@ static void binaries(const Program *p, Str *out)
     str_add(out, "    {.key = NULL}};\n\n");
 }
 
-void cg_emit_c(const Program *p, const char *name, Str *out)
+/* `library`: the program that has the text in front of all kernels. */
+static void one_program(const Program *p, const char *name, const char *library, Str *out)
 {
-    host(p, out);
-    inputs(p, out);
-    outputs(p, out);
-    memory(p, out);
-    kernels(p, out);
-    steps(p, out);
-    binaries(p, out);
+    static const char *const ARRAYS[] = {"host",  "inputs",  "params",  "outputs", "tables",  "needs",
+                                         "grids", "buffers", "kernels", "steps",   "binaries"};
+    const int n[] = {p->n_host,  p->n_inputs,  p->n_params,  p->n_outputs, p->n_tables,  p->n_needs,
+                     p->n_grids, p->n_buffers, p->n_kernels, p->n_steps,   p->n_binaries};
+    host(p, name, out);
+    inputs(p, name, out);
+    outputs(p, name, out);
+    memory(p, name, out);
+    kernels(p, name, out);
+    steps(p, name, out);
+    binaries(p, name, out);
     str_addf(out, "static const Program %s = {\n   ", name);
     field_text(out, "name", p->name);
     field_text(out, "version", p->version);
     field_text(out, "hash", p->hash);
+    field_text(out, "planned_for", p->planned_for);
     str_add(out, "\n   ");
     field_text(out, "source", p->source);
-    str_add(out, "\n   ");
-    field_text(out, "library", p->library);
-    str_addf(out,
-             "\n    .host = host_nodes, .n_host = %d, .inputs = inputs, .n_inputs = %d,\n"
-             "    .params = params, .n_params = %d, .outputs = outputs, .n_outputs = %d,\n"
-             "    .tables = tables, .n_tables = %d, .needs = needs, .n_needs = %d, .grids = grids, .n_grids = %d,\n"
-             "    .buffers = buffers, .n_buffers = %d, .n_values = %d,\n"
-             "    .kernels = kernels, .n_kernels = %d, .steps = steps, .n_steps = %d,\n"
-             "    .binaries = binaries, .n_binaries = %d};\n",
-             p->n_host, p->n_inputs, p->n_params, p->n_outputs, p->n_tables, p->n_needs, p->n_grids,
-             p->n_buffers, p->n_values, p->n_kernels, p->n_steps, p->n_binaries);
+    str_addf(out, "\n    .library = %s_library,", library);
+    for (size_t i = 0; i < sizeof ARRAYS / sizeof *ARRAYS; i++) {
+        str_addf(out, "\n    .%s = %s_%s, .n_%s = %d,", ARRAYS[i], name, ARRAYS[i], ARRAYS[i], n[i]);
+    }
+    if (p->n_variants > 0) {
+        str_addf(out, "\n    .variants = %s_variants, .n_variants = %d,", name, p->n_variants);
+    }
+    str_addf(out, "\n    .n_values = %d};\n\n", p->n_values);
+}
+
+static void library_text(const Program *p, const char *name, Str *out)
+{
+    str_addf(out, "static const char %s_library[] =\n    ", name);
+    text_literal(out, p->library != NULL ? p->library : "");
+    str_add(out, ";\n\n");
+}
+
+static void bounds(const char *name, const char *what, const double *at, int n, Str *out)
+{
+    str_addf(out, "static const double %s_%s[] = {", name, what);
+    for (int i = 0; i < n; i++) {
+        number(out, at[i]);
+        str_add(out, ", ");
+    }
+    str_add(out, "0};\n");
+}
+
+/* Each is a program with a name of its own, and nearly always the same library. */
+static void variants(const Program *p, const char *name, Str *out)
+{
+    Str list;
+    str_init(&list, out->arena);
+    for (int i = 0; i < p->n_variants; i++) {
+        const ProgVariant *v = &p->variants[i];
+        char own[NAME_BYTES];
+        snprintf(own, sizeof own, "%s_variant%d", name, i);
+        bool same = strcmp(v->program->library, p->library) == 0;
+        if (!same) {
+            library_text(v->program, own, out);
+        }
+        one_program(v->program, own, same ? name : own, out);
+        bounds(own, "least", v->least, p->n_params, out);
+        bounds(own, "below", v->below, p->n_params, out);
+        str_addf(&list, "    {%s_least, %s_below, &%s},\n", own, own, own);
+    }
+    if (p->n_variants > 0) {
+        str_addf(out, "\nstatic const ProgVariant %s_variants[] = {\n%s};\n\n", name, list.at);
+    }
+}
+
+void cg_emit_c(const Program *p, const char *name, Str *out)
+{
+    library_text(p, name, out);
+    variants(p, name, out);
+    one_program(p, name, name, out);
 }
 
 void cg_show_kernels(const Program *p, Str *out)

@@ -748,16 +748,30 @@ static const char *call_text(CgContext *cx, const IrExprNode *n)
     return s.at;
 }
 
+/* The elements that a vector has: of labels one more than there are, which is known on the device
+ * only; its buffer may have room for more. */
+static const char *elements_text(CgContext *cx, IrId vector, const char *name)
+{
+    CgKernel *k = cx->k;
+    IrId of = ir_node(k->g, vector)->of;
+    if (of != 0 && k->cg->slot[of] >= 0) {
+        return arena_printf(k->arena, "<= %s",
+                            cg_expr(cx, ir_cast(k->g, ir_value(k->g, of, 0), ELEM_U32)));
+    }
+    const ProgArg length = {ARG_HOST_INT, k->cg->length[vector], 0};
+    return arena_printf(k->arena, "< %s",
+                        cg_param(k, length, "uint ", arena_printf(k->arena, "%s_n", name)));
+}
+
 static const char *lookup_text(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
     const char *vector = cg_param_buffer(k, n->node, false);
-    const char *length = cg_param(k, (ProgArg){ARG_HOST_INT, k->cg->length[n->node], 0}, "uint ",
-                                  arena_printf(k->arena, "%s_n", vector));
+    const char *inside = elements_text(cx, n->node, vector);
     cg_read(k, n->node, NULL);
     const char *at = atom(k->arena, cg_expr(cx, n->a));
     const char *fallback = n->type == ELEM_U32 ? "0u" : "0.0f";
-    return arena_printf(k->arena, "(%s < %s ? %s[%s] : %s)", at, length, vector, at, fallback);
+    return arena_printf(k->arena, "(%s %s ? %s[%s] : %s)", at, inside, vector, at, fallback);
 }
 
 static const char *coord_text(CgContext *cx, int axis)

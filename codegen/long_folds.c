@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+enum { LONG_ROWS = 16, LONG_ROWS_X = 4 }; /* as in kernels/long_folds.cl for GPUs */
+
 typedef struct Long {
     CgKernel *k;
     const IrStep *step;
@@ -321,7 +323,7 @@ void cg_kernel_long(CgKernel *k, const IrStep *step, Str *out)
     if (!z) {
         cg_plane_names(k, l.body.at, 4, &planes);
     }
-    cg_range_params(k, (ProgArg){ARG_STRIP, 0, 2}, z);
+    cg_range_params(k, (ProgArg){ARG_STRIP, l.of.axis == IR_AX_X ? LONG_ROWS_X : LONG_ROWS, 2}, z);
     cg_functions(k, out);
     cg_open_kernel(k, out);
     cg_write_place(k, step, along, out);

@@ -31,7 +31,8 @@
 enum {
     MAX_TILES = 4, /* arrays that come through local memory, which is small */
     SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
-    MAX_LATE = 6   /* rows that a finished sum is kept in registers, which a tile would cost too */
+    MAX_LATE = 6,  /* rows that a finished sum is kept in registers, which a tile would cost too */
+    MOST_UNROLLED = 1024 /* pixels of a window of which each has its own step in the text */
 };
 
 /* ---- extents in x ------------------------------------------------------------------------ */
@@ -92,11 +93,11 @@ static void bound_extents(Rows *r)
 }
 
 /* Rows that it keeps open are as wide as what a CPU's work-item computes. */
-static void bound_steps(Rows *r)
+static void bound_open(Rows *r)
 {
     CgKernel *k = r->k;
-    if (r->steps != 0) {
-        cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->steps, ir_const(k->g, 16)),
+    if (r->open != 0) {
+        cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->open, ir_const(k->g, 16)),
                         arena_printf(k->arena, "%s_OPEN", cg_macro(k->arena, k->name)));
     }
 }
@@ -580,18 +581,26 @@ static void prepare_reads(Rows *r, IrExpr e)
 /* The accumulators of a fold over rows: one for each row that is open, and TURNS for those that a
  * turn finishes; at its end they move up. */
 static void declare_open(Rows *r, const char *open, const IrExprNode *n, const char *rows,
-                         const char *width)
+                         const char *width, const char *unroll)
 {
     str_addf(r->before, "    %s %s[%s - 1 + TURNS][%s];\n", cg_type(n->type), open, rows, width);
     str_addf(r->before,
-             "    PX_UNROLL for (int m = 0; m < %s - 1; m++) {\n"
+             "    %sfor (int m = 0; m < %s - 1; m++) {\n"
              "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s;\n    }\n",
-             rows, width, open, cg_fold_start(n));
+             unroll, rows, width, open, cg_fold_start(n));
     str_addf(r->after,
-             "        PX_UNROLL for (int m = 0; m < %s - 1; m++) {\n"
+             "        %sfor (int m = 0; m < %s - 1; m++) {\n"
              "            PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s[m + TURNS][k];\n"
              "        }\n",
-             rows, width, open, open);
+             unroll, rows, width, open, open);
+}
+
+/* Of windows with many pixels the open rows do not fit into registers, nor a step for each of them and each column
+ * into the instruction cache: the loop over rows stays one. */
+static const char *unroll_for(const IrGraph *g, IrExpr steps)
+{
+    double n;
+    return ir_is_const(g, steps, &n) && n > MOST_UNROLLED ? "" : "PX_UNROLL ";
 }
 
 static int stored_images(const Rows *r)
@@ -642,9 +651,11 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
                                      arena_printf(arena, "%s_LATE", macro));
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
     const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
-    declare_open(r, open, &n, rows, width);
     IrExpr steps = cg_fold_count(k->g, e);
+    const char *unroll = unroll_for(k->g, steps);
+    declare_open(r, open, &n, rows, width, unroll);
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
+    r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
     r->early = max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
     bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
     r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
@@ -655,7 +666,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     note_folded(r, &r->fold_row);
     r->fold_index = (int)n.num;
     prepare(r, n.a);
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int m = %s; m < %s; m++) {", late, rows));
+    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll, late, rows));
     r->cx.indent++;
     size_t before = r->body->n;
     body_line(r, arena_printf(arena, "const int j = %s - m;", hi));
@@ -831,7 +842,7 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
     } else if (plain->fetches) {
         emit_row(gpu);
     }
-    bound_steps(plain);
+    bound_open(plain);
     rows_begin_text(plain, out);
     if (carries || gpu->late) {
         str_add(out, "#if PX == 4\n");

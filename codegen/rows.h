@@ -85,6 +85,7 @@ typedef struct Rows {
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */
     IrExpr early;          /* the longest fold's rows but one; 0 none */
     IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
+    IrExpr open;           /* rows that these keep open; 0 none */
     bool warms_up;         /* some stage has a fold over the march axis */
     bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
     bool gpu;              /* the text is for GPUs alone */

@@ -235,6 +235,7 @@ int cmd_build(int argc, char **argv)
     if (compile(&c, own.path, &options, STAGE_PROGRAM)) {
         Err err = {0};
         const char *to = own.to != NULL ? own.to : c.program->name;
+        add_variants(&c);
         bool ok = own.device == NULL || add_binaries(&c, own.device, own.shapes, own.n_shapes, &err);
         ok = ok && (own.library ? build_library(&c, to, &err) : build_executable(&c, to, &err));
         code = ok ? CODE_OK : complain(&err);

@@ -1,11 +1,14 @@
 /*
  * explain: for each edge of the graph, at its source line, how it was fused, or which rule kept
- * it apart, and what that saves or costs in bytes per pixel.
+ * it apart, and what that saves or costs in bytes per pixel.  For the parameters' defaults, or for others as `pipec run`
+ * takes them.
  */
 #include "driver.h"
 
 #include "../ir/edit.h"
+#include "../runtime/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,24 +60,90 @@ static void print_kernels(const Compilation *c)
            figures->giga_ops, figures->launch_us, figures_repeated_ops(figures));
 }
 
+/* The smallest place above `after` where a stretch of the parameter begins that has a plan of its own. */
+static double next_stretch(const Program *program, int param, double after)
+{
+    double next = INFINITY;
+    for (int i = 0; i < program->n_variants; i++) {
+        const double bounds[] = {program->variants[i].least[param], program->variants[i].below[param]};
+        for (int k = 0; k < 2; k++) {
+            next = bounds[k] > after && bounds[k] < next ? bounds[k] : next;
+        }
+    }
+    return next;
+}
+
+/* Where an executable has other programs (variants.c). */
+static void print_variants(Compilation *c)
+{
+    add_variants(c);
+    for (int i = 0; i < c->program->n_params; i++) {
+        double from = next_stretch(c->program, i, -INFINITY);
+        if (isfinite(from)) {
+            printf("an executable has other steps for %s", c->program->params[i].name);
+            for (const char *comma = ""; isfinite(from); from = next_stretch(c->program, i, from)) {
+                printf("%s from %.4g", comma, from);
+                comma = ",";
+            }
+            printf("\n");
+        }
+    }
+}
+
+/* --NAME VALUE or --NAME=VALUE, once the pipeline has been compiled and its parameters are known. */
+static bool take_params(const Program *program, int argc, char **argv, double *params)
+{
+    for (int i = 0; i < argc; i++) {
+        char *name = argv[i], *equals = strchr(name, '=');
+        const char *value = equals != NULL ? equals + 1 : argv[++i];
+        if (strncmp(name, "--", 2) != 0 || value == NULL) {
+            usage_error("explain: pipec explain FILE.pipe [--PARAMETER VALUE]...");
+            return false;
+        }
+        if (equals != NULL) {
+            *equals = '\0';
+        }
+        Err err = {0};
+        if (!options_set_param(program, name + 2, value, params, &err)) {
+            complain(&err);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void explain(Compilation *c)
+{
+    for (int i = 0; i < c->schedule->remarks.n; i++) {
+        print_remark(c, &c->schedule->remarks.at[i]);
+    }
+    print_kernels(c);
+}
+
 int cmd_explain(int argc, char **argv)
 {
     CompileOptions options;
     if (!take_compile_options(&argc, argv, &options)) {
         return CODE_USAGE;
     }
-    if (argc != 2) {
-        return usage_error("which file? pipec explain FILE.pipe");
+    if (argc < 2) {
+        return usage_error("which file? pipec explain FILE.pipe [--PARAMETER VALUE]...");
     }
-    Compilation c;
+    Compilation c, planned = {.graph = NULL};
     int code = CODE_USAGE;
-    if (compile(&c, argv[1], &options, STAGE_PROGRAM)) {
-        for (int i = 0; i < c.schedule->remarks.n; i++) {
-            print_remark(&c, &c.schedule->remarks.at[i]);
-        }
-        print_kernels(&c);
+    bool ok = compile(&c, argv[1], &options, STAGE_PROGRAM);
+    double *params = ok ? default_params(c.program, &c.arena) : NULL;
+    if (ok && argc == 2) {
+        explain(&c);
+        print_variants(&c);
         code = CODE_OK;
+    } else if (ok && take_params(c.program, argc - 2, argv + 2, params)) {
+        options.silent = true;
+        options.params = params;
+        code = compile(&planned, argv[1], &options, STAGE_PROGRAM) ? CODE_OK : CODE_USAGE;
+        explain(&planned);
     }
+    compile_free(&planned);
     compile_free(&c);
     return code;
 }

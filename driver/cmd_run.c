@@ -63,7 +63,10 @@ static const Program *planned(void *context, const double *params)
     }
     run->options.params = params;
     if (others && compile(&run->planned, run->path, &run->options, STAGE_PROGRAM)) {
-        run->reference.program = run->planned.program;
+        Program *made = arena_new(&run->planned.arena, Program);
+        *made = *run->planned.program;
+        made->planned_for = "these parameters";
+        run->reference.program = made;
     }
     return run->reference.program;
 }

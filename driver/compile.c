@@ -5,6 +5,7 @@
 #include "../frontend/elaborate.h"
 #include "../ir/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,20 @@ bool compile(Compilation *c, const char *path, const CompileOptions *options, St
         print_diagnostics(c);
     }
     return ok;
+}
+
+const Program *compile_again(Compilation *c, const double *params)
+{
+    Compilation before = *c;
+    c->options.params = params;
+    c->options.after = NULL;
+    bool ok = compile_stages(c, STAGE_PROGRAM);
+    const Program *program = c->program;
+    before.arena = c->arena;
+    *c = before;
+    assert(ok); /* parameters change no diagnostic */
+    (void)ok;
+    return program;
 }
 
 void compile_free(Compilation *c)

@@ -48,6 +48,8 @@ typedef enum Stage { STAGE_PARSE, STAGE_GRAPH, STAGE_SCHEDULE, STAGE_PROGRAM } S
 /* Reads and compiles `path` up to a stage.  Complaints about the program are printed to stderr
  * (with --json to stdout); returns false after errors.  compile_free always. */
 bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage);
+/* The program of what has been compiled, planned for other parameters; it lives as long as the first one. */
+const Program *compile_again(Compilation *c, const double *params);
 void compile_free(Compilation *c);
 /* True for the names of pipelines (.pipe) and of printed graphs (.ir), which compile() reads too. */
 bool is_pipeline(const char *path);
@@ -73,6 +75,8 @@ ExecInput *take_shape(const Program *program, const char *text, Arena *arena);
 /* The parameters' values when nobody gives others. */
 double *default_params(const Program *program, Arena *arena);
 
+/* Adds programs for other parameters than the defaults. */
+void add_variants(Compilation *c);
 /* Adds what this device's driver makes of the kernels, for images of these shapes, to the program. */
 bool add_binaries(Compilation *c, const char *device, const char *const *shapes, int n, Err *err);
 

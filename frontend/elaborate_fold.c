@@ -54,6 +54,7 @@ typedef struct Product {
     Factor factor[MAX_FACTORS];
     int n;
     IrExpr read; /* the one pixel factor */
+    Elem elem;   /* what it is converted to; NONE: it is not */
     bool fits;
 } Product;
 
@@ -82,6 +83,9 @@ static void add_factors(Elab *el, Product *p, IrExpr e)
         add_factors(el, p, n.b);
     } else if (n.op == IR_X_READ && p->read == 0) {
         p->read = e;
+    } else if (n.op == IR_X_CAST && n.num == 0 && ir_expr(el->g, n.a)->op == IR_X_READ && p->read == 0) {
+        p->read = n.a;
+        p->elem = n.type;
     } else {
         p->fits = false;
     }
@@ -261,6 +265,7 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
     IrExpr weight = multiply(el, p, depends, inner, true);
     IrExpr rest = multiply(el, p, depends, inner, false);
     IrExpr read = read_along(el, r.node, &r, axis[n - 1], -1, r.channel, r.outside);
+    read = p->elem != ELEM_NONE ? ir_cast(el->g, read, p->elem) : read;
     IrExpr line = made_before(el, plain_fold(el, fold, f, 0, 0, weighted(el, weight, read)));
     IrId stage = el_store(el, el_image(el, line, grid), AXES[axis[n - 1]], span);
     IrExpr outside = r.outside;
@@ -340,10 +345,14 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
         el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
         return false;
     }
-    bool constant = ir_is_const(el->g, first, &lo) && ir_is_const(el->g, last, &hi);
-    if (constant && floor(hi) < ceil(lo)) {
-        Diag *d = el_error(el, EMPTY_RANGE, f->span, lo, hi);
-        diag_help(el->diags, d, "ranges run upwards and hold both ends: %g .. %g", hi, lo);
+    bool from = ir_is_const(el->g, first, &lo), to = ir_is_const(el->g, last, &hi), constant = from && to;
+    lo = from ? lo : -INFINITY;
+    hi = to ? hi : INFINITY;
+    if (!(floor(hi) >= ceil(lo))) { /* NaN, too */
+        Diag *d = el_error(el, EMPTY_RANGE, f->span, isnan(lo) ? NAN : lo, isnan(hi) ? NAN : hi);
+        if (hi < lo) {
+            diag_help(el->diags, d, "ranges run upwards and hold both ends: %g .. %g", hi, lo);
+        }
         el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
         return false;
     }

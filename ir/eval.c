@@ -130,6 +130,9 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
     double lo = ceil(eval(ev, n->b)), hi = floor(eval(ev, n->c));
+    if (isnan(lo) || isnan(hi)) {
+        err_set(ev->err, CODE_FILES, "a window ends at no number");
+    }
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
     for (double i = lo; i <= hi && may_go_on(ev); i++) {
         ev->index[(int)n->num] = i;

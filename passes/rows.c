@@ -22,7 +22,7 @@
 enum {
     MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
     LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
-    LONG_FOLD = 96,        /* from here on a kernel of its own is faster, where it can have one */
+    LONG_FOLD = 72,        /* from here on a kernel of its own is faster, where it can have one */
     MAX_STAGES = PASS_MAX_STAGES
 };
 

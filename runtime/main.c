@@ -37,7 +37,8 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     }
     int code = err.code;
     if (ok) {
-        program = hooks != NULL && hooks->planned != NULL ? hooks->planned(hooks->context, options.params) : program;
+        bool compiler = hooks != NULL && hooks->planned != NULL;
+        program = compiler ? hooks->planned(hooks->context, options.params) : exec_variant(program, options.params);
         code = run(program, &options, hooks);
     } else {
         fprintf(stderr, "%s: %s\n", options.command, err.text);

@@ -237,7 +237,7 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
     return false;
 }
 
-static bool set_param(const Program *program, int param, const char *text, Options *out, Err *err)
+static bool set_param(const Program *program, int param, const char *text, double *params, Err *err)
 {
     const ProgParam *p = &program->params[param];
     char name[128], range[2 * DECIMAL_BYTES + 16], *end;
@@ -254,8 +254,20 @@ static bool set_param(const Program *program, int param, const char *text, Optio
         return err_set(err, CODE_USAGE, "--%s is %s, but must be %s%s", name, text,
                        isfinite(p->lo) && isfinite(p->hi) ? "in " : "", range);
     }
-    out->params[param] = value;
+    params[param] = value;
     return true;
+}
+
+bool options_set_param(const Program *program, const char *name, const char *value, double *params, Err *err)
+{
+    char known[128];
+    for (int i = 0; i < program->n_params; i++) {
+        options_param_name(program, i, known, sizeof known);
+        if (strcmp(known, name) == 0 || strcmp(program->params[i].name, name) == 0) {
+            return set_param(program, i, value, params, err);
+        }
+    }
+    return err_set(err, CODE_USAGE, "%s has no parameter '%s'", program->name, name);
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */
@@ -352,7 +364,7 @@ static bool parse_all(const Table *table, const Program *program, int argc, char
         if (option >= INPUT) {
             out->inputs[option - INPUT] = optarg;
         } else if (option >= PARAM) {
-            TRY(set_param(program, option - PARAM, optarg, out, err));
+            TRY(set_param(program, option - PARAM, optarg, out->params, err));
         } else {
             int row = option >= FIXED ? option - FIXED : row_of_letter(option);
             TRY(set_fixed(&OPTION_ROWS[row], optarg, out, err));

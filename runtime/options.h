@@ -57,6 +57,8 @@ typedef struct OptionRow {
 extern const OptionRow OPTION_ROWS[];
 extern const int OPTION_ROW_COUNT;
 
+/* One parameter, by the name of its option. */
+bool options_set_param(const Program *program, const char *name, const char *value, double *params, Err *err);
 /* The name of the option of a parameter, or of an input: "min-size", "param-memory". */
 void options_param_name(const Program *program, int param, char *to, size_t size);
 void options_input_name(const Program *program, int input, char *to, size_t size);

@@ -170,7 +170,7 @@ typedef enum ArgKind {
     ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE, /* readers: int, the plane where it begins */
     ARG_STRIP,      /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
-                       before them; b = 2: it takes each row by itself */
+                       before them; b = 2: it takes a rows at a time, without those before */
     ARG_PLANES,     /* a = buffer: int, stored planes of each channel */
     ARG_SEAM,       /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
     ARG_PITCH,      /* a = buffer: int, elements from row to row */
@@ -288,6 +288,13 @@ typedef struct ProgBinary {
     size_t size;
 } ProgBinary;
 
+/* A program for other parameters than the defaults, with the same results: those with least[i] <= value < below[i]
+ * for each parameter i. */
+typedef struct ProgVariant {
+    const double *least, *below;
+    const struct Program *program;
+} ProgVariant;
+
 typedef struct Program {
     const char *name, *version, *hash; /* hash of source and compiler, 32 hex digits */
     const char *source;                /* the .pipe text */
@@ -315,6 +322,9 @@ typedef struct Program {
     int n_steps;
     const ProgBinary *binaries;
     int n_binaries;
+    const char *planned_for; /* "sigma from 12.1": what its kernels are best for; NULL: the defaults */
+    const ProgVariant *variants;
+    int n_variants;
 } Program;
 
 #endif

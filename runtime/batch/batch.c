@@ -209,6 +209,10 @@ static bool report_profile(const Batch *b, Err *err)
     }
     TRY(profile_copy_bandwidth(b->dev, &copy, err));
     profile_print(b->profile, copy, stdout);
+    if (b->program->n_params > 0) {
+        const char *planned = b->program->planned_for;
+        printf("planned for %s\n", planned != NULL ? planned : "the defaults of all parameters");
+    }
     return true;
 }
 

@@ -28,6 +28,7 @@ typedef struct DeviceInfo {
     uint64_t memory;     /* bytes of global memory */
     uint64_t max_alloc;  /* largest single allocation */
     uint64_t local;      /* bytes of local memory a group */
+    uint64_t constants;  /* bytes of constants that a kernel may have */
     size_t max_group;
     int units;
 } DeviceInfo;

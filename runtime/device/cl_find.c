@@ -59,6 +59,7 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info->memory = cl_device_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_alloc = cl_device_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->local = cl_device_ulong(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    info->constants = cl_device_ulong(id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
     info->max_group = (size_t)cl_device_ulong(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->units = (int)cl_device_ulong(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     return found;

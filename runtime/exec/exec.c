@@ -16,6 +16,25 @@
 
 /* ---- making and binding ---------------------------------------------------------------- */
 
+static bool is_for(const ProgVariant *variant, const double *params, int n)
+{
+    bool is = true;
+    for (int i = 0; i < n; i++) {
+        is = is && variant->least[i] <= params[i] && params[i] < variant->below[i];
+    }
+    return is;
+}
+
+const Program *exec_variant(const Program *program, const double *params)
+{
+    for (int i = 0; i < program->n_variants; i++) {
+        if (is_for(&program->variants[i], params, program->n_params)) {
+            return program->variants[i].program;
+        }
+    }
+    return program;
+}
+
 bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
 {
     Exec *exec = calloc(1, sizeof *exec);

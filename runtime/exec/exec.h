@@ -18,6 +18,9 @@
 
 typedef struct Exec Exec;
 
+/* The program that is planned for these parameters: `program` itself or one of its variants.  Results are the same. */
+const Program *exec_variant(const Program *program, const double *params);
+
 /* The program and the device are borrowed. */
 bool exec_new(const Program *program, Device *dev, Exec **out, Err *err);
 void exec_free(Exec *exec); /* NULL is allowed */

@@ -1,13 +1,7 @@
-/*
- * exec_plan: evaluates a program's host expressions for one set of inputs and packs the arena.
- *
- * A launch is a grid of groups of 256 columns.  Downwards a work-item marches over a strip of rows:
- * long strips read their halo rarely, short ones make enough groups to fill the device, so the
- * strip follows from the image's size.
- */
+/* exec_plan: evaluates a program's host expressions for one set of inputs and packs the arena. */
 #include "exec_plan.h"
 
-#include "../../base/strips.h"
+#include "exec_launch.h"
 #include "parts.h"
 #include "plan.h"
 
@@ -21,16 +15,9 @@
 
 enum {
     MOST_COMPILERS = 3, /* threads; more gain nothing */
-    COLUMNS = 256,       /* of a group */
     PITCH = 16,          /* rows are whole multiples of this many elements */
-    SHORT_STRIP = 8,
-    CPU_STRIP = 128,
     CPU_PX = 16, /* pixels a work-item */
     GPU_PX = 4,
-    HALO_LEAST = 4,     /* shorter strips than this many halos waste too much */
-    GPU_GROUPS = 32,    /* groups that a unit works on at a time, */
-    GPU_HALO_GROUPS = 8, /* and of kernels with a halo, whose work-items hold many registers */
-    CPU_GROUPS = 4,     /* groups a unit that balance the load */
     UNKNOWN_UNITS = 132 /* an H200's */
 };
 
@@ -50,12 +37,10 @@ static int count_compilers(const DeviceInfo *info)
 
 ExecTarget exec_target(Device *dev)
 {
-    ExecTarget target = {.dev = dev, .units = UNKNOWN_UNITS, .alignment = 512};
+    ExecTarget target = {.dev = dev, .alignment = 512};
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
-        target.cpu = info->cpu;
         target.copies_ahead = info->copies_ahead;
-        target.units = info->units > 0 ? info->units : 1;
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
     }
@@ -66,9 +51,16 @@ ExecTarget exec_target(Device *dev)
 
 void exec_shape(ExecTarget *target, int shape)
 {
-    target->px = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && target->cpu) ? CPU_PX : GPU_PX;
-    target->lx = COLUMNS / target->px;
-    target->ahead = target->px < CPU_PX;
+    const DeviceInfo *info = target->dev != NULL ? dev_info(target->dev) : NULL;
+    bool cpu = info != NULL && info->cpu;
+    target->cpu = shape == SHAPE_CPU || (shape == SHAPE_BY_DEVICE && cpu);
+    target->units = info == NULL ? UNKNOWN_UNITS : info->units;
+    if (target->units < 1 || (cpu && !target->cpu)) { /* tests: small images fill several rounds of a small GPU */
+        target->units = 1;
+    }
+    target->px = target->cpu ? CPU_PX : GPU_PX;
+    target->lx = EXEC_COLUMNS / target->px;
+    target->ahead = !target->cpu;
 }
 
 /* ---- extents and buffers --------------------------------------------------------------- */
@@ -81,7 +73,7 @@ static bool plan_inputs(ExecPlan *plan, const ExecInput *inputs, const double *p
         HostInput *known = &plan->inputs[i];
         for (int axis = 0; axis < 4; axis++) {
             known->extent[axis] = inputs[i].extent[axis];
-            if (inputs[i].extent[axis] < 1 || inputs[i].extent[axis] > INT_MAX - COLUMNS) {
+            if (inputs[i].extent[axis] < 1 || inputs[i].extent[axis] > INT_MAX - EXEC_COLUMNS) {
                 return err_set(err, CODE_FILES, "the extent %" PRId64 " of '%s' is out of range",
                                inputs[i].extent[axis], input->name);
             }
@@ -108,7 +100,7 @@ static bool plan_grids(ExecPlan *plan, Err *err)
         for (int axis = 0; axis < 4; axis++) {
             TRY(host_eval_int(program, &plan->host, program->grids[i].extent[axis],
                               "an image's extent", &e[axis], err));
-            if (e[axis] < 1 || e[axis] > INT_MAX - COLUMNS) {
+            if (e[axis] < 1 || e[axis] > INT_MAX - EXEC_COLUMNS) {
                 return err_set(err, CODE_USAGE,
                                "an image would be %d pixels long along its %c axis", e[axis],
                                "xyzc"[axis]);
@@ -244,11 +236,6 @@ static bool check_input(ExecPlan *plan, int i, Err *err)
 
 /* ---- steps ----------------------------------------------------------------------------- */
 
-static int ceil_div(int64_t a, int64_t b)
-{
-    return (int)((a + b - 1) / b);
-}
-
 /* Rows beyond its own that the widest reads of a step need. */
 static bool plan_halo(ExecPlan *plan, int s, Err *err)
 {
@@ -267,25 +254,6 @@ static bool plan_halo(ExecPlan *plan, int s, Err *err)
         to->above = abs(above) > to->above ? abs(above) : to->above;
     }
     return true;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* How many rows a work-item marches over: about as many as waste little, but such that the groups
- * come out as whole rounds of what the device works on at a time, as far as that leaves strips
- * that are not mostly halo. */
-static int strip_of(const ExecTarget *target, int64_t columns, int rows, int64_t halo)
-{
-    int groups = target->cpu ? CPU_GROUPS : halo > 0 ? GPU_HALO_GROUPS : GPU_GROUPS;
-    int64_t round = (int64_t)target->units * groups;
-    int64_t wanted = strip_rows(target->cpu ? CPU_STRIP : STRIP_ROWS, halo);
-    int64_t rounds = ceil_div(columns * ceil_div(rows, wanted), round);
-    int64_t strips = larger(rounds * round / columns, 1);
-    int64_t strip = larger(ceil_div(rows, strips), larger(SHORT_STRIP, HALO_LEAST * halo));
-    return (int)(strip < rows ? strip : rows);
 }
 
 static double as_uint(double value)
@@ -319,73 +287,6 @@ static bool plan_arguments(ExecPlan *plan, int s, Err *err)
         to->values[step->n_args + i] = host_eval(plan->program, &plan->host, step->exprs[i], err);
     }
     return err->code == CODE_OK;
-}
-
-/* How many rows the strips of a launch must have; 0: any. */
-static int given_strip(const ProgStep *step)
-{
-    int rows = 0;
-    for (int i = 0; i < step->n_args; i++) {
-        const ProgArg *arg = &step->args[i];
-        rows = arg->kind == ARG_PARTIALS && arg->b > 0 ? arg->b : rows;
-    }
-    return rows;
-}
-
-/* How many rows before its first one a strip reads: the halo, or what the folds over the march take, which in volumes
- * need not be along the axis of the halo.  None where every row is computed by itself. */
-static int64_t rows_before(const ExecPlan *plan, int s)
-{
-    const ProgStep *step = &plan->program->steps[s];
-    const ExecStep *to = &plan->steps[s];
-    int64_t rows = to->below + to->above;
-    for (int i = 0; i < step->n_args; i++) {
-        const ProgArg *arg = &step->args[i];
-        if (arg->kind == ARG_STRIP) {
-            rows = arg->b == 2 ? 0 : larger(rows, (int64_t)to->values[i]);
-        }
-    }
-    return rows;
-}
-
-int exec_plan_reduction(const Program *program, int value)
-{
-    int s = 0;
-    while (program->steps[s].kind != STEP_PRIMITIVE || program->steps[s].value != value) {
-        s++;
-    }
-    return s;
-}
-
-/* The reductions that the launch hands its partial results to, one of each group. */
-static void feed(ExecPlan *plan, int s)
-{
-    const ProgStep *step = &plan->program->steps[s];
-    const size_t *groups = plan->steps[s].groups;
-    for (int i = 0; i < step->n_args; i++) {
-        if (step->args[i].kind == ARG_PARTIALS) {
-            ExecStep *to = &plan->steps[exec_plan_reduction(plan->program, step->args[i].a)];
-            to->fed = groups[0] * groups[1] * groups[2];
-            to->fed_from = s;
-        }
-    }
-}
-
-static void plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
-{
-    const ProgStep *step = &plan->program->steps[s];
-    const ExecGrid *g = &plan->grids[step->grid];
-    ExecStep *to = &plan->steps[s];
-    int64_t planes = step->march_z ? (int64_t)g->c * g->h : g->planes;
-    int64_t columns = ceil_div(g->w, COLUMNS) * planes;
-    to->rows = step->march_z ? g->d : g->h;
-    int given = given_strip(step);
-    to->strip = given > 0 ? given
-                          : strip_of(target, columns, to->rows, rows_before(plan, s));
-    to->groups[0] = (size_t)ceil_div(g->w, COLUMNS);
-    to->groups[1] = (size_t)ceil_div(to->rows, to->strip);
-    to->groups[2] = (size_t)planes;
-    feed(plan, s);
 }
 
 static int end_of(const Program *program, int loop)
@@ -538,7 +439,7 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
     if (step->kind == STEP_PRIMITIVE) {
         return plan_primitive(plan, target, s, err);
     }
-    plan_launch(plan, target, s);
+    exec_plan_launch(plan, target, s);
     return true;
 }
 
@@ -830,6 +731,16 @@ static bool works_in_place(const ExecPlan *plan, int kernel)
     return in_place;
 }
 
+static bool has_by_products(const ExecPlan *plan, int kernel)
+{
+    bool any = false;
+    for (int s = 0; plan->parts == NULL && s < plan->program->n_steps; s++) {
+        const ProgStep *step = &plan->program->steps[s];
+        any = any || (step->kind == STEP_LAUNCH && step->kernel == kernel && plan->steps[s].hands_on);
+    }
+    return any;
+}
+
 bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target)
 {
     return plan->parts == NULL && target->ahead;
@@ -853,9 +764,11 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     if (!reader) {
         fprintf(out,
                 "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
-                target->px, target->lx, plan->parts == NULL, target->copies_ahead);
+                target->px, target->lx, has_by_products(plan, kernel), target->copies_ahead);
     }
-    bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, out, err);
+    uint64_t constants = target->dev != NULL ? dev_info(target->dev)->constants : UINT64_MAX;
+    bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, constants, out, err) ||
+              err_prefix(err, "line %s", k->lines);
     if (plan->program->library) {
         fputs(plan->program->library, out);
     }

@@ -34,7 +34,7 @@ typedef struct ExecTarget {
 
 /* The target for a device, or for an H200 when dev is NULL. */
 ExecTarget exec_target(Device *dev);
-/* Generated kernels of a shape (prim.h). */
+/* Generated kernels of a shape (prim.h), and launches as devices of this kind have them. */
 void exec_shape(ExecTarget *target, int shape);
 
 typedef struct ExecGrid {
@@ -56,6 +56,7 @@ typedef struct ExecStep {
     bool whole;       /* some read needs the whole image */
     int rows, strip;  /* LAUNCH: rows (or planes) to compute, and how many at a time */
     size_t groups[3]; /* LAUNCH */
+    bool hands_on;    /* LAUNCH: in one piece, each group leaves partial results for reductions */
     int rounds;       /* LOOP */
     int end;          /* LOOP: its END */
     uint64_t scratch; /* bytes, and where */

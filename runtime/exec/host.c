@@ -360,7 +360,7 @@ static bool write_entries(Eval *e, const ProgDefine *define, int k, const double
     return ok;
 }
 
-static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
+static bool write_table(Eval *e, const ProgDefine *define, uint64_t *tables, FILE *out)
 {
     double lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES], entries = 1;
     int column = 0;
@@ -372,6 +372,7 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
         failed(e, "a table of %.0f weights is too large", entries);
         return false;
     }
+    *tables += (uint64_t)entries * elem_size(define->elem);
     for (int k = 1; k < define->n; k++) {
         fprintf(out, "#define %s_N%d %.0f\n", define->name, k, fmax(hi[k] - lo[k] + 1, 0));
     }
@@ -383,6 +384,9 @@ static bool write_table(Eval *e, const ProgDefine *define, FILE *out)
 
 static bool reaches(double pixels, Err *err)
 {
+    if (isnan(pixels)) {
+        return err_set(err, CODE_FILES, "it has a window that ends at no number");
+    }
     return pixels <= PROG_MAX_REACH ||
            err_set(err, CODE_FILES,
                    "it needs %.0f pixels around those that it computes, more than the %d that a kernel "
@@ -390,15 +394,16 @@ static bool reaches(double pixels, Err *err)
                    "other kernels are made", pixels, PROG_MAX_REACH);
 }
 
-static bool write_define(const Program *program, const HostContext *context,
-                         const ProgDefine *define, FILE *out, Err *err)
+/* *tables grows by the bytes of a table. */
+static bool write_define(const Program *program, const HostContext *context, const ProgDefine *define,
+                         uint64_t *tables, FILE *out, Err *err)
 {
     Eval e;
     int whole;
     double value;
     switch (define->kind) {
     case DEF_INT:
-        TRY(host_eval_int(program, context, define->expr, define->name, &whole, err));
+        TRY(host_eval_int(program, context, define->expr, "a number that its text needs", &whole, err));
         fprintf(out, whole < 0 ? "#define %s (%d)\n" : "#define %s %d\n", define->name, whole);
         return true;
     case DEF_REACH:
@@ -420,18 +425,23 @@ static bool write_define(const Program *program, const HostContext *context,
                 elem_cl_name(context->inputs[define->expr].elem));
         return true;
     case DEF_TABLE:
-        return start(&e, program, context, define->expr, err) && write_table(&e, define, out);
+        return start(&e, program, context, define->expr, err) && write_table(&e, define, tables, out);
     }
     return err_set(err, CODE_USAGE, "define '%s' is of an unknown kind", define->name);
 }
 
 bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines,
-                  int n, FILE *out, Err *err)
+                  int n, uint64_t constants, FILE *out, Err *err)
 {
+    uint64_t taken = 0;
     for (int i = 0; i < n; i++) {
-        if (!write_define(program, context, &defines[i], out, err)) {
-            return err_prefix(err, "%s", defines[i].name);
-        }
+        TRY(write_define(program, context, &defines[i], &taken, out, err));
+    }
+    if (taken > constants) {
+        return err_set(err, CODE_FILES,
+                       "its weights take %llu bytes, and a kernel has room for %llu on this device; smaller windows "
+                       "will do, or weights that are a product of one for each axis",
+                       (unsigned long long)taken, (unsigned long long)constants);
     }
     return !ferror(out) || err_set(err, CODE_MEMORY, "out of host memory for a kernel's text");
 }

@@ -43,8 +43,8 @@ bool host_range(const Program *program, const HostContext *context, int expr, co
 /* Forgets remembered values: after every change of the context, and at its end. */
 void host_forget(HostContext *context);
 
-/* Writes #defines and tables. */
+/* Writes #defines and tables; tables of more bytes than `constants` are an error. */
 bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines,
-                  int n, FILE *out, Err *err);
+                  int n, uint64_t constants, FILE *out, Err *err);
 
 #endif

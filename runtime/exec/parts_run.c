@@ -91,10 +91,10 @@ static bool overlap(uint64_t at, uint64_t bytes, uint64_t other_at, uint64_t oth
     return at < other_at + other_bytes && other_at < at + bytes;
 }
 
-/* All rows of the image are in the window at once. */
+/* All rows of the image are in the window at once; a box may have as many bytes, but not its columns. */
 static bool holds_all(const Segment *seg, const PartsWindow *w)
 {
-    return (w->whole || seg->plan->parts == 1) &&
+    return (w->whole || (seg->plan->parts == 1 && !w->boxed)) &&
            w->bytes == seg->run->plan->buffers[w->buffer].bytes;
 }
 

@@ -159,7 +159,7 @@ expect 2 'go together' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0'
 expect 2 'does not fit input' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 7
 expect 3 'no device matches' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for abacus --shape 64x64:f32
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --library --for '#0' --shape 64x64:f32 --shape 64x64:u8
-check grep -q '[.]n_binaries = 1}' "$WORK/plain.c"
+check grep -q '[.]n_binaries = 1,' "$WORK/plain.c"
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 64x64:u8
 expect 0 '' "$WORK/plain" --version
 

@@ -46,19 +46,56 @@ for name in $(samples); do
 done
 quiet primitives "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif"
 
-# run plans for the parameters that it is given, an executable for the defaults; the bits are the same.
+# run plans for the parameters that it is given, an executable has several plans; whichever it is, the bits are the same.
 cat >blur.pipe <<'END'
 input image[y, x]
 param sigma = 1.5
-output blurred = gaussian(image, sigma)
+param border = 3 in 1 .. 9
+output blurred = gaussian(image, sigma) + border
 END
 expect 0 '' "$PIPEC" build blur.pipe -o blur
+expect 0 '' "$PIPEC" explain blur.pipe
+shows 'kernel     blurred_gaussian_x* blurred (marches over rows)'
+shows 'an executable has other steps for sigma from 8.8'
+expect 0 '' "$PIPEC" explain blur.pipe --sigma=14
+shows 'kernel     blurred_gaussian_x (a long fold)'
 quiet planned "$PIPEC" run blur.pipe "$SAMPLES/blobs.tif" --sigma 14
 check test -n "$(grep -l 'LONG_TILE(float, tile0)' planned/*.cl)"
 mv out/blobs_blurred.tif planned.tif
 quiet built ./blur "$SAMPLES/blobs.tif" --sigma 14
-check test -z "$(grep -l 'LONG_TILE(float, tile0)' built/*.cl)"
+check test -n "$(grep -l 'LONG_TILE(float, tile0)' built/*.cl)"
 check cmp planned.tif out/blobs_blurred.tif
+quiet narrow ./blur "$SAMPLES/blobs.tif" --sigma 8
+check test -z "$(grep -l 'LONG_TILE(float, tile0)' narrow/*.cl)"
+expect 0 '' ./blur "$SAMPLES/blobs.tif" --sigma 14 -q -o out --profile
+shows 'planned for sigma from 8.8'
+expect 0 '' ./blur "$SAMPLES/blobs.tif" -q -o out --profile
+shows 'planned for the defaults of all parameters'
+expect 0 '' "$PIPEC" run blur.pipe "$SAMPLES/blobs.tif" --sigma 14 -q -o out --profile
+shows 'planned for these parameters'
+# Several parameters make boxes, of which there are not more than a few.
+cat >boxes.pipe <<'END'
+input image[y, x]
+param a = 1
+param b = 2.5 in 0.5 .. 30
+param n = 3 in 1 .. 100
+output d = gaussian(image, a) - gaussian(image, b)
+output m = max_filter(image, n)
+output k = d - mean(d)
+END
+expect 0 '' "$PIPEC" build boxes.pipe -o boxes --library
+check test "$(grep -c 'planned_for = "' boxes.c)" -le 31
+check grep -q 'planned_for = "a from 9 below 32, b from 8.878, n from 36"' boxes.c
+expect 0 '' "$PIPEC" explain boxes.pipe
+shows 'an executable has other steps for a from 2, from 9, from 32'
+echo 'param e = 3 in 1 .. 100' >>boxes.pipe
+echo 'output i = min_filter(image, e)' >>boxes.pipe
+expect 0 '' "$PIPEC" build boxes.pipe -o boxes --library
+check test "$(grep -c 'planned_for = "' boxes.c)" -le 31
+check grep -q 'planned_for = ".*, n from 36, e from 36"' boxes.c
+expect 0 '' "$PIPEC" explain boxes.pipe
+shows 'an executable has other steps for a from 9'
+shows 'an executable has other steps for n from 36'
 
 # clang does find what is wrong.
 if command -v clang >/dev/null; then

@@ -438,6 +438,27 @@ static void arena_may_be_several_allocations(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Boxes hold their least values and not those at their ends; outside of all is the program itself. */
+static void variant_is_that_of_the_parameters(void **state)
+{
+    (void)state;
+    static const double from_ten[] = {10, -INFINITY}, no_end[] = {INFINITY, INFINITY};
+    static const double small[] = {-INFINITY, 3}, below_ten[] = {10, 5};
+    static const Program wide = {.name = "wide"}, other = {.name = "other"};
+    static const ProgVariant variants[] = {{from_ten, no_end, &wide}, {small, below_ten, &other}};
+    static const ProgParam params[2] = {{.name = "sigma"}, {.name = "radius"}};
+    const Program program = {
+        .name = "own", .params = params, .n_params = 2, .variants = variants, .n_variants = 2};
+    static const struct {
+        double params[2];
+        const char *name;
+    } CASES[] = {{{2, 1}, "own"},     {{10, 1}, "wide"},  {{9.99, 1}, "own"}, {{1e9, 4}, "wide"},
+                 {{9.99, 3}, "other"}, {{-5, 4.9}, "other"}, {{2, 5}, "own"},   {{10, 3}, "wide"}};
+    for (int i = 0; i < COUNT(CASES); i++) {
+        assert_string_equal(exec_variant(&program, CASES[i].params)->name, CASES[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +476,7 @@ int main(void)
         cmocka_unit_test(too_little_memory_is_noticed_before_any_work),
         ON_DEVICE(huge_images_are_refused),
         ON_DEVICE(bad_kernel_is_named),
+        cmocka_unit_test(variant_is_that_of_the_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

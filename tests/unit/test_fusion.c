@@ -58,6 +58,7 @@ static void check_all(const char *text, PassFuse other)
     Elem f32 = declared != ELEM_FILE ? declared : ELEM_F32;
     Elem u8 = declared != ELEM_FILE ? declared : ELEM_U8;
     check(text, wide, f32, BOTH_SPECIAL, (Plan){FUSE_ALL, 0, SHAPE_GPU});
+    check(text, narrow, f32, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_GPU}); /* too few groups for blocks */
     check(text, wide, u8, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_CPU});
     check(text, wide, f32, BOTH_NOISE, (Plan){FUSE_ALL, volume ? 2 : 33, SHAPE_BY_DEVICE});
     check(text, narrow, u8, BOTH_NOISE, (Plan){other, 0, SHAPE_BY_DEVICE});

@@ -264,13 +264,15 @@ static void ints_must_fit(void **state)
 
 /* ---- text ------------------------------------------------------------------------------ */
 
+enum { CONSTANTS = 800000 };
+
 static char *defines(Bench *b, const ProgDefine *list, int n)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    bool ok = host_defines(&b->program, &b->context, list, n, out, &b->err);
+    bool ok = host_defines(&b->program, &b->context, list, n, CONSTANTS, out, &b->err);
     fclose(out);
     assert_true(ok || b->err.code != CODE_OK);
     return text;
@@ -349,18 +351,20 @@ static void normalised_weights_take_one_sum(void **state)
     free(text);
 }
 
-static void bad_defines_name_themselves(void **state)
+static void bad_defines_are_refused(void **state)
 {
     Bench *b = *state;
     int i = index_of(b, 1), lo = number(b, 0);
     const ProgDefine large = {DEF_TABLE, "HUGE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, 2e6), -1}, ELEM_F32};
     const ProgDefine odd = {DEF_TABLE, "NO_RANGE", i, 1, {1, 0}, {-1, -1}, {-1, -1}, ELEM_F32};
     const ProgDefine type = {.kind = DEF_TYPE, .name = "NO_INPUT", .expr = 5};
-    const ProgDefine *const list[] = {&large, &odd, &type};
-    for (int k = 0; k < 3; k++) {
+    const ProgDefine wide = {DEF_TABLE, "WIDE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, CONSTANTS / 4), -1}, ELEM_F32};
+    const ProgDefine *const list[] = {&large, &odd, &type, &wide};
+    static const char *const says[] = {"table", "range", "no input 5", "800004 bytes"};
+    for (int k = 0; k < 4; k++) {
         free(defines(b, list[k], 1));
-        assert_int_equal(b->err.code, CODE_USAGE);
-        assert_non_null(strstr(b->err.text, list[k]->name));
+        assert_int_equal(b->err.code, k < 3 ? CODE_USAGE : CODE_FILES);
+        assert_non_null(strstr(b->err.text, says[k]));
         err_clear(&b->err);
     }
 }
@@ -386,7 +390,7 @@ int main(void)
         WITH_BENCH(scalars_are_spelled),
         WITH_BENCH(tables_are_written_row_by_row),
         WITH_BENCH(normalised_weights_take_one_sum),
-        WITH_BENCH(bad_defines_name_themselves),
+        WITH_BENCH(bad_defines_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -419,6 +419,14 @@ static void labels_of_any_numbers_are_coloured(void **state)
     }
 }
 
+/* More weights than a compiler takes as a step each, in a kernel that keeps rows open. */
+static void dense_windows_may_be_large(void **state)
+{
+    (void)state;
+    check("input image[y, x]\nfn w(i, j) = exp(-(i * i + j * j + i * j) / 200)\n"
+          "output a = sum(w(i, j) * image[dx = i, dy = j] for j in -33 .. 33, i in -33 .. 33)\n");
+}
+
 static void functions_take_many_arguments(void **state)
 {
     (void)state;
@@ -560,6 +568,7 @@ int main(void)
         TEST(objects_are_counted),
         TEST(columns_of_tables_are_pixels),
         TEST(labels_of_any_numbers_are_coloured),
+        TEST(dense_windows_may_be_large),
         TEST(functions_take_many_arguments),
         TEST(a_reference_that_takes_too_long_is_given_up),
         TEST(what_a_fold_does_not_change_is_evaluated_once),
