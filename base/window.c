@@ -42,32 +42,43 @@ bool window_has(const Window *w, int x, int y, int z)
     }
 }
 
-/* Adds the runs of one row. */
-static void add_row(const Window *w, int y, int z, WindowRun *runs, int room, int *n, int *pixels)
+/* Adds the runs of one row, or of one column. */
+static void add_line(const Window *w, bool column, int across, int z, WindowRun *runs, int room, int *n,
+                     int *pixels)
 {
-    int rx = reach(w, 0);
+    int far = reach(w, column ? 1 : 0);
     bool before = false;
-    for (int x = -rx; x <= rx; x++) {
-        bool here = window_has(w, x, y, z);
+    for (int i = -far; i <= far; i++) {
+        bool here = column ? window_has(w, across, i, z) : window_has(w, i, across, z);
         *pixels += here;
         *n += here && !before;
         if (here && *n <= room) {
-            runs[*n - 1] = (WindowRun){before ? runs[*n - 1].first : x, x, y, z};
+            runs[*n - 1] = (WindowRun){before ? runs[*n - 1].first : i, i, across, z};
         }
         before = here;
     }
 }
 
-int window_runs(const Window *w, WindowRun *runs, int room, int *pixels)
+static int add_lines(const Window *w, bool columns, WindowRun *runs, int room, int *pixels)
 {
-    int n = 0, ry = reach(w, 1), rz = reach(w, 2);
+    int n = 0, far = reach(w, columns ? 0 : 1), deep = reach(w, 2);
     *pixels = 0;
-    for (int z = -rz; z <= rz; z++) {
-        for (int y = -ry; y <= ry; y++) {
-            add_row(w, y, z, runs, room, &n, pixels);
+    for (int z = -deep; z <= deep; z++) {
+        for (int across = -far; across <= far; across++) {
+            add_line(w, columns, across, z, runs, room, &n, pixels);
         }
     }
     return n;
+}
+
+int window_runs(const Window *w, WindowRun *runs, int room, int *pixels)
+{
+    return add_lines(w, false, runs, room, pixels);
+}
+
+int window_columns(const Window *w, WindowRun *runs, int room, int *pixels)
+{
+    return add_lines(w, true, runs, room, pixels);
 }
 
 int window_rank(int n, double percent)

@@ -32,6 +32,8 @@ bool window_has(const Window *window, int x, int y, int z);
 /* The runs in raster order, at most `room` of them; returns how many there are.  *pixels is the
  * number of offsets. */
 int window_runs(const Window *window, WindowRun *runs, int room, int *pixels);
+/* The same column by column: y from first to last at x (in the place of y) and z. */
+int window_columns(const Window *window, WindowRun *runs, int room, int *pixels);
 /* Which of n sorted values stands for a percentile. */
 int window_rank(int n, double percent);
 

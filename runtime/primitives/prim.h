@@ -137,7 +137,8 @@ void prim_table_free(PrimTable *table);
 
 typedef struct Primitive {
     const char *name;                            /* as in ir/nodes.def */
-    size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] alone;
+    size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] and the
+                                                    device alone; that (planning for a GPU without one) and
                                                     mem pointers may be NULL.  In parts also from labels,
                                                     part.pass and state, which may be NULL: scratch may
                                                     grow from pass to pass.  NULL: none */

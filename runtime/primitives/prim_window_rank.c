@@ -1,14 +1,14 @@
 /*
  * prim_window_rank: medians and percentiles of windows too large to sort in registers, exact for
- * every type (kernels/window_rank.cl).
+ * every type.
  *
- * A pixel costs a pass over its window for every two bits in which the window's pixels differ, and
- * one more.  Scratch holds the window as runs of offsets, 16 bytes each.  Parts have the rows (planes)
- * around them that windows reach; where these go on at the other end of the image, it is not cut.
+ * On CPUs windows slide over the sorted pixels of a tile (kernels/window_slide.cl, window_tiles.h), which costs a
+ * pixel as much as the footprint's edge is long.  On GPUs, and where a tile does not fit or has few pixels for its
+ * neighbourhood, each pixel reads its own window for every two bits in which the window's pixels differ, and once more
+ * (kernels/window_rank.cl): scratch holds the window as runs of offsets then, 16 bytes each.  Parts have the rows
+ * (planes) around them that windows reach; where these go on at the other end of the image, it is not cut.
  */
-#include "prim_lanes.h"
-
-#include "../../base/window.h"
+#include "window_tiles.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { ARG_SHAPE, ARG_X, ARG_Y, ARG_Z, ARG_PERCENT, ARG_BORDER, ARG_OUTSIDE };
 
 enum { BORDER_WRAP = 3, BORDER_CONSTANT = 4 }; /* as IrBorder */
 
-extern const char kernel_text_window_rank[];
+extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_text_window_slide[];
 
 static Window window_of(const PrimCall *call)
 {
@@ -31,7 +31,11 @@ static Window window_of(const PrimCall *call)
 static size_t scratch_bytes(const PrimCall *call)
 {
     Window w = window_of(call);
+    WindowTiles tiles;
     int pixels;
+    if (window_tiles(call, &w, &tiles)) {
+        return window_tiles_bytes(&tiles);
+    }
     return ((size_t)window_runs(&w, NULL, 0, &pixels) + 1) * sizeof(WindowRun);
 }
 
@@ -78,6 +82,11 @@ static uint32_t key_outside(Elem keys, double value)
     return isnan(v) ? UINT32_MAX : bits >> 31 ? ~bits : bits | 0x80000000U;
 }
 
+static bool no_memory(const PrimCall *call, int pixels)
+{
+    return err_set(call->err, CODE_MEMORY, "%s: no memory for a window of %d pixels", call->name, pixels);
+}
+
 /* Writes the window's runs into scratch. */
 static bool write_runs(const PrimCall *call, int *n_runs, int *pixels)
 {
@@ -89,11 +98,47 @@ static bool write_runs(const PrimCall *call, int *n_runs, int *pixels)
     size_t size = (size_t)*n_runs * sizeof(WindowRun);
     WindowRun *runs = malloc(size);
     if (runs == NULL) {
-        return err_set(call->err, CODE_MEMORY, "%s: no memory for a window of %d pixels",
-                       call->name, *pixels);
+        return no_memory(call, *pixels);
     }
     window_runs(&w, runs, *n_runs, pixels);
     bool ok = dev_write(call->dev, call->scratch, 0, runs, size, call->err);
+    free(runs);
+    return ok;
+}
+
+/* Both ends of each run, as distances between places of a tile. */
+static void write_ends(const WindowTiles *t, const WindowRun *runs, int n, bool columns, int32_t *first,
+                       int32_t *last)
+{
+    int high = t->size[1] + 2 * t->reach[1], wide = t->size[0] + 2 * t->reach[0];
+    for (int i = 0; i < n; i++) {
+        const WindowRun r = runs[i];
+        int plane = r.z * wide * high;
+        first[i] = plane + (columns ? r.y * high + r.first : r.first * high + r.y);
+        last[i] = plane + (columns ? r.y * high + r.last : r.last * high + r.y);
+    }
+}
+
+/* Writes the footprint's edges into scratch. */
+static bool write_edges(const PrimCall *call, const WindowTiles *t, int *pixels)
+{
+    Window w = window_of(call);
+    int most = t->n_runs > t->n_columns ? t->n_runs : t->n_columns;
+    window_runs(&w, NULL, 0, pixels);
+    int32_t *ends = malloc(t->edges * sizeof *ends);
+    WindowRun *runs = malloc((size_t)most * sizeof *runs);
+    bool ok = ends != NULL && runs != NULL;
+    if (ok) {
+        int32_t *columns = ends + 2 * t->n_runs;
+        window_runs(&w, runs, t->n_runs, pixels);
+        write_ends(t, runs, t->n_runs, false, ends, ends + t->n_runs);
+        window_columns(&w, runs, t->n_columns, pixels);
+        write_ends(t, runs, t->n_columns, true, columns, columns + t->n_columns);
+        ok = dev_write(call->dev, call->scratch, 0, ends, t->edges * sizeof *ends, call->err);
+    } else {
+        no_memory(call, *pixels);
+    }
+    free(ends);
     free(runs);
     return ok;
 }
@@ -106,24 +151,30 @@ static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
     return ((int64_t)in->before - row) * in->pitch;
 }
 
-static bool run(PrimCall *call)
+/* Builds `more` defines, the texts for keys, and `text`. */
+static bool build(const PrimCall *call, const char *more, const char *text, DevProgram **program)
+{
+    const Elem keys = key_type(call);
+    char defines[400];
+    snprintf(defines, sizeof defines,
+             "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
+             "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n%s",
+             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem), is_real(keys),
+             keys == ELEM_U32 ? "uint" : "int", (unsigned)least_of(keys), (int)call->arg[ARG_BORDER],
+             more);
+    const char *texts[] = {kernel_text_lanes, kernel_text_window_keys, text, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+static bool run_read(PrimCall *call)
 {
     const PrimPart part = prim_part(call);
     const PrimImage *in = &call->in[0], *out = &call->out[0];
-    const Elem keys = key_type(call);
     size_t rows = (size_t)call->planes * (size_t)call->h;
     int n_runs, pixels;
-    char defines[280];
-    snprintf(defines, sizeof defines,
-             "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
-             "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n",
-             elem_cl_name(in->elem), elem_cl_name(out->elem), is_real(keys),
-             keys == ELEM_U32 ? "uint" : "int", (unsigned)least_of(keys), (int)call->arg[ARG_BORDER]);
-    const char *texts[] = {kernel_text_lanes, kernel_text_window_rank, NULL};
     DevProgram *program = NULL;
-    TRY(visit_check_count(call));
     TRY(write_runs(call, &n_runs, &pixels));
-    TRY(visit_program(call, defines, texts, &program));
+    TRY(build(call, "", kernel_text_window_rank, &program));
     const DevArg args[] = {
         dev_int(call->w),    dev_int(call->h),    dev_int(call->d),
         dev_uint(rows),      dev_int(in->pitch),  dev_int(out->pitch),
@@ -131,13 +182,55 @@ static bool run(PrimCall *call)
         dev_int(part.z),     dev_int(in->h),     dev_long(first_pixel(call, &part)),
         dev_mem(in->mem),    dev_mem(call->scratch), dev_int(n_runs),
         dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-        dev_uint(key_outside(keys, call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
+        dev_uint(key_outside(key_type(call), call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
     return lanes_launch(call, &(LanesLaunch){.program = program,
                                              .kernel = "window_rank",
                                              .columns = (size_t)call->w,
                                              .rows = rows,
                                              .args = args,
                                              .n_args = 18});
+}
+
+static bool run_slide(PrimCall *call, const WindowTiles *t)
+{
+    const PrimPart part = prim_part(call);
+    const PrimImage *in = &call->in[0], *out = &call->out[0];
+    size_t across = window_tiles_along(call, t, 0), down = window_tiles_along(call, t, 1);
+    size_t deep = window_tiles_along(call, t, 2);
+    size_t tiles = across * down * deep * (size_t)(call->planes / call->d);
+    int pixels;
+    DevProgram *program = NULL;
+    TRY(write_edges(call, t, &pixels));
+    TRY(build(call, window_tiles_place(t) == 2 ? "#define SLIDE_PLACE ushort\n" : "#define SLIDE_PLACE uint\n",
+              kernel_text_window_slide, &program));
+    const DevArg args[] = {
+        dev_int(call->w),     dev_int(call->h),      dev_int(call->d),
+        dev_int(in->pitch),   dev_int(out->pitch),   dev_int(part.h),
+        dev_int(part.d),      dev_int(part.y),       dev_int(part.z),
+        dev_int(in->h),       dev_long(first_pixel(call, &part)), dev_mem(in->mem),
+        dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
+        dev_uint(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
+        dev_int(t->reach[0]), dev_int(t->reach[1]),  dev_int(t->reach[2]),
+        dev_int(t->size[0]),  dev_int(t->size[1]),   dev_int(t->size[2]),
+        dev_int(across),      dev_int(down),         dev_int(deep),
+        dev_uint(tiles),      dev_mem(call->scratch), dev_int(t->n_runs),
+        dev_int(t->n_columns), dev_ulong(t->edges),  dev_ulong(t->words),
+        dev_local(t->local),  dev_mem(out->mem)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "window_slide",
+                                             .groups = t->groups < tiles ? t->groups : tiles,
+                                             .group = 1,
+                                             .args = args,
+                                             .n_args = sizeof args / sizeof *args});
+}
+
+static bool run(PrimCall *call)
+{
+    const PrimCall longest = prim_longest(call);
+    const Window w = window_of(call);
+    WindowTiles tiles;
+    TRY(visit_check_count(call));
+    return window_tiles(&longest, &w, &tiles) ? run_slide(call, &tiles) : run_read(call);
 }
 
 static int halo(const PrimCall *call)

@@ -120,7 +120,7 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
     const PartsJob *job = r->job;
     PrimCall call = {.dev = job->dev,
                      .name = job->primitive->name,
-                     .reader = job->stored ? NULL : r->reader,
+                     .reader = job->stored ? job->functions : r->reader,
                      .n_reader_args = job->stored ? 0 : ARGS,
                      .w = job->s.w,
                      .h = h,

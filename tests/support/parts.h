@@ -22,7 +22,7 @@ typedef struct PartsJob {
     int shape;       /* SHAPE_GPU or SHAPE_CPU */
     const void *pixels[PARTS_INPUTS]; /* dense; NULL: no such input */
     Elem elem[PARTS_INPUTS];
-    const char *functions; /* more of the reader; NULL: none */
+    const char *functions; /* more of the reader, or all of it where inputs are stored; NULL: none */
     bool stored;           /* inputs are images in memory */
     double arg[10];
     const char *text;
