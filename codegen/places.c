@@ -249,8 +249,9 @@ static int values_of(Places *p, IrId id)
         Elem elem = ir_node(g, id)->elem;
         bool input = ir_node(g, id)->op == IR_INPUT;
         *known = -1;
+        bool typed_so = elem == ELEM_FILE ? input : elem_is_integer(elem) || elem == ELEM_BOOL;
         int at = ir_has_pixels(g, id) ? computed_values(p, id) : -1;
-        if (at < 0 && ir_has_pixels(g, id) && (elem == ELEM_FILE ? input : elem_is_integer(elem) || elem == ELEM_BOOL)) {
+        if (at < 0 && ir_has_pixels(g, id) && typed_so) {
             at = of_type(p, elem, input ? cg_input_number(g, id) : 0);
         }
         *known = typed(p, at, ir_read_type(g, id));
