@@ -26,6 +26,8 @@ typedef struct CgShared {   /* what all kernels of a program share */
     int *length;   /* by node: host expression: elements of a vector, -1 */
     int table_index[PROG_TABLE_INDICES]; /* the indices of all tables */
     const uint8_t *seams; /* by node: cg_find_seams */
+    int *values;   /* by node: host expression for host_range: the numbers of its pixels; -1 any, 0 not
+                      asked for yet */
 } CgShared;
 
 typedef struct CgKernel {

@@ -1,4 +1,11 @@
-/* places: expressions of coordinates become host expressions; one walk over what is read. */
+/*
+ * places: expressions of coordinates become host expressions; one walk over what is read.
+ *
+ * Coordinates that follow from pixels are as far bounded as the pixels' numbers are: by their type
+ * (of bytes 0 to 255), by what the image is computed from, and by what is computed from them (least
+ * and greatest of two numbers, saturation).  The numbers of an image are those of all its pixels, wherever
+ * they lie, so that it does not matter where it is read.
+ */
 #include "places.h"
 
 #include "../base/hostops.h"
@@ -19,48 +26,70 @@ typedef struct Bound {
     IrExpr lo, hi;
 } Bound;
 
+enum {
+    MOST_NUMBERS = 16,
+    MOST_STEPS = 1 << 14 /* of one walk; what shares much and is chosen among often is anything */
+};
+
 typedef struct Places {
     CgKernel *k;
     IrId node;
-    const CgHalo *own; /* the stage that reads is computed on so many rows and planes more than the part */
+    const CgHalo *own; /* the stage that reads is computed on so many rows and planes more than the part;
+                          NULL: all pixels of `grid` */
+    int grid;
     Bound bounds[64];
     int n_bounds;
+    IrExpr numbers[MOST_NUMBERS]; /* expressions that are not NaN where a choice was made */
+    int n_numbers, steps;
+    int *memo; /* by expression; 0 not asked for yet */
+    int memo_cap;
 } Places;
+
 
 static int place(Places *p, IrExpr e);
 
-static int op(Places *p, const char *name, int a, int b)
+static int node(Places *p, HostNode host)
 {
-    if (a < 0 || b < 0) {
-        return -1;
-    }
-    return cg_host_node(&p->k->cg->host, (HostNode){.op = HOST_OP2,
-                                                    .d = (uint8_t)hostop_from_name(name),
-                                                    .a = a,
-                                                    .b = b});
+    return cg_host_node(&p->k->cg->host, host);
 }
 
 static int op1(Places *p, const char *name, int a)
 {
-    HostNode node = {.op = HOST_OP1, .d = (uint8_t)hostop_from_name(name), .a = a};
-    return a < 0 ? -1 : cg_host_node(&p->k->cg->host, node);
+    return a < 0 ? -1 : node(p, (HostNode){.op = HOST_OP1, .d = (uint8_t)hostop_from_name(name), .a = a});
+}
+
+static int op(Places *p, const char *name, int a, int b)
+{
+    HostNode host = {.op = HOST_OP2, .d = (uint8_t)hostop_from_name(name), .a = a, .b = b};
+    return a < 0 || b < 0 ? -1 : node(p, host);
 }
 
 static int range(Places *p, int a, int b)
 {
-    HostNode node = {.op = HOST_RANGE, .a = a, .b = b};
-    return a < 0 || b < 0 ? -1 : cg_host_node(&p->k->cg->host, node);
+    return a < 0 || b < 0 ? -1 : node(p, (HostNode){.op = HOST_RANGE, .a = a, .b = b});
 }
 
-/* A value of this type: floats are rounded, whole numbers must fit. */
+static int of_type(Places *p, Elem type, int input)
+{
+    return node(p, (HostNode){.op = HOST_PIXEL, .d = (uint8_t)type, .a = input});
+}
+
+/* One end is enough for the least or greatest of two numbers, and for what saturates. */
+static int bounded(Places *p, int a)
+{
+    return a >= 0 ? a : of_type(p, ELEM_F64, 0);
+}
+
+/* A value of this type: floats are rounded, whole numbers begin again beyond their ends. */
 static int typed(Places *p, int a, Elem type)
 {
-    static const uint8_t ROUNDS[ELEM_COUNT] = {[ELEM_F32] = HOST_F32, [ELEM_I32] = HOST_I32};
     if (a < 0 || type == ELEM_F64) {
         return a;
     }
-    HostNode node = {.op = ROUNDS[type], .a = a};
-    return ROUNDS[type] != 0 ? cg_host_node(&p->k->cg->host, node) : -1;
+    if (type == ELEM_F32) {
+        return node(p, (HostNode){.op = HOST_F32, .a = a});
+    }
+    return node(p, (HostNode){.op = HOST_WRAP, .d = (uint8_t)type, .a = a});
 }
 
 static int host_of(Places *p, IrExpr e)
@@ -71,13 +100,18 @@ static int host_of(Places *p, IrExpr e)
 
 /* ---- coordinates ------------------------------------------------------------------------- */
 
-static int coordinate(Places *p, int axis)
+static int whole_extent(Places *p, int grid, int axis)
 {
     IrGraph *g = p->k->g;
-    if (axis == IR_AX_C) {
-        IrExpr n = g->grids.at[p->k->domain].extent[IR_AX_C];
-        n = n != 0 ? n : ir_const(g, 1);
-        return range(p, host_of(p, ir_const(g, 0)), host_of(p, ir_op2(g, IR_X_SUB, n, ir_const(g, 1))));
+    IrExpr n = g->grids.at[grid].extent[axis];
+    n = n != 0 ? n : ir_const(g, 1);
+    return range(p, host_of(p, ir_const(g, 0)), host_of(p, ir_op2(g, IR_X_SUB, n, ir_const(g, 1))));
+}
+
+static int coordinate(Places *p, int axis)
+{
+    if (p->own == NULL || axis == IR_AX_C) {
+        return whole_extent(p, p->own == NULL ? p->grid : p->k->domain, axis);
     }
     CgHost *host = &p->k->cg->host;
     int first = part_end(host, axis, false), last = part_end(host, axis, true);
@@ -100,23 +134,23 @@ static int index_place(Places *p, int index)
 
 static int cast_place(Places *p, const IrExprNode *n)
 {
-    Elem from = ir_expr(p->k->g, n->a)->type;
-    if (n->type == ELEM_BOOL || (n->num != 0 && (Elem)n->num != ELEM_I32)) {
-        return -1;
-    }
-    if (from == ELEM_BOOL) {
-        return range(p, host_of(p, ir_const(p->k->g, 0)), host_of(p, ir_const(p->k->g, 1)));
-    }
+    Elem from = ir_expr(p->k->g, n->a)->type, to = n->num != 0 ? (Elem)n->num : n->type;
     int a = place(p, n->a);
-    const char *whole = n->num != 0 ? "round" : "trunc";
-    return typed(p, n->type == ELEM_I32 ? op1(p, whole, a) : a, n->type);
+    if (!elem_is_integer(to)) {
+        return typed(p, a, to);
+    }
+    if (elem_is_integer(from) || from == ELEM_BOOL || a < 0) {
+        a = to == ELEM_I32 && a < 0 ? -1 : bounded(p, a);
+    } else {
+        a = op1(p, n->num != 0 ? "round" : "trunc", a);
+    }
+    return a < 0 ? -1 : node(p, (HostNode){.op = HOST_SATURATE, .d = (uint8_t)to, .a = a});
 }
 
 /* Of floats only what is computed in single steps. */
 static int quotient_place(Places *p, const IrExprNode *n, int a, int b)
 {
-    bool whole = n->type == ELEM_I32;
-    if (whole) {
+    if (elem_is_integer(n->type)) {
         return typed(p, op(p, ir_expr_op_name(n->op), a, b), n->type);
     }
     int floored = op1(p, "floor", typed(p, op(p, "div", a, b), n->type));
@@ -126,15 +160,47 @@ static int quotient_place(Places *p, const IrExprNode *n, int a, int b)
     return typed(p, op(p, "sub", a, typed(p, op(p, "mul", b, floored), n->type)), n->type);
 }
 
+/* Adds what is not NaN where `condition` is `truth`: what was compared, and found to be so. */
+static void add_numbers(Places *p, IrExpr condition, bool truth)
+{
+    const IrExprNode n = *ir_expr(p->k->g, condition);
+    bool compared = truth && (n.op == IR_X_EQ || n.op == IR_X_LT || n.op == IR_X_LE || n.op == IR_X_GT ||
+                              n.op == IR_X_GE);
+    bool tested = n.op == IR_X_ISNAN ? !truth : n.op == IR_X_ISFINITE && truth;
+    if (n.op == IR_X_NOT) {
+        add_numbers(p, n.a, !truth);
+    } else if (n.op == IR_X_AND && truth) {
+        add_numbers(p, n.a, truth);
+        add_numbers(p, n.b, truth);
+    } else if ((compared || tested) && !elem_is_integer(ir_expr(p->k->g, n.a)->type) &&
+               p->n_numbers + 2 <= MOST_NUMBERS) {
+        p->numbers[p->n_numbers++] = n.a;
+        p->numbers[p->n_numbers++] = compared ? n.b : n.a;
+    }
+}
+
+static int chosen(Places *p, const IrExprNode *n, bool truth)
+{
+    int before = p->n_numbers;
+    add_numbers(p, n->a, truth);
+    int at = place(p, truth ? n->b : n->c);
+    p->n_numbers = before;
+    return at;
+}
+
 static int operator_place(Places *p, const IrExprNode *n)
 {
     switch (n->op) {
+    case IR_X_MIN:
+    case IR_X_MAX: {
+        int a = place(p, n->a), b = place(p, n->b);
+        bool none = a < 0 && b < 0;
+        return none ? -1 : typed(p, op(p, ir_expr_op_name(n->op), bounded(p, a), bounded(p, b)), n->type);
+    }
     case IR_X_ADD:
     case IR_X_SUB:
     case IR_X_MUL:
     case IR_X_DIV:
-    case IR_X_MIN:
-    case IR_X_MAX:
         return typed(p, op(p, ir_expr_op_name(n->op), place(p, n->a), place(p, n->b)), n->type);
     case IR_X_FLOORDIV:
     case IR_X_MOD:
@@ -146,19 +212,69 @@ static int operator_place(Places *p, const IrExprNode *n)
     case IR_X_CEIL:
     case IR_X_ROUND:
     case IR_X_TRUNC:
+    case IR_X_SIGN:
         return typed(p, op1(p, ir_expr_op_name(n->op), place(p, n->a)), n->type);
     case IR_X_SELECT:
-        return range(p, place(p, n->b), place(p, n->c));
+        return typed(p, range(p, chosen(p, n, true), chosen(p, n, false)), n->type);
     default:
         return -1;
     }
 }
 
-static int place(Places *p, IrExpr e)
+/* ---- pixels ------------------------------------------------------------------------------ */
+
+static Places all_pixels(CgKernel *k, int grid)
+{
+    int cap = k->g->exprs.n;
+    return (Places){.k = k, .grid = grid, .memo = arena_array(k->arena, int, cap), .memo_cap = cap};
+}
+
+/* What its expression can be, wherever the pixel lies; what is stored may be less. */
+static int computed_values(Places *p, IrId id)
+{
+    const IrNode n = *ir_node(p->k->g, id);
+    if (n.op != IR_MAP || n.grid < 0 || ir_expr(p->k->g, n.in[0])->type != ir_read_type(p->k->g, id)) {
+        return -1;
+    }
+    Places all = all_pixels(p->k, n.grid);
+    int at = place(&all, n.in[0]);
+    return n.elem == ELEM_FILE ? -1 : typed(p, at, n.elem);
+}
+
+static int values_of(Places *p, IrId id)
+{
+    const IrGraph *g = p->k->g;
+    int *known = &p->k->cg->values[id];
+    if (*known == 0) {
+        Elem elem = ir_node(g, id)->elem;
+        bool input = ir_node(g, id)->op == IR_INPUT;
+        *known = -1;
+        int at = ir_has_pixels(g, id) ? computed_values(p, id) : -1;
+        if (at < 0 && ir_has_pixels(g, id) && (elem == ELEM_FILE ? input : elem_is_integer(elem) || elem == ELEM_BOOL)) {
+            at = of_type(p, elem, input ? cg_input_number(g, id) : 0);
+        }
+        *known = typed(p, at, ir_read_type(g, id));
+    }
+    return *known;
+}
+
+static int pixel_place(Places *p, const IrExprNode *n)
+{
+    int at = values_of(p, n->node);
+    if (n->border != IR_CONSTANT || n->outside == 0) {
+        return at;
+    }
+    return range(p, at, place(p, ir_cast(p->k->g, n->outside, n->type)));
+}
+
+static int find_place(Places *p, IrExpr e)
 {
     const IrExprNode n = *ir_expr(p->k->g, e);
+    if (n.type == ELEM_BOOL) {
+        return of_type(p, ELEM_BOOL, 0);
+    }
     if (n.rank <= IR_HOST) { /* whole numbers are cut, as a kernel's arguments are */
-        return typed(p, n.type == ELEM_I32 ? op1(p, "trunc", host_of(p, e)) : host_of(p, e), n.type);
+        return typed(p, elem_is_integer(n.type) ? op1(p, "trunc", host_of(p, e)) : host_of(p, e), n.type);
     }
     switch (n.op) {
     case IR_X_COORD:
@@ -167,9 +283,35 @@ static int place(Places *p, IrExpr e)
         return index_place(p, (int)n.num);
     case IR_X_CAST:
         return cast_place(p, &n);
+    case IR_X_READ:
+    case IR_X_READAT:
+        return pixel_place(p, &n);
     default:
         return operator_place(p, &n);
     }
+}
+
+static bool is_number(const Places *p, IrExpr e)
+{
+    bool is = false;
+    for (int i = 0; i < p->n_numbers; i++) {
+        is = is || p->numbers[i] == e;
+    }
+    return is;
+}
+
+static int place(Places *p, IrExpr e)
+{
+    bool kept = p->n_numbers == 0 && (int)e < p->memo_cap;
+    if (kept && p->memo[e] != 0) {
+        return p->memo[e];
+    }
+    int at = p->steps++ < MOST_STEPS ? find_place(p, e) : -1;
+    at = at >= 0 && is_number(p, e) ? node(p, (HostNode){.op = HOST_NUMBER, .a = at}) : at;
+    if (kept) {
+        p->memo[e] = at;
+    }
+    return at;
 }
 
 /* ---- reads ------------------------------------------------------------------------------- */
@@ -198,13 +340,21 @@ static void note_read(Places *p, const IrExprNode *n)
     cg_read_at(p->k, p->node, at, p->own->wraps ? PROG_WRAP : BORDERS[n->border]);
 }
 
+/* What an index is, is the fold's. */
+static void forget(Places *p)
+{
+    memset(p->memo, 0, sizeof *p->memo * (size_t)p->memo_cap);
+}
+
 static void visit_fold(Places *p, const IrExprNode *n)
 {
     bool fits = p->n_bounds < 64;
     if (fits) {
         p->bounds[p->n_bounds++] = (Bound){(int)n->num, n->b, n->c};
     }
+    forget(p);
     visit(p, n->a);
+    forget(p);
     p->n_bounds -= fits;
 }
 
@@ -253,7 +403,9 @@ static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHal
         cg_read(k, reach->node, apart || own->whole ? NULL : all);
         return;
     }
-    Places p = {.k = k, .node = reach->node, .own = own};
+    Places p = all_pixels(k, k->domain);
+    p.node = reach->node;
+    p.own = own;
     visit(&p, e);
 }
 

@@ -3,8 +3,8 @@
  * computes: what coordinates can be, as host expressions for host_range (runtime/exec/host.h).
  *
  * v[x = width(v) - 1 - x_of(v)] reads columns 7 to 9 of ten for columns 0 to 2, and so on: whole
- * numbers, roundings, shifts, factors, quotients and choices are followed; coordinates that come
- * from pixels or whole-image values can be anything.
+ * numbers, roundings, shifts, factors, quotients and choices are followed; what comes from pixels can be
+ * what pixels of their type, or computed as they are, can be, and whole-image values can be anything.
  */
 #ifndef CODEGEN_PLACES_H
 #define CODEGEN_PLACES_H

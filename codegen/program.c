@@ -749,6 +749,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     }
     choose_channels(&b);
     b.cg.seams = cg_find_seams(g, schedule);
+    b.cg.values = arena_array(b.arena, int, g->nodes.n);
     number_grids(&b);
     number_nodes(&b);
     int *step_of = arena_array(b.arena, int, schedule->steps.n + 1);

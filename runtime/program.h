@@ -43,10 +43,13 @@ typedef enum HostOp {
     HOST_OP1,       /* d = operator (its number in base/hostops.def), a */
     HOST_OP2,       /* a, b */
     HOST_OP3,       /* a, b, c */
-    HOST_KNOWN,     /* a; this and the next three only stand in what host_range is asked for */
+    HOST_KNOWN,     /* a; this and those that follow only stand in what host_range is asked for */
     HOST_RANGE,     /* anything from the least of a and b to the greatest */
     HOST_F32,       /* a rounded to a float */
-    HOST_I32,       /* a, which is a whole number; anything when it may be too large for an int */
+    HOST_WRAP,      /* a, which is a whole number; any of type d where it may be too large for that */
+    HOST_SATURATE,  /* a, or the nearest number of type d; 0 for NaN */
+    HOST_NUMBER,    /* a where it is not NaN */
+    HOST_PIXEL,     /* any number of type d, or where that is ELEM_FILE of input a's */
     HOST_OPS
 } HostOp;
 

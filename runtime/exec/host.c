@@ -215,7 +215,10 @@ static double eval_node(Eval *e, const HostNode *node)
     case HOST_KNOWN:
     case HOST_RANGE:
     case HOST_F32:
-    case HOST_I32:
+    case HOST_WRAP:
+    case HOST_SATURATE:
+    case HOST_NUMBER:
+    case HOST_PIXEL:
     case HOST_OPS:
         break;
     }
@@ -293,7 +296,9 @@ bool host_eval_int(const Program *program, const HostContext *context, int expr,
 void host_forget(HostContext *context)
 {
     free(context->memo);
+    free(context->ranges);
     context->memo = NULL;
+    context->ranges = NULL;
 }
 
 /* ---- text ------------------------------------------------------------------------------ */

@@ -23,6 +23,7 @@ typedef struct HostContext {
     const HostInput *inputs; /* one for each input */
     double pixel_um[3];      /* x, y, z of the first input; 0: unknown */
     struct HostMemo *memo;
+    struct HostRanges *ranges; /* the same of host_range */
 } HostContext;
 
 /* The value of an expression; NaN and a failure in err when it cannot be computed. */
@@ -30,9 +31,10 @@ double host_eval(const Program *program, const HostContext *context, int expr, E
 /* The same, cut to an int like a cast; fails when it does not fit. `what` is for the message. */
 bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what,
                    int *value, Err *err);
-/* Numbers between two. */
+/* Numbers between two, which may be infinite, and NaN besides. */
 typedef struct HostRange {
     double lo, hi;
+    bool nan;
 } HostRange;
 
 /* The numbers that an expression can be, given those of its variables PROG_PART_FIRST and

@@ -85,7 +85,8 @@ typedef struct PartsSegment {
     int rows, parts; /* of the longest part; how many parts */
     int cols;        /* a part has so many columns; 0: all */
     int grain;       /* parts are whole multiples of this many rows, but for the last */
-    bool roughly;    /* it is laid out to see what the least memory is */
+    bool roughly;    /* of many boxes it looks at thousands */
+    uint64_t enough; /* it is laid out to see whether it fits: what boxes have beyond this does not matter */
     bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
     int most;        /* rows of a part, at most, to leave room for rows that stay; 0: any */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
@@ -160,7 +161,9 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
  * them) goes to w->most. */
 bool parts_box(const ExecPlan *plan, const PartsSegment *segment, int i, PartsPart part,
                PartsBox *box, Err *err);
-bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, bool roughly, Err *err);
+bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, Err *err);
+/* Bytes of window i for boxes as large as those that it has seen. */
+uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *window);
 /* The read takes a box rather than rows around the part, or all. */
 bool parts_reads_box(const ProgRead *read);
 /* The parts of the segment may be tiles. */

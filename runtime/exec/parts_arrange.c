@@ -62,9 +62,10 @@ static bool share_task(const PartsSegment *a, const PartsSegment *b)
     return false;
 }
 
-/* The shortest parts of segments that share primitives are for all of them. */
-static void fix_rows(PartsPlan *p)
+/* The shortest parts of segments that share primitives are for all of them; false when there are none. */
+static bool fix_rows(PartsPlan *p)
 {
+    bool any = false;
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < p->n; i++) {
@@ -75,11 +76,12 @@ static void fix_rows(PartsPlan *p)
                                                  a->fixed == 0)) {
                     a->rows = b->rows = a->rows < b->rows ? a->rows : b->rows;
                     a->fixed = b->fixed = a->rows;
-                    changed = true;
+                    changed = any = true;
                 }
             }
         }
     }
+    return any;
 }
 
 /* So their parts must do for the primitives of all of them: each grain divides the larger ones. */
@@ -109,12 +111,12 @@ static bool lay_out_all(const Arranging *a)
     for (int i = 0; i < p->n; i++) {
         p->segments[i].fixed = 0;
     }
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round == 0 || (round == 1 && fix_rows(p)); round++) {
         for (int i = 0; i < p->n; i++) {
             TRY(parts_layout(a->plan, a->target, p, &p->segments[i], NULL, NULL, p->limit, a->err));
         }
-        fix_rows(p);
     }
+    fix_rows(p);
     return true;
 }
 

@@ -149,33 +149,35 @@ bool parts_box(const ExecPlan *plan, const PartsSegment *seg, int i, PartsPart p
     return true;
 }
 
-bool parts_box_all(const ExecPlan *plan, PartsSegment *seg, int i, bool roughly, Err *err)
+/* Part `number` of the segment, row by row of tiles. */
+static PartsPart part_of(const PartsSegment *seg, int64_t number, int width, int cols)
+{
+    int64_t across = (width + cols - 1) / cols;
+    int at = (int)(number / across) * seg->rows, col = (int)(number % across) * cols;
+    return (PartsPart){at, (int)at_most(seg->rows, seg->extent - at), col, (int)at_most(cols, width - col)};
+}
+
+bool parts_box_all(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
 {
     PartsWindow *w = &seg->windows[i];
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
     uint64_t row = (uint64_t)g->w * elem_size(plan->buffers[w->buffer].elem) * (uint64_t)g->c;
     int width = seg->n_tasks > 0 ? parts_grid(plan, seg->tasks[0].step)->w : 1;
     int cols = seg->cols > 0 ? seg->cols : width;
-    int skip = roughly ? 1 + seg->parts / MOST_LOOKED_AT : 1, number = 0;
+    int64_t n = ((int64_t)seg->extent + seg->rows - 1) / seg->rows * ((width + cols - 1) / cols);
+    int64_t skip = seg->roughly ? 1 + n / MOST_LOOKED_AT : 1;
     PartsBox box, before = {.n = {0, 0, 0}};
     w->loaded = 0;
     w->most[0] = w->most[1] = w->most[2] = 0;
-    for (int at = 0; at < seg->extent; at += seg->rows) {
-        for (int col = 0; col < width; col += cols) {
-            PartsPart part = {at, (int)at_most(seg->rows, seg->extent - at), col,
-                              (int)at_most(cols, width - col)};
-            if (number++ % skip != 0) {
-                continue;
-            }
-            TRY(parts_box(plan, seg, i, part, &box, err));
-            bool same = true;
-            for (int ax = 0; ax < 3; ax++) {
-                w->most[ax] = box.n[ax] > w->most[ax] ? box.n[ax] : w->most[ax];
-                same = same && box.from[ax] == before.from[ax] && box.n[ax] == before.n[ax];
-            }
-            w->loaded += same ? 0 : row * (uint64_t)box.n[1] * (uint64_t)box.n[2];
-            before = box;
+    for (int64_t number = 0; number < n && parts_box_bytes(plan, w) <= seg->enough; number += skip) {
+        TRY(parts_box(plan, seg, i, part_of(seg, number, width, cols), &box, err));
+        bool same = true;
+        for (int ax = 0; ax < 3; ax++) {
+            w->most[ax] = box.n[ax] > w->most[ax] ? box.n[ax] : w->most[ax];
+            same = same && box.from[ax] == before.from[ax] && box.n[ax] == before.n[ax];
         }
+        w->loaded += same ? 0 : row * (uint64_t)box.n[1] * (uint64_t)box.n[2];
+        before = box;
     }
     return true;
 }

@@ -14,6 +14,7 @@
 #include "plan.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ enum {
     SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
                                that stay; */
     SHORT_SHARE = 8,        /* and so is such a share of the limit */
+    NEARLY = 64,           /* parts that were looked for among some of them are shortened by this part */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
 };
@@ -202,14 +204,19 @@ static void size_rows(const ExecPlan *plan, const ExecTarget *target, const Part
     w->bytes = line * (uint64_t)w->rows * (uint64_t)g->c;
 }
 
+uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *w)
+{
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    return (uint64_t)pitch_of(w->most[0]) * elem_size(plan->buffers[w->buffer].elem) *
+           (uint64_t)w->most[1] * (uint64_t)w->most[2] * (uint64_t)g->c;
+}
+
 static bool size_box(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
 {
     PartsWindow *w = &seg->windows[i];
-    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
-    TRY(parts_box_all(plan, seg, i, seg->roughly, err));
+    TRY(parts_box_all(plan, seg, i, err));
     w->rows = w->most[1];
-    w->bytes = (uint64_t)pitch_of(w->most[0]) * elem_size(plan->buffers[w->buffer].elem) *
-               (uint64_t)w->most[1] * (uint64_t)w->most[2] * (uint64_t)g->c;
+    w->bytes = parts_box_bytes(plan, w);
     return true;
 }
 
@@ -331,7 +338,8 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
     seg->parts = (seg->extent + seg->rows - 1) / seg->rows;
     if (seg->cols > 0) {
         int width = parts_grid(plan, seg->tasks[0].step)->w;
-        seg->parts *= (width + seg->cols - 1) / seg->cols;
+        int64_t tiles = (int64_t)seg->parts * ((width + seg->cols - 1) / seg->cols);
+        seg->parts = tiles < INT_MAX ? (int)tiles : INT_MAX;
     }
     return size_windows(plan, target, parts, seg, labels, vectors, err) &&
            size_scratch(plan, target, parts, seg, labels, err) && pack(plan, target, seg, err);
@@ -368,6 +376,7 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
         return true;
     }
     seg->twins = false;
+    seg->enough = UINT64_MAX;
     seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
     seg->roughly = true;
     bool ok = try_rows(plan, target, parts, seg, labels, vectors,
@@ -396,16 +405,24 @@ static bool lay_out(const Search *s, PartsSegment *seg, int rows)
 static bool find_rows(const Search *s, PartsSegment *seg, int most)
 {
     int grain = seg->grain, low = 1, high = (most + grain - 1) / grain; /* in grains */
-    while (low < high) {
+    bool ok = true;
+    seg->roughly = true; /* the boxes of thousands of parts say nearly as much as those of millions */
+    while (low < high && ok) {
         int middle = low + (high - low + 1) / 2;
-        TRY(lay_out(s, seg, middle * grain));
+        ok = lay_out(s, seg, middle * grain);
         if (seg->bytes <= s->limit) {
             low = middle;
         } else {
             high = middle - 1;
         }
     }
-    TRY(lay_out(s, seg, low * grain));
+    seg->roughly = false;
+    TRY(ok && lay_out(s, seg, low * grain));
+    while (seg->bytes > s->limit && low > 1) {
+        low -= 1 + low / NEARLY;
+        low = low > 1 ? low : 1;
+        TRY(lay_out(s, seg, low * grain));
+    }
     if (seg->bytes > s->limit || s->target->part_rows > 0) {
         return true;
     }
@@ -423,14 +440,18 @@ static double loaded_bytes(const PartsSegment *seg)
     return bytes;
 }
 
-/* Tiles where they are the only way, or load less than strips of all columns. */
+/* Tiles where they are the only way, or load less than strips of all columns.  Strips of a huge image
+ * that do not fit are many: the first one that does not is enough to know. */
 static bool choose_columns(const Search *s, PartsSegment *seg, int most)
 {
     int width = parts_grid(s->plan, seg->tasks[0].step)->w, best = 0;
     double least = INFINITY;
     for (int cols = width; cols > COLUMNS / 2; cols /= 2) {
         seg->cols = cols == width ? 0 : (cols + COLUMNS - 1) / COLUMNS * COLUMNS;
-        TRY(find_rows(s, seg, most));
+        seg->enough = s->limit;
+        bool ok = find_rows(s, seg, most);
+        seg->enough = UINT64_MAX;
+        TRY(ok);
         if (seg->bytes <= s->limit && loaded_bytes(seg) < least) {
             least = loaded_bytes(seg);
             best = seg->cols;
@@ -494,6 +515,7 @@ static bool layout_behind(const Search *s, PartsSegment *seg)
     int most = seg->most > 0 && seg->most < seg->extent ? seg->most : seg->extent;
     most = s->target->part_rows > 0 ? s->target->part_rows : most;
     seg->twins = false;
+    seg->enough = UINT64_MAX;
     seg->cols = 0;
     TRY(!parts_has_columns(s->plan, seg) || choose_columns(s, seg, most));
     return fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, most);

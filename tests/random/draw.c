@@ -366,6 +366,36 @@ static void image_plane(Draw *d, Str *out, int depth)
     str_addf(out, "[%s = %u]", strchr(d->axes, 'z') != NULL ? "z" : "x", draw_below(d, 4));
 }
 
+/* Pixels at places that follow from others, some so far away at most. */
+static void image_followed(Draw *d, Str *out, int depth)
+{
+    static const char *const FORMS[][2] = {
+        {"min(max(", ", -3), 4)"}, {"i16(max(min(", ", 6), -5))"}, {"max(-2, min(", ", 3.5))"},
+        {"3 * sign(", ")"},        {"u8(", ") // 32"},             {"-(", ")"},
+        {"(5 if ", " > 9 else -2)"}, {"0.5 * ((", ") % 8)"},
+    };
+    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    if (name == NULL) {
+        image_arithmetic(d, out, depth);
+        return;
+    }
+    bool any = false;
+    str_addf(out, "%s[", name->name);
+    for (const char *axis = d->axes; *axis != '\0'; axis++) {
+        bool last = axis[1] == '\0' || axis[1] == 'c';
+        if (*axis != 'c' && (draw_chance(d, 50) || (last && !any))) {
+            const char *const *form = FORMS[draw_below(d, sizeof FORMS / sizeof *FORMS)];
+            str_addf(out, "%s%c = %c_of(%s) + %s", any ? ", " : "", *axis, *axis, name->name, form[0]);
+            draw_image(d, out, depth - 1);
+            str_add(out, form[1]);
+            any = true;
+        }
+    }
+    str_add(out, ", border = ");
+    draw_border(d, out);
+    str_add(out, "]");
+}
+
 /* Between two images, as a whole-image value decides. */
 static void image_decided(Draw *d, Str *out, int depth)
 {
@@ -403,7 +433,7 @@ void draw_image(Draw *d, Str *out, int depth)
         image_offset,    image_offset,   image_gather,     image_choice,     image_fold,
         image_fold,      image_of_mask,  image_of_vector,  image_function,   image_coordinate,
         image_channel,   image_math,     image_math,       image_negative,   image_bent_fold,
-        image_plane,     image_decided,
+        image_plane,     image_decided,  image_followed,
     };
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
     form(d, out, depth);

@@ -98,6 +98,30 @@ static const Scene SCENES[] = {
            "output c = image[x = x_of(image), y = min(y_of(image), sqrt(f32(x_of(image)))), border = nearest]\n"
            "output d = image[x = x_of(image), y = y_of(image) if image > 99 else 3, border = nearest]\n",
      {35, 41, 1, 1}, ELEM_U8},
+    {"follow pixels",
+     PLANE "output a = image[y = y_of(image) + image / 32, border = nearest]\n"
+           "output b = image[x = x_of(image) + image - 128, y = y_of(image) + min(max(image - 100, -3), 4), border = mirror]\n"
+           "near = i16(min(max(f32(image) - 128, -5), 5))\n"
+           "output c = image[y = y_of(image) + near, border = reflect]\n"
+           "output d = image[y = y_of(image) - near, border = wrap]\n"
+           "output e = image[x = x_of(image) + i16(image > 99), y = y_of(image) + (2 if image < 50 else -1), border = nearest]\n"
+           "output f = image[y = image % 7, border = nearest]\n"
+           "output g = image[y = y_of(image) + 3 * sign(f32(image) - 77), border = constant(9)]\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"follow pixels that may be no numbers",
+     PLANE "d = max(min(sqrt(image) / (image - 3), 5), -5)\n"
+           "output a = image[y = y_of(image) + d, border = nearest]\n"
+           "output b = image[y = y_of(image) + (d if d == d else 1), border = wrap]\n"
+           "output c = image[y = y_of(image) + i16(d), border = mirror]\n"
+           "output e = image[y = 7 * d, border = reflect]\n"
+           "output f = image[y = y_of(image) * image, border = reflect]\n"
+           "output g = image[y = y_of(image) + 3e9 * (image - 2), border = mirror]\n",
+     {35, 41, 1, 1}, ELEM_F32},
+    {"planes that follow pixels",
+     VOLUME "output a = image[z = z_of(image) + image / 64, border = nearest]\n"
+            "output b = image[z = z_of(image) + min(max(image - 128, -1), 2), y = y_of(image) - image / 50, border = mirror]\n"
+            "output c = image[y = y_of(image) - min(2, max(gaussian(image, 1) - 128, -2)), border = wrap]\n",
+     {15, 12, 10, 1}, ELEM_U8},
     {"colours",
      COLOURS "output a = flip(image, y)\noutput b = downscale(image, 2)\noutput c = roll(image, 3, 4)\n"
              "output d = gaussian(image, 1, border = wrap)\noutput e = image - flip(image[c = 1], y)\n",
@@ -225,6 +249,11 @@ static const Need NEEDS[] = {
     {PLANE "output a = max_project(image, x)\n", {2000, 2000, 1, 1}, 600},
     {PLANE "output a = transpose(image)\n", {2000, 2000, 1, 1}, 64},
     {PLANE "output a = rotate(image, 30)\n", {2000, 2000, 1, 1}, 256},
+    {PLANE "output a = image[y = y_of(image) + min(max(image - 128, -8), 8), border = nearest]\n", {2000, 2000, 1, 1}, 64},
+    {PLANE "d = gaussian(image, 1)\noutput a = image[y = y_of(image) + (max(-4, min(d, 4)) if d == d else 0), border = mirror]\n",
+     {2000, 2000, 1, 1}, 600},
+    {PLANE "output a = image[x = x_of(image) + image / 16, y = y_of(image) - u8(image / 16), border = mirror]\n",
+     {2000, 2000, 1, 1}, 64},
     {PLANE "output a = sum(flip(image, y))\n", {2000, 2000, 1, 1}, 600},
     {VOLUME "output a = max_project(image)\n", {2000, 2000, 50, 1}, 600},
     {VOLUME "output a = mean_project(image, y)\n", {2000, 2000, 50, 1}, 4200},
