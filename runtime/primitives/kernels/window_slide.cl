@@ -6,7 +6,7 @@
  * whose places are counted along y, then x, then z, also those beyond the image's edges.  Their keys
  * (window_keys.cl) are sorted once, so that each place has a rank of its own, whatever the type.  What is
  * under a window is then a set of ranks, a bit each, counted in blocks of 1024 bits.  A step of the window
- * flips the bits of places that leave and enter, found in lists of the footprint's edges (Huang, Yang and Tang, 1979), and
+ * flips the bits of places that leave and enter, found in lists of the edges (Huang, Yang and Tang, 1979), and
  * the rank's pixel is the n-th bit that is set: the cost of a pixel grows with the edge, not with the area, and
  * not with the bits of the type.  The window goes through a tile's rows to and fro, so that each step is one to a
  * neighbour.
