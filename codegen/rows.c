@@ -32,7 +32,7 @@ enum {
     MAX_TILES = 4, /* arrays that come through local memory, which is small */
     SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
     MAX_LATE = 6,  /* rows that a finished sum is kept in registers, which a tile would cost too */
-    MOST_UNROLLED = 1024 /* pixels of a window of which each has its own step in the text */
+    MOST_UNROLLED = 2048 /* pixels of a window of which each has its own step in the text */
 };
 
 /* ---- extents in x ------------------------------------------------------------------------ */

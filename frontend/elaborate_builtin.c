@@ -479,9 +479,11 @@ Val el_window_rank(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
     const Val f = call->arg[2], border = call->arg[3];
+    Val v = call->arg[0];
     Window w;
     known_window(el, f, &w);
-    IrExpr in = ir_read(g, el_store(el, call->arg[0], "value", call->span));
+    v.expr = ir_expr(g, v.expr)->type == ELEM_F64 ? ir_cast(g, v.expr, ELEM_F32) : v.expr; /* keys have 32 bits */
+    IrExpr in = ir_read(g, el_store(el, v, "value", call->span));
     IrExpr zero = ir_const(g, 0);
     IrNode node = {.op = IR_WINDOW_RANK,
                    .kind = IR_K_IMAGE,

@@ -323,6 +323,17 @@ Elem ir_read_type(const IrGraph *g, IrId node)
     }
 }
 
+/* What a constant border holds: of masks true or false. */
+static IrExpr outside_of(IrGraph *g, IrId node, IrBorder border, IrExpr outside)
+{
+    double value;
+    if (border != IR_CONSTANT || outside == 0) {
+        return 0;
+    }
+    bool whole = ir_is_const(g, outside, &value) && (value == 0 || value == 1);
+    return ir_read_type(g, node) != ELEM_BOOL || whole ? outside : ir_op2(g, IR_X_NE, outside, ir_const(g, 0));
+}
+
 IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel,
                       IrBorder border, IrExpr outside)
 {
@@ -339,7 +350,7 @@ IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr chan
                                 .c = at[2],
                                 .channel = channel,
                                 .border = plain ? IR_NEAREST : border,
-                                .outside = plain || border != IR_CONSTANT ? 0 : outside});
+                                .outside = plain ? 0 : outside_of(g, node, border, outside)});
 }
 
 IrExpr ir_read(IrGraph *g, IrId node)
@@ -358,7 +369,7 @@ IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channe
                                 .c = position[2],
                                 .channel = channel,
                                 .border = border,
-                                .outside = border == IR_CONSTANT ? outside : 0});
+                                .outside = outside_of(g, node, border, outside)});
 }
 
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index)

@@ -39,11 +39,6 @@ static size_t scratch_bytes(const PrimCall *call)
     return ((size_t)window_runs(&w, NULL, 0, &pixels) + 1) * sizeof(WindowRun);
 }
 
-static bool is_real(Elem elem)
-{
-    return elem == ELEM_F32 || elem == ELEM_F64;
-}
-
 /* What a signed type's keys are shifted by. */
 static uint32_t least_of(Elem elem)
 {
@@ -53,7 +48,7 @@ static uint32_t least_of(Elem elem)
 /* The value outside as a pixel of that type, as ir_convert has it. */
 static double pixel_outside(Elem elem, double value)
 {
-    if (is_real(elem)) {
+    if (elem == ELEM_F32) {
         return (double)(float)value + 0.0;
     }
     return isnan(value) ? 0 : trunc(fmax(fmin(value, elem_max(elem)), elem_min(elem))) + 0.0;
@@ -73,7 +68,7 @@ static Elem key_type(const PrimCall *call)
 static uint32_t key_outside(Elem keys, double value)
 {
     const double pixel = pixel_outside(keys, value);
-    if (!is_real(keys)) {
+    if (keys != ELEM_F32) {
         return (uint32_t)(int64_t)pixel + least_of(keys);
     }
     float v = (float)pixel;
@@ -159,7 +154,7 @@ static bool build(const PrimCall *call, const char *more, const char *text, DevP
     snprintf(defines, sizeof defines,
              "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
              "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n%s",
-             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem), is_real(keys),
+             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem), keys == ELEM_F32,
              keys == ELEM_U32 ? "uint" : "int", (unsigned)least_of(keys), (int)call->arg[ARG_BORDER],
              more);
     const char *texts[] = {kernel_text_lanes, kernel_text_window_keys, text, NULL};
