@@ -143,6 +143,16 @@ static SubjectImage suitable(SubjectImage image, const IrNode *input)
     return image;
 }
 
+/* No label is larger than the number of pixels. */
+static void bound_labels(IrEvalInput *image)
+{
+    const int *e = image->extent;
+    double n = (double)e[0] * e[1] * e[2] * e[3], *v = (double *)(uintptr_t)image->pixels;
+    for (size_t i = 0; v != NULL && i < (size_t)n; i++) {
+        v[i] = v[i] < n ? v[i] : n;
+    }
+}
+
 static IrEvalInput make_input(const SubjectCase *c, SubjectImage image, const IrNode *input)
 {
     int extent[IR_AXES];
@@ -150,8 +160,12 @@ static IrEvalInput make_input(const SubjectCase *c, SubjectImage image, const Ir
         extent[axis] = strchr(input->text, "xyzc"[axis]) != NULL ? c->extent[axis] : 1;
     }
     image = suitable(image, input);
-    return both_image(extent[0], extent[1], extent[2], extent[3], image.elem, image.seed,
-                      (int)image.kind);
+    IrEvalInput made = both_image(extent[0], extent[1], extent[2], extent[3], image.elem, image.seed,
+                                  (int)image.kind);
+    if (input->kind == IR_K_LABELS) {
+        bound_labels(&made);
+    }
+    return made;
 }
 
 bool subject_case(const Subject *subject, int i, const IrGraph *g, BothCase *out)

@@ -130,7 +130,7 @@ static void compare(const Ranking *r, const PartsJob *job, bool whole, const voi
 static void check(const Ranking *r)
 {
     size_t n = ref_pixels(r->s), size = elem_size(r->elem);
-    IrEvalInput image = both_image(r->s.w, r->s.h, r->s.d, r->s.c, r->elem, 5, r->kind);
+    IrEvalInput image = both_image(r->s.w, r->s.h, r->s.d, r->s.c, r->elem, 5, (int)r->kind);
     void *pixels = zeroed(n * size), *want = zeroed(n * size), *got = zeroed(n * size);
     double *ranked = zeroed(n * sizeof *ranked);
     const RefWindowRank how = {r->window, r->percent, r->border, r->outside};
