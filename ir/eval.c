@@ -2,8 +2,8 @@
  * eval: a tree walk over expressions for every pixel of every node, in the order of the graph.
  *
  * Values that do not depend on a fold's index are remembered for the current pixel, host
- * expressions and weights of windows for the whole run.  Loops re-run their nodes.  The evaluator
- * is slow by intention: it contains no cleverness that a kernel could share a mistake with.
+ * expressions and weights of windows for the whole run.  Loops re-run their nodes.  The evaluator is slow by intention:
+ * it contains no cleverness that a kernel could share a mistake with.
  */
 #include "eval_internal.h"
 #include "apply.h"
@@ -274,8 +274,7 @@ static double eval_node(IrEval *ev, IrExpr e)
 static double eval_weight(IrEval *ev, IrExpr e, const EvalIndices *in)
 {
     double i = index_value(ev, in->at[0]), j = in->n > 1 ? index_value(ev, in->at[1]) : 0;
-    unsigned hash =
-        (unsigned)e * 2654435761u ^ (unsigned)(int)i * 40503u ^ (unsigned)(int)j * 9973u;
+    unsigned hash = (unsigned)e * 2654435761u ^ (unsigned)(int)i * 40503u ^ (unsigned)(int)j * 9973u;
     EvalWeight *w = &ev->weights[(hash ^ hash >> 14) % WEIGHTS];
     if (w->expr != e || w->at[0] != i || w->at[1] != j) {
         double value = eval_node(ev, e); /* which may use this place itself */
@@ -346,10 +345,9 @@ size_t ir_eval_extents(IrEval *ev, IrId id, int grid)
         ev->extent[ax] = n >= 1 && n <= MAX_PIXELS ? (int)n : 0;
         pixels *= (size_t)ev->extent[ax];
         if (pixels == 0 || pixels > MAX_PIXELS) {
-            err_set(
-                ev->err, CODE_MEMORY,
-                "'%s' would have an extent of %g pixels: too small or too large for the reference",
-                ir_node(ev->g, id)->name, n);
+            err_set(ev->err, CODE_MEMORY,
+                    "'%s' would have an extent of %g pixels: too small or too large for the reference",
+                    ir_node(ev->g, id)->name, n);
             return 0;
         }
     }
@@ -510,7 +508,8 @@ static void eval_loop(IrEval *ev, int id)
 {
     const IrLoop *loop = &ev->g->loops.at[id];
     for (int i = 0; i < loop->carries.n; i++) {
-        copy_node(ev, &ev->nodes[loop->carries.at[i].first], &ev->nodes[loop->carries.at[i].carry]);
+        copy_node(ev, &ev->nodes[loop->carries.at[i].first],
+                  &ev->nodes[loop->carries.at[i].carry]);
     }
     double rounds = floor(ir_eval_uniform(ev, loop->count != 0 ? loop->count : loop->at_most));
     double before = NAN;
@@ -593,7 +592,9 @@ static void mark_indexed(IrEval *ev)
         }
         if (n->op == IR_X_FOLD) {
             remove_index(to, (int)n->num);
-            remove_index(to, COUNT_INDEX);
+            if (n->fold == IR_FOLD_RANK) {
+                remove_index(to, COUNT_INDEX);
+            }
         } else if (n->op == IR_X_INDEX) {
             add_index(to, (int)n->num);
         }
