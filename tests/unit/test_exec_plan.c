@@ -96,6 +96,25 @@ static void strips_of_volumes_respect_folds(void **state)
     exec_plan_free(plan);
 }
 
+/* Of two steps without buffers, for a square image. */
+static ExecPlan *plan_of(const ProgStep *steps, int size, int shape)
+{
+    static Program program; /* the plan refers to it */
+    static ProgInput none;
+    program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
+    none = IMAGE;
+    none.buffer = -1;
+    program.inputs = &none;
+    ExecTarget target = exec_target(NULL);
+    exec_shape(&target, shape);
+    ExecInput input = like(size, size, ELEM_U8);
+    ExecPlan *plan;
+    Err err = {0};
+    double gain = 1;
+    assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+    return plan;
+}
+
 /* Of an image that does not fill a round the fewer groups share a unit, the longer halos are. */
 static void strips_of_small_images_follow_their_halo(void **state)
 {
@@ -104,10 +123,6 @@ static void strips_of_small_images_follow_their_halo(void **state)
     const ProgStep steps[] = {
         {.kind = STEP_LAUNCH, .name = "ten", .grid = 0, .value = -1, .args = ten, .n_args = 1},
         {.kind = STEP_LAUNCH, .name = "hundred", .grid = 0, .value = -1, .args = hundred, .n_args = 1}};
-    Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
-    ProgInput none = IMAGE;
-    none.buffer = -1;
-    program.inputs = &none;
     static const struct {
         int size, strip[2];
     } CASES[] = {{256, {8, 8}},       /* as short as there are */
@@ -115,12 +130,7 @@ static void strips_of_small_images_follow_their_halo(void **state)
                  {2048, {32, 63}},    /* four groups, and two */
                  {16384, {111, 1024}}}; /* nine rounds of eight groups, and one */
     for (int i = 0; i < COUNT(CASES); i++) {
-        ExecTarget target = exec_target(NULL);
-        ExecInput input = like(CASES[i].size, CASES[i].size, ELEM_U8);
-        ExecPlan *plan;
-        Err err = {0};
-        double gain = 1;
-        assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+        ExecPlan *plan = plan_of(steps, CASES[i].size, SHAPE_BY_DEVICE);
         assert_int_equal(plan->steps[0].strip, CASES[i].strip[0]);
         assert_int_equal(plan->steps[1].strip, CASES[i].strip[1]);
         exec_plan_free(plan);
@@ -136,20 +146,11 @@ static void strips_are_whole_turns(void **state)
     const ProgStep steps[] = {
         {.kind = STEP_LAUNCH, .name = "turns", .grid = 0, .value = -1, .args = turns, .n_args = 1},
         {.kind = STEP_LAUNCH, .name = "rows", .grid = 0, .value = -1, .args = rows, .n_args = 1}};
-    Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
-    ProgInput none = IMAGE;
-    none.buffer = -1;
-    program.inputs = &none;
     static const struct {
         int size, row_by_row;
     } CASES[] = {{256, 2}, {1024, 2}, {2048, 4}, {4096, 8}, {16384, 12}};
     for (int i = 0; i < COUNT(CASES); i++) {
-        ExecTarget target = exec_target(NULL);
-        ExecInput input = like(CASES[i].size, CASES[i].size, ELEM_U8);
-        ExecPlan *plan;
-        Err err = {0};
-        double gain = 1;
-        assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+        ExecPlan *plan = plan_of(steps, CASES[i].size, SHAPE_BY_DEVICE);
         assert_int_equal(plan->steps[0].strip, TURN);
         assert_int_equal(plan->steps[1].strip, CASES[i].row_by_row);
         exec_plan_free(plan);
@@ -177,17 +178,7 @@ static void blocks_need_a_large_image(void **state)
             {.kind = STEP_LAUNCH, .name = "image", .grid = 0, .value = -1, .args = args, .n_args = 2},
             {.kind = STEP_PRIMITIVE, .name = "sum", .primitive = "reduce", .grid = 0, .kernel = -1, .value = SUM,
              .exprs = exprs, .n_exprs = 1}};
-        Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
-        ProgInput none = IMAGE;
-        none.buffer = -1;
-        program.inputs = &none;
-        ExecTarget target = exec_target(NULL);
-        exec_shape(&target, CASES[i].shape);
-        ExecInput input = like(CASES[i].size, CASES[i].size, ELEM_U8);
-        ExecPlan *plan;
-        Err err = {0};
-        double gain = 1;
-        assert_true(exec_plan_new(&program, &target, &input, &gain, &plan, &err));
+        ExecPlan *plan = plan_of(steps, CASES[i].size, CASES[i].shape);
         assert_int_equal(plan->steps[0].hands_on, CASES[i].blocks);
         assert_int_equal(plan->steps[0].strip == BLOCK, CASES[i].blocks);
         assert_int_equal(plan->steps[1].fed > 0, CASES[i].blocks);
