@@ -100,6 +100,7 @@ static int value_slots(const IrNode *node)
     case IR_REDUCE:
         return 5;
     case IR_SUMMARY:
+    case IR_OTSU:
         return 6;
     case IR_SCALAR: {
         int n = 0;

@@ -137,6 +137,22 @@ static void run_threshold(Prim *p)
     }
 }
 
+static void run_otsu(Prim *p)
+{
+    int bins = (int)arg(p, 0);
+    bool integer = arg(p, 1) != 0;
+    float *v = floats(p, 0);
+    uint8_t *where = bytes(p, 1);
+    uint32_t *counts = hold(p, (size_t)bins * sizeof *counts);
+    if (counts == NULL) {
+        return;
+    }
+    double *out = p->out->value;
+    ref_reduce(v, where, p->shape, out);
+    ref_histogram(v, where, p->shape, out[3], out[4], bins, integer, counts);
+    out[5] = ref_threshold(counts, bins, out[3], out[4], integer, 0);
+}
+
 static void run_label(Prim *p)
 {
     uint32_t *labels = hold(p, p->n * sizeof *labels);
@@ -414,6 +430,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_SUMMARY] = run_summary,
     [IR_HISTOGRAM] = run_histogram,
     [IR_THRESHOLD] = run_threshold,
+    [IR_OTSU] = run_otsu,
     [IR_LABEL] = run_label,
     [IR_LABEL_EQUAL] = run_label_equal,
     [IR_COMPACT] = run_compact,

@@ -1,7 +1,8 @@
 /*
- * summary: a percentile takes its pixels from the reading of a reduction of the same pixels.
+ * summary: a percentile takes its pixels from the reading of a reduction of the same pixels, and so does Otsu's
+ * threshold, whose reduction is the range of its histogram.
  *
- * The two become one node with the values of both.  Reductions of what a kernel stores are left
+ * They become one node with the values of all.  Reductions of what a kernel stores are left
  * alone: that kernel takes them on the way, without reading anything (epilogue.c).
  */
 #include "pass.h"
@@ -12,20 +13,21 @@
 
 #include <string.h>
 
-enum { PERCENTILE = 5 }; /* among a summary's values */
+enum { MIN = 3, MAX, LAST = 5 }; /* among the values; the last one is the percentile or the threshold */
+enum { WANTED_EXTREMES = 4, METHOD_OTSU = 0 };
 
 typedef struct Joined {
-    IrId reduction, rank, to;
+    IrId reduction, last, to;
 } Joined;
 
 static IrExpr rename_value(IrGraph *g, IrExpr e, void *ctx)
 {
     const Joined *joined = ctx;
     IrExprNode n = *ir_expr(g, e);
-    if (n.op != IR_X_VALUE || (n.node != joined->reduction && n.node != joined->rank)) {
+    if (n.op != IR_X_VALUE || (n.node != joined->reduction && n.node != joined->last)) {
         return e;
     }
-    return ir_value(g, joined->to, n.node == joined->rank ? PERCENTILE : (int)n.num);
+    return ir_value(g, joined->to, n.node == joined->last ? LAST : (int)n.num);
 }
 
 /* Loops hand the whole node on from round to round. */
@@ -77,10 +79,74 @@ static void join(IrGraph *g, IrId reduction, IrId rank)
     ir_rewrite_all(g, rename_value, &joined);
 }
 
+/* ---- otsu -------------------------------------------------------------------------------- */
+
+static bool is_number(const IrGraph *g, IrExpr e, double number)
+{
+    double value;
+    return ir_is_const(g, e, &value) && value == number;
+}
+
+static bool is_value_of(const IrGraph *g, IrExpr e, IrId node, int number)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    return n->op == IR_X_VALUE && n->node == node && (int)n->num == number;
+}
+
+/* The reduction that is the range of a threshold's histogram and nothing else, where nobody else wants the
+ * histogram; 0: there is none. */
+static IrId range_of(const IrGraph *g, const int *users, const IrNode *threshold)
+{
+    const IrNode *histogram = ir_node(g, threshold->of);
+    const IrExprNode *lo = ir_expr(g, threshold->in[0]);
+    IrId id = lo->op == IR_X_VALUE ? lo->node : 0;
+    const IrNode *range = ir_node(g, id);
+    bool otsu = is_number(g, threshold->arg[0], METHOD_OTSU) && users[threshold->of] == 1;
+    bool fits = otsu && id != 0 && range->op == IR_REDUCE && is_number(g, range->arg[0], WANTED_EXTREMES) &&
+                range->loop == histogram->loop && range->loop == threshold->loop &&
+                range->grid == histogram->grid && range->in[0] == histogram->in[0] &&
+                range->in[1] == histogram->in[1] && !may_be_fed(g, range) && !is_carried(g, id);
+    for (int i = 0; i < 2 && fits; i++) {
+        fits = is_value_of(g, threshold->in[i], id, i == 0 ? MIN : MAX) &&
+               is_value_of(g, histogram->in[2 + i], id, i == 0 ? MIN : MAX);
+    }
+    return fits ? id : 0;
+}
+
+static void join_otsu(IrGraph *g, IrId range, IrId threshold)
+{
+    Joined joined = {range, threshold, range};
+    IrId counts = ir_node(g, threshold)->of;
+    IrNode node = *ir_node(g, range);
+    node.op = IR_OTSU;
+    node.name = ir_node(g, threshold)->name;
+    node.arg[0] = ir_node(g, counts)->arg[0];
+    node.arg[1] = ir_node(g, counts)->arg[1];
+    g->nodes.at[threshold].dead = g->nodes.at[counts].dead = true;
+    g->nodes.at[range] = node;
+    ir_rewrite_all(g, rename_value, &joined);
+}
+
+static bool join_thresholds(IrGraph *g)
+{
+    bool changed = false;
+    const int *users = ir_count_users(g);
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        const IrNode *node = ir_node(g, id);
+        bool threshold = !node->dead && node->op == IR_THRESHOLD && !is_carried(g, id);
+        IrId range = threshold ? range_of(g, users, node) : 0;
+        if (range != 0) {
+            join_otsu(g, range, id);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
 bool pass_summary(IrGraph *g, PassContext *cx)
 {
     (void)cx;
-    bool changed = false;
+    bool changed = join_thresholds(g);
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         bool rank = !ir_node(g, id)->dead && ir_node(g, id)->op == IR_RANK && !is_carried(g, id);
         IrId reduction = rank ? partner_of(g, id) : 0;

@@ -12,6 +12,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(summary)                                                                                     \
     P(histogram)                                                                                   \
     P(threshold)                                                                                   \
+    P(otsu)                                                                                        \
     P(label)                                                                                       \
     P(label_equal)                                                                                 \
     P(compact)                                                                                     \

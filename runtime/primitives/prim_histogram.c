@@ -53,7 +53,8 @@ static bool histogram_program(const PrimCall *call, int which, DevProgram **prog
     snprintf(defines, sizeof defines,
              "#define HISTOGRAM_BINS %d\n"
              "#define HISTOGRAM_INTEGER %d\n"
-             "#define HISTOGRAM_LOCAL_WORDS %d\n",
+             "#define HISTOGRAM_LOCAL_WORDS %d\n"
+             "#define HISTOGRAM_IN_OTSU 0\n",
              bins, call->arg[1] != 0, words);
     const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
     return visit_program(call, defines, texts, program);
@@ -108,7 +109,8 @@ static bool threshold_program(const PrimCall *call, int which, DevProgram **prog
     snprintf(defines, sizeof defines,
              "/* %s */\n"
              "#define THRESHOLD_METHOD %d\n"
-             "#define THRESHOLD_GROUP %zu\n",
+             "#define THRESHOLD_GROUP %zu\n"
+             "#define THRESHOLD_IN_OTSU 0\n",
              METHODS[method], method, visit_group(call));
     const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
     return visit_program(call, defines, texts, program);

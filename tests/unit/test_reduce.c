@@ -1,5 +1,5 @@
 /*
- * test_reduce: the primitives reduce, rank, summary, histogram and threshold, in the shapes for GPUs and for
+ * test_reduce: the primitives reduce, rank, summary, histogram, threshold and otsu, in the shapes for GPUs and for
  * CPUs, against the plain C of ir/ref_reduce.c, bit for bit; and that against brute force and
  * scikit-image's thresholds (tests/golden/thresholds.h).
  *
@@ -20,7 +20,8 @@
 
 #include <cmocka.h>
 
-extern const Primitive prim_reduce, prim_rank, prim_summary, prim_histogram, prim_threshold;
+extern const Primitive prim_reduce, prim_rank, prim_summary, prim_histogram, prim_threshold,
+    prim_otsu;
 
 enum { SLOTS = 9, VALUE = 2, MOST_BINS = 65536, GOLDEN_BINS = 4096 };
 
@@ -56,6 +57,11 @@ typedef struct Image {
 } Image;
 
 static DevMem *values, *range;
+
+/* Of the last otsu in the shape for GPUs: whether the first reading was enough, which is in scratch behind 256
+ * bins and their sums. */
+enum { OTSU_DECIDED = 4096 + 8192 };
+static uint32_t otsu_decided;
 
 /* ---- images ------------------------------------------------------------------------------ */
 
@@ -183,6 +189,9 @@ static void run_prim(const Primitive *prim, PrimCall *call, const char *reader,
     }
     must(prim->run(call), &err);
     must(dev_read(device, values, 0, out, SLOTS * sizeof *out, &err), &err);
+    if (prim == &prim_otsu) {
+        must(dev_read(device, call->scratch, OTSU_DECIDED, &otsu_decided, sizeof otsu_decided, &err), &err);
+    }
     dev_free(device, call->scratch);
 }
 
@@ -262,6 +271,30 @@ static void check_summary(const Image *im, int kind, int wanted, double percent)
         }
         assert_true(got[VALUE - 1] == -1 && got[VALUE + 6] == -1);
     }
+}
+
+/* True when one reading was enough. */
+static bool check_otsu(const Image *im, int kind, bool integer)
+{
+    int bins = integer ? MOST_BINS : 256;
+    double want[6], got[SLOTS];
+    uint32_t *counts = malloc((size_t)bins * sizeof *counts);
+    bool decided = false;
+    assert_non_null(counts);
+    ref_reduce(im->pixels, im->where, im->shape, want);
+    ref_histogram(im->pixels, im->where, im->shape, want[3], want[4], bins, integer, counts);
+    want[5] = ref_threshold(counts, bins, want[3], want[4], integer, 0);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PrimCall call = {.arg = {bins, integer}, .shape = shape};
+        run_on_image(&prim_otsu, &call, im, got);
+        decided = decided || (shape == SHAPE_GPU && !integer && otsu_decided == 1);
+        for (int q = 3; q < 6; q++) {
+            assert_same("otsu", im, kind, want[q], got[VALUE + q]);
+        }
+        assert_true(got[VALUE - 1] == -1 && got[VALUE + 6] == -1);
+    }
+    free(counts);
+    return decided;
 }
 
 static void check_histogram(const Image *im, int kind, double lo, double hi, int bins, bool integer)
@@ -507,6 +540,92 @@ static void test_histogram_fills(void **state)
     each_fill(small ? (RefShape){130, 70, 1, 1} : (RefShape){300, 100, 1, 1}, check_all_histograms);
 }
 
+/* ---- otsu -------------------------------------------------------------------------------- */
+
+static void otsu_some(const Image *im, int kind)
+{
+    check_otsu(im, kind, false);
+}
+
+static void test_otsu_shapes(void **state)
+{
+    (void)state;
+    each_shape(otsu_some);
+}
+
+static void otsu_all(const Image *im, int kind)
+{
+    check_otsu(im, kind, false);
+    if (!small) {
+        check_otsu(im, kind, true);
+    }
+}
+
+static void test_otsu_fills(void **state)
+{
+    (void)state;
+    each_fill(small ? (RefShape){130, 70, 1, 1} : (RefShape){300, 100, 1, 1}, otsu_all);
+}
+
+/* A bell around `middle`, about as wide as told. */
+static float bell(float middle, float width)
+{
+    float sum = 0;
+    for (int i = 0; i < 4; i++) {
+        sum += (float)below(65536) / 65536.0F - 0.5F;
+    }
+    return middle + sum * width;
+}
+
+/* Pixels of two classes and more, far from zero or near it, with tails that samples miss; few values, of which
+ * many lie on edges; two halves that mirror each other. */
+static float class_pixel(int kind, const float *mean, const float *width, uint32_t share, size_t i)
+{
+    static const float EDGE[] = {0, 64, 127, 128, 129, 192, 256};
+    switch (kind) {
+    case 0: return bell(0, width[0]);
+    case 1: return below(100) < share ? bell(mean[0], width[0]) : bell(mean[1], width[1]);
+    case 2: return 1e4F + bell(mean[below(3)], width[0]);
+    case 3: return below(5000) == 0 ? bell(50 * mean[2], width[2]) : bell(mean[0], width[0] / 50);
+    case 4: return floorf(below(100) < share ? bell(mean[0], width[0]) : bell(mean[1], width[1]));
+    case 5: return EDGE[below(7)];
+    case 6: return i % 2 ? 256 - (float)below(share) : (float)below(share);
+    default: return ldexpf(bell(mean[0], width[0]), (int)below(6));
+    }
+}
+enum { CLASS_KINDS = 8 };
+
+/* What the fine bins decide is right, and they decide most. */
+static void test_otsu_decides(void **state)
+{
+    (void)state;
+    const RefShape shape = small ? (RefShape){300, 40, 1, 1} : (RefShape){1000, 64, 1, 1};
+    int decided[CLASS_KINDS] = {0}, rounds = small ? 1 : 12;
+    for (int round = 0; round < rounds; round++) {
+        for (int kind = 0; kind < CLASS_KINDS; kind++) {
+            Image im = make_image(shape, CONSTANT, NO_MASK);
+            dev_free(device, im.image);
+            dev_free(device, im.mask);
+            random_state = (uint32_t)(round * CLASS_KINDS + kind + 1);
+            float mean[3], width[3];
+            for (int k = 0; k < 3; k++) {
+                mean[k] = (float)below(1000);
+                width[k] = 1 + (float)below(600);
+            }
+            uint32_t share = 1 + below(99);
+            for (size_t i = 0; i < ref_pixels(shape); i++) {
+                im.pixels[i] = class_pixel(kind, mean, width, share, i);
+            }
+            upload(&im);
+            decided[kind] += check_otsu(&im, 1000 + kind, false);
+            free_image(&im);
+        }
+    }
+    assert_true(small || decided[0] + decided[1] + decided[4] > rounds * 3 / 2);
+    assert_true(decided[6] < rounds); /* no reading tells mirrored halves apart */
+    for (int k = 0; k < CLASS_KINDS && getenv("SHOW"); k++) printf("kind %d: %d of %d\n", k, decided[k], rounds);
+}
+
 /* ---- the references themselves ----------------------------------------------------------- */
 
 static int compare_floats(const void *a, const void *b)
@@ -720,8 +839,8 @@ static void test_no_bins(void **state)
 static void test_too_many_pixels(void **state)
 {
     (void)state;
-    const Primitive *const prims[] = {&prim_rank, &prim_summary, &prim_histogram};
-    for (int i = 0; i < 3; i++) {
+    const Primitive *const prims[] = {&prim_rank, &prim_summary, &prim_histogram, &prim_otsu};
+    for (int i = 0; i < 4; i++) {
         Err err = {0};
         PrimCall call = {
             .dev = device, .name = "big", .w = 65536, .h = 65536, .d = 1, .planes = 1, .err = &err};
@@ -762,7 +881,8 @@ int main(void)
         cmocka_unit_test(test_threshold_unknown),    cmocka_unit_test(test_no_bins),
         cmocka_unit_test(test_too_many_pixels),      cmocka_unit_test(test_large),
         cmocka_unit_test(test_summary_shapes),       cmocka_unit_test(test_summary_fills),
-        cmocka_unit_test(test_summary_wanted),
+        cmocka_unit_test(test_summary_wanted),       cmocka_unit_test(test_otsu_shapes),
+        cmocka_unit_test(test_otsu_fills),           cmocka_unit_test(test_otsu_decides),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

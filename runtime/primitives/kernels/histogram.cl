@@ -14,10 +14,24 @@
  * What costs is instructions, branches above all: a pixel without a bin counts in one more bin, which
  * nobody reads.
  *
- * The host defines HISTOGRAM_BINS, HISTOGRAM_INTEGER and HISTOGRAM_LOCAL_WORDS in front of this
- * text; kernels/visit.cl and range.cl come before it.
+ * The host defines HISTOGRAM_BINS, HISTOGRAM_INTEGER, HISTOGRAM_LOCAL_WORDS and HISTOGRAM_IN_OTSU in front of
+ * this text; kernels/visit.cl and range.cl come before it.
  */
 #pragma OPENCL FP_CONTRACT OFF
+
+/* Where the range is from.  For otsu (kernels/otsu.cl) it is among its values, and maybe nobody needs counts. */
+#if HISTOGRAM_IN_OTSU
+#define HISTOGRAM_RANGE_PARAMS                                                                     \
+    , const global uint *own_scratch, global const double *own_values, int own_value
+#define HISTOGRAM_LOW own_values[own_value + OTSU_LOW]
+#define HISTOGRAM_HIGH own_values[own_value + OTSU_HIGH]
+#define HISTOGRAM_IS_KNOWN(scratch) (OTSU_FINE_BINS > 0 && (scratch)[OTSU_AT_DECIDED] != 0)
+#else
+#define HISTOGRAM_RANGE_PARAMS
+#define HISTOGRAM_LOW (double)read_2(READ_ARGS, 0, 0, 0)
+#define HISTOGRAM_HIGH (double)read_3(READ_ARGS, 0, 0, 0)
+#define HISTOGRAM_IS_KNOWN(scratch) false
+#endif
 
 #if VISIT_CPU_SHAPE
 #define HISTOGRAM_COUNT_ONE(word) ((word)++)
@@ -127,12 +141,14 @@ VISIT_KERNEL void histogram_clear(global uint *counts)
     } while (0)
 
 VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_tiles,
-                                  global uint *own_counts)
+                                  global uint *own_counts HISTOGRAM_RANGE_PARAMS)
 {
     local uint own_words[HISTOGRAM_LOCAL_WORDS + (1 << HISTOGRAM_COPY_BITS)];
     const int own_item = (int)get_local_id(0);
-    const double own_lo = (double)read_2(READ_ARGS, 0, 0, 0);
-    const double own_hi = (double)read_3(READ_ARGS, 0, 0, 0);
+    if (HISTOGRAM_IS_KNOWN(own_scratch)) {
+        return;
+    }
+    const double own_lo = HISTOGRAM_LOW, own_hi = HISTOGRAM_HIGH;
     RangeBins own_range = range_of(own_lo, own_hi, HISTOGRAM_BINS);
 #if HISTOGRAM_INTEGER
     own_range.lo = (float)own_lo;

@@ -5,8 +5,8 @@
  * Sums over the bins are taken in 256 stretches of consecutive bins: each stretch is added up, the
  * totals are added from left to right, then each stretch runs on from there.
  *
- * The host defines THRESHOLD_GROUP (work-items) and THRESHOLD_METHOD in front of this text;
- * kernels/range.cl comes before it.
+ * The host defines THRESHOLD_GROUP (work-items), THRESHOLD_METHOD and THRESHOLD_IN_OTSU (another text has the
+ * kernel) in front of this text; kernels/range.cl comes before it.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -417,6 +417,8 @@ THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double
     return as_double(isnan(result) ? 0x7ff8000000000000UL : as_ulong(result + 0.0));
 }
 
+#if !THRESHOLD_IN_OTSU
+
 /* `own_room`: 4 * own_bins doubles. */
 kernel __attribute__((reqd_work_group_size(THRESHOLD_GROUP, 1, 1))) void
 threshold_find(READ_PARAMS, const global uint *own_counts, int own_bins, int own_integer,
@@ -434,3 +436,5 @@ threshold_find(READ_PARAMS, const global uint *own_counts, int own_bins, int own
         own_values[own_value] = own_result;
     }
 }
+
+#endif
