@@ -19,7 +19,7 @@ enum { WANTED_EXTREMES = 4, METHOD_OTSU = 0 };
 enum { AT_LOW = 3, AT_HIGH = 4, AT_THRESHOLD = REDUCE_QUANTITIES }; /* among the values */
 enum { SAMPLED = 8 /* one tile of so many at most */, SAMPLES = 512 };
 enum { BINS = 256, FINE_BINS = 8192, KEPT = 128, MOST_GROUPS = 1024 };
-enum { GROUPS_A_UNIT = 4 }; /* that are there at a time: each adds all its fine bins to those of the image */
+enum { GROUPS_A_UNIT = 3 }; /* that are there at a time: each adds all its fine bins to those of the image */
 enum { FEWEST_PIXELS = 1 << 24, LOCAL_BYTES = 48 << 10, LOCAL_WORDS = 8192 };
 enum { ALIGNMENT = 4096 }; /* of slices, for any device */
 

@@ -257,6 +257,48 @@ static void test_summary(void **state)
     }
 }
 
+extern const Primitive prim_otsu;
+
+/* The range in one pass, its histogram in the next. */
+static void check_otsu(const Cut *cut, const float *pixels, const uint8_t *where, bool integer)
+{
+    enum { BINS = 256, INTEGER_BINS = 65536 };
+    static uint32_t counts[INTEGER_BINS];
+    int bins = integer ? INTEGER_BINS : BINS;
+    double want[6], got[PARTS_SLOTS];
+    Err err = {0};
+    ref_reduce(pixels, where, cut->s, want);
+    ref_histogram(pixels, where, cut->s, want[3], want[4], bins, integer, counts);
+    want[5] = ref_threshold(counts, bins, want[3], want[4], integer, 0);
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        PartsJob job = job_of(cut, &prim_otsu, shape);
+        job.pixels[0] = pixels;
+        job.elem[0] = ELEM_F32;
+        job.pixels[1] = where;
+        job.elem[1] = ELEM_U8;
+        job.arg[0] = bins;
+        job.arg[1] = integer;
+        must(parts_run(&job, NULL, got, &err), &err);
+        if (memcmp(want + 3, &got[PARTS_VALUE + 3], 3 * sizeof *want) != 0) {
+            fail_msg("range and threshold of %dx%dx%dx%d: %.17g .. %.17g and %.17g, not %.17g .. %.17g and %.17g",
+                     cut->s.w, cut->s.h, cut->s.d, cut->s.c, got[PARTS_VALUE + 3],
+                     got[PARTS_VALUE + 4], got[PARTS_VALUE + 5], want[3], want[4], want[5]);
+        }
+    }
+}
+
+static void test_otsu(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_CUTS; i++) {
+        float *pixels = make_pixels(CUTS[i].s, i % FILLS);
+        uint8_t *where = make_where(CUTS[i].s, 70);
+        check_otsu(&CUTS[i], pixels, i % 2 ? where : NULL, i == 0);
+        free(pixels);
+        free(where);
+    }
+}
+
 /* Noise, few values with gaps between them, infinities; and nothing at all. */
 static void test_rank(void **state)
 {
@@ -511,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_rank),
         cmocka_unit_test(test_rank_around_zero),
         cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_otsu),
         cmocka_unit_test(test_label),
         cmocka_unit_test(test_label_equal),
         cmocka_unit_test(test_perlabel),

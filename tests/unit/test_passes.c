@@ -228,6 +228,27 @@ static void percentiles_and_reductions_share_a_reading(void **state)
     assert_not_in(after(g, "summary"), " = summary");
 }
 
+/* Nothing but the range may be wanted of the reduction, nothing but otsu of the histogram. */
+static void otsu_is_one_node_with_its_range(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must("test.pipe", "input image[y, x] : f32\noutput a = otsu(image)\noutput b = max(image)\n");
+    const char *text = after(g, "summary");
+    assert_in(text, " = otsu : value f64");
+    assert_in(text, "arg 0 256\n    arg 1 0\n");
+    assert_in(text, "value %2.5\n");
+    assert_in(text, "value %2.4\n");
+    assert_not_in(text, " = reduce");
+    assert_not_in(text, " = histogram");
+    assert_not_in(text, " = threshold");
+    g = pipeline_must("test.pipe", "input image[y, x] : f32\noutput a = otsu(image)\noutput b = yen(image)\n");
+    assert_not_in(after(g, "summary"), " = otsu :");
+    g = pipeline_must("test.pipe", "input image[y, x] : f32\noutput a = otsu(image)\noutput b = mean(image)\n");
+    assert_not_in(after(g, "summary"), " = otsu :");
+    g = pipeline_must("test.pipe", "input image[y, x] : f32\ng = gaussian(image, 2)\noutput g\noutput a = otsu(g)\n");
+    assert_not_in(after(g, "summary"), " = otsu :");
+}
+
 static void pointwise_stages_are_computed_where_they_are_read(void **state)
 {
     (void)state;
@@ -360,6 +381,7 @@ int main(void)
         TEST(loops_that_nothing_reads_are_removed),
         TEST(reductions_compute_what_is_used),
         TEST(percentiles_and_reductions_share_a_reading),
+        TEST(otsu_is_one_node_with_its_range),
         TEST(pointwise_stages_are_computed_where_they_are_read),
         TEST(stencils_in_front_of_primitives_are_stages),
         TEST(what_several_readers_share_is_computed_once),

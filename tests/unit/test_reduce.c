@@ -595,6 +595,28 @@ static float class_pixel(int kind, const float *mean, const float *width, uint32
 }
 enum { CLASS_KINDS = 8 };
 
+/* Tails that the sample has not met: few pixels are kept apart, too many take a second reading. */
+static void test_otsu_tails(void **state)
+{
+    (void)state;
+    const RefShape shape = small ? (RefShape){300, 40, 1, 1} : (RefShape){1000, 600, 1, 1};
+    for (int many = 0; many < 2; many++) {
+        Image im = make_image(shape, CONSTANT, NO_MASK);
+        dev_free(device, im.image);
+        dev_free(device, im.mask);
+        random_state = 99;
+        for (size_t i = 0; i < ref_pixels(shape); i++) {
+            size_t x = i % (size_t)shape.w, y = i / (size_t)shape.w;
+            bool odd = many ? x / 256 == 1 && y / 16 == 6 : y % 16 == 5 && below(700) == 0;
+            im.pixels[i] = odd ? 300 + bell(0, 20) : below(3) == 0 ? bell(20, 10) : bell(0, 10);
+        }
+        upload(&im);
+        bool decided = check_otsu(&im, 2000 + many, false);
+        assert_true(small || decided == !many);
+        free_image(&im);
+    }
+}
+
 /* What the fine bins decide is right, and they decide most. */
 static void test_otsu_decides(void **state)
 {
@@ -623,7 +645,6 @@ static void test_otsu_decides(void **state)
     }
     assert_true(small || decided[0] + decided[1] + decided[4] > rounds * 3 / 2);
     assert_true(decided[6] < rounds); /* no reading tells mirrored halves apart */
-    for (int k = 0; k < CLASS_KINDS && getenv("SHOW"); k++) printf("kind %d: %d of %d\n", k, decided[k], rounds);
 }
 
 /* ---- the references themselves ----------------------------------------------------------- */
@@ -883,6 +904,7 @@ int main(void)
         cmocka_unit_test(test_summary_shapes),       cmocka_unit_test(test_summary_fills),
         cmocka_unit_test(test_summary_wanted),       cmocka_unit_test(test_otsu_shapes),
         cmocka_unit_test(test_otsu_fills),           cmocka_unit_test(test_otsu_decides),
+        cmocka_unit_test(test_otsu_tails),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -220,15 +220,37 @@ VISIT_INLINE double otsu_centre(const RangeBins *r, int i)
     return (range_edge(r, i) + range_edge(r, i + 1)) / 2.0f;
 }
 
-/* Running sums of a lane each. */
-#define OTSU_SCAN(type, of, forward)                                                               \
-    for (int step_ = 1; step_ < OTSU_BINS; step_ *= 2) {                                           \
-        const int from_ = (forward) ? item - step_ : item + step_;                                 \
-        const type more_ = from_ >= 0 && from_ < OTSU_BINS ? (of)[from_] : 0;                      \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
-        (of)[item] += more_;                                                                       \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+/* Running sums, each in as many steps as all of them. */
+VISIT_INLINE void otsu_add_up_counts(local uint *a, local uint *b)
+{
+    const int item = (int)get_local_id(0);
+    for (int step = 1; step < OTSU_BINS; step *= 2) {
+        const bool more = item >= step;
+        const uint more_a = more ? a[item - step] : 0, more_b = more ? b[item - step] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[item] += more_a;
+        b[item] += more_b;
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
+}
+
+VISIT_INLINE void otsu_add_up_weights(local double (*up)[OTSU_BINS], local double (*down)[OTSU_BINS])
+{
+    const int item = (int)get_local_id(0);
+    for (int step = 1; step < OTSU_BINS; step *= 2) {
+        double more_up[2], more_down[2];
+        for (int i = 0; i < 2; i++) {
+            more_up[i] = item >= step ? up[i][item - step] : 0;
+            more_down[i] = item + step < OTSU_BINS ? down[i][item + step] : 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int i = 0; i < 2; i++) {
+            up[i][item] += more_up[i];
+            down[i][item] += more_down[i];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
 
 /* Counts the kept pixels in their bins.  False, in any work-item: some have got lost. */
 VISIT_INLINE bool otsu_count_kept(const global uint *scratch, int groups, const RangeBins *range,
@@ -266,6 +288,7 @@ VISIT_INLINE void otsu_bound(const OtsuFine *fine, const local uint *words,
     e->high[item] = item > 0 ? min(low + cut, e->all - 1) : 0;
 }
 
+/* What edge `item` adds to the sums. */
 VISIT_INLINE void otsu_weigh(const OtsuEdges *e)
 {
     const int item = (int)get_local_id(0);
@@ -275,11 +298,6 @@ VISIT_INLINE void otsu_weigh(const OtsuEdges *e)
     e->below_high[item] = step * e->high[item];
     e->above_low[item] = step * (e->all - e->high[item]);
     e->above_high[item] = step * (e->all - e->low[item]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    OTSU_SCAN(double, e->below_low, true)
-    OTSU_SCAN(double, e->below_high, true)
-    OTSU_SCAN(double, e->above_low, false)
-    OTSU_SCAN(double, e->above_high, false)
 }
 
 /* About what the threshold at bin t is worth. */
@@ -396,12 +414,13 @@ VISIT_KERNEL void otsu_decide(global uint *scratch, uint samples, int groups,
         stretches[item] += words[item * OTSU_WORDS_AN_ITEM + (i + item) % OTSU_WORDS_AN_ITEM];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    OTSU_SCAN(uint, stretches, true)
-    OTSU_SCAN(uint, kept, true)
+    otsu_add_up_counts(stretches, kept);
     e.all = stretches[OTSU_BINS - 1] + kept[OTSU_BINS - 1];
     otsu_bound(&fine, words, stretches, kept, &e);
     barrier(CLK_LOCAL_MEM_FENCE);
     otsu_weigh(&e);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    otsu_add_up_weights(sums, sums + 2);
     const double merit = item < OTSU_BINS - 1 ? otsu_merit(&e, item) : 0;
     const int best = otsu_first_guess(merit, room, ends);
     /* Merits that differ by this do so whatever is rounded. */
