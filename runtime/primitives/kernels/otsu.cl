@@ -49,18 +49,6 @@ VISIT_KERNEL void otsu_find(const global uint *own_scratch, const global uint *o
 #define OTSU_WORDS_AN_ITEM (OTSU_FINE_BINS / OTSU_BINS)
 #define OTSU_FIRST as_uint(0x1.8p23f) /* stands for fine bin 0, as in kernels/histogram.cl */
 
-/* u32 in the order of the floats; -0 counts as 0. */
-VISIT_INLINE uint otsu_key_of(float value)
-{
-    const uint bits = as_uint(value + 0.0f);
-    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
-}
-
-VISIT_INLINE float otsu_value_of(uint key)
-{
-    return as_float(key >> 31 ? key ^ 0x80000000u : ~key);
-}
-
 /* ---- the sample -------------------------------------------------------------------------- */
 
 /* The smallest and the largest key of the group; all of it comes here. */
@@ -71,8 +59,8 @@ VISIT_INLINE void otsu_ends(float low, float high, local uint *ends)
         ends[1] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    atomic_min(&ends[0], otsu_key_of(low));
-    atomic_max(&ends[1], otsu_key_of(high));
+    atomic_min(&ends[0], visit_key_of(low));
+    atomic_max(&ends[1], visit_key_of(high));
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
@@ -128,12 +116,12 @@ VISIT_INLINE OtsuFine otsu_fine_of(const global uint *scratch, uint samples, loc
 {
     float low = INFINITY, high = -INFINITY;
     for (uint i = (uint)get_local_id(0); i < samples; i += VISIT_GROUP) {
-        low = fmin(low, otsu_value_of(scratch[OTSU_AT_SAMPLE + 2 * i]));
-        high = fmax(high, otsu_value_of(scratch[OTSU_AT_SAMPLE + 2 * i + 1]));
+        low = fmin(low, visit_value_of(scratch[OTSU_AT_SAMPLE + 2 * i]));
+        high = fmax(high, visit_value_of(scratch[OTSU_AT_SAMPLE + 2 * i + 1]));
     }
     otsu_ends(low, high, ends);
-    low = otsu_value_of(ends[0]);
-    high = otsu_value_of(ends[1]);
+    low = visit_value_of(ends[0]);
+    high = visit_value_of(ends[1]);
     const float norm = (float)(OTSU_FINE_BINS - 1) / (high - low);
     const bool usable = norm > 0 && isfinite(norm) && isfinite(low * norm);
     const OtsuFine fine = {usable ? norm : 0.0f, usable ? -(low * norm) : 0.0f};
@@ -389,7 +377,7 @@ VISIT_KERNEL void otsu_decide(global uint *scratch, uint samples, int groups,
     local uint unsure;
     local uint *const words = (local uint *)room;
     const int item = (int)get_local_id(0);
-    const double lo = otsu_value_of(scratch[OTSU_AT_LOW]), hi = otsu_value_of(scratch[OTSU_AT_HIGH]);
+    const double lo = visit_value_of(scratch[OTSU_AT_LOW]), hi = visit_value_of(scratch[OTSU_AT_HIGH]);
     const OtsuFine fine = otsu_fine_of(scratch, samples, ends);
     OtsuEdges e = {low, high, sums[0], sums[1], sums[2], sums[3], 0, range_of(lo, hi, OTSU_BINS)};
     if (item == 0) {

@@ -61,18 +61,6 @@ enum {
 };
 typedef char rank_header_has_room[RANK_AT_SAMPLE + RANK_SAMPLE_SIZE <= RANK_HEADER_WORDS ? 1 : -1];
 
-/* -0 counts as 0. */
-VISIT_INLINE uint rank_key_of(float value)
-{
-    const uint bits = as_uint(value + 0.0f);
-    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
-}
-
-VISIT_INLINE float rank_value_of(uint key)
-{
-    return as_float(key >> 31 ? key ^ 0x80000000u : ~key);
-}
-
 /* found[0] = the bin that holds `rank` (RANK_NO_BIN: none), found[1] = how many are in the bins
  * before; found[2] and found[3] the same of rank `next`. */
 VISIT_INLINE void rank_find_ranks(const local uint *bins, local uint *sums, uint rank, uint next,
@@ -138,7 +126,7 @@ VISIT_INLINE uint rank_sample_key(READ_PARAMS, uint own_i, int own_w, int own_h,
         const int own_y = (int)(own_row - own_plane * (uint)own_h);
         own_value = visit_pixel(READ_ARGS, own_x, own_y, (int)own_plane);
     }
-    return isnan(own_value) ? 0 : rank_key_of(own_value);
+    return isnan(own_value) ? 0 : visit_key_of(own_value);
 }
 
 /* Also clears what the launches after it add to. */
@@ -239,8 +227,8 @@ VISIT_KERNEL void rank_bracket(double percent, global uint *scratch, global cons
     });
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        scratch[RANK_AT_LOW] = as_uint(open_below ? -INFINITY : rank_value_of(ends[0]));
-        scratch[RANK_AT_HIGH] = as_uint(open_above ? INFINITY : rank_value_of(ends[1]));
+        scratch[RANK_AT_LOW] = as_uint(open_below ? -INFINITY : visit_value_of(ends[0]));
+        scratch[RANK_AT_HIGH] = as_uint(open_above ? INFINITY : visit_value_of(ends[1]));
     }
 }
 
@@ -388,8 +376,8 @@ VISIT_INLINE void rank_set_range(local uint *state, uint source, uint first, uin
 VISIT_INLINE void rank_state_from_counts(const global uint *scratch, uint capacity, double percent,
                                          local uint *state)
 {
-    const uint low = rank_key_of(as_float(scratch[RANK_AT_LOW]));
-    const uint high = rank_key_of(as_float(scratch[RANK_AT_HIGH]));
+    const uint low = visit_key_of(as_float(scratch[RANK_AT_LOW]));
+    const uint high = visit_key_of(as_float(scratch[RANK_AT_HIGH]));
     const uint count = scratch[RANK_AT_COUNT], copies = scratch[RANK_AT_COPIES];
     const uint to_low = scratch[RANK_AT_BELOW], to_between = scratch[RANK_AT_TO_LOW];
     const uint to_high = to_between + copies, to_above = scratch[RANK_AT_TO_HIGH];
@@ -498,7 +486,7 @@ VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, globa
 /* What a pass does with one value. */
 #define RANK_TALLY(v)                                                                              \
     do {                                                                                           \
-        const uint key_ = rank_key_of(v);                                                          \
+        const uint key_ = visit_key_of(v);                                                          \
         const uint offset_ = key_ - own_first;                                                     \
         if (!isnan(v) && own_counts && offset_ <= own_span) {                                      \
             atomic_inc(&own_bins[offset_ >> own_shift]);                                           \
@@ -580,7 +568,7 @@ VISIT_KERNEL void rank_finish(double percent, uint capacity, global uint *scratc
         const uint count = scratch[RANK_AT_COUNT];
         if (count > 0) {
             const double at = rank_position_of(percent, count), part = at - floor(at);
-            const double a = rank_value_of(state[RANK_KEY]), b = rank_value_of(state[RANK_NEXT]);
+            const double a = visit_value_of(state[RANK_KEY]), b = visit_value_of(state[RANK_NEXT]);
             const double step = (b - a) * (part < 0.5 ? part : 1 - part);
             result = part == 0 || a == b ? a : part < 0.5 ? a + step : b - step;
         }

@@ -209,3 +209,15 @@ VISIT_INLINE bool visit_take(READ_PARAMS, VisitWalk *own_walk, float *own_ahead,
 #endif
     return true;
 }
+
+/* u32 in the order of the floats; -0 counts as 0. */
+VISIT_INLINE uint visit_key_of(float value)
+{
+    const uint bits = as_uint(value + 0.0f);
+    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+
+VISIT_INLINE float visit_value_of(uint key)
+{
+    return as_float(key >> 31 ? key ^ 0x80000000u : ~key);
+}
