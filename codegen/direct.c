@@ -76,14 +76,12 @@ static const char *plane_text(CgContext *cx, const IrExprNode *n, const char *c,
 /* An element as the type in which it is read. */
 static const char *as_read_type(CgContext *cx, const IrExprNode *n, const char *element)
 {
-    const IrNode *node = ir_node(cx->k->g, n->node);
-    if (node->elem == n->type && n->type != ELEM_BOOL) {
-        return element;
-    }
-    if (n->type == ELEM_BOOL) {
+    Elem type = cg_text_type(cx, n);
+    if (type == ELEM_BOOL) {
         return arena_printf(cx->k->arena, "%s != 0", element);
     }
-    return arena_printf(cx->k->arena, "(%s)%s", cg_type(n->type), element);
+    bool ready = ir_node(cx->k->g, n->node)->elem == type;
+    return ready ? element : arena_printf(cx->k->arena, "(%s)%s", cg_type(type), element);
 }
 
 /* The element that a read looks at, as memory has it; the condition for being in the image, where
@@ -122,7 +120,7 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
     const char *element = as_read_type(cx, &n, element_text(cx, &n, &inside));
     if (inside != NULL) {
         const char *outside = n.outside != 0
-                                  ? cg_expr(cx, ir_cast(k->g, n.outside, n.type))
+                                  ? cg_expr(cx, ir_cast(k->g, n.outside, cg_text_type(cx, &n)))
                                   : "0";
         element = arena_printf(k->arena, "(%s ? %s : %s)", inside, element, outside);
     }

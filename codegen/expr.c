@@ -359,7 +359,10 @@ static const char *cast_text(CgContext *cx, const IrExprNode *n)
     if (n->num != 0) {
         return saturate_text(cx, n);
     }
-    Elem from = ir_expr(cx->k->g, n->a)->type;
+    Elem from = cg_text_type(cx, ir_expr(cx->k->g, n->a));
+    if (from == n->type) {
+        return cg_expr(cx, n->a);
+    }
     const char *a = atom(arena, cg_expr(cx, n->a));
     if (n->type == ELEM_BOOL) {
         return arena_printf(arena, "%s != 0", a);
@@ -865,10 +868,10 @@ const char *cg_expr(CgContext *cx, IrExpr e)
     text = make_text(cx, e);
     bool shared = (int)e < cx->uses_cap && cx->uses[e] > 1 && n.op != IR_X_COORD;
     if (shared && !(is_atom(text) && strlen(text) < 16)) {
-        text = name_value(cx, n.type, text);
+        text = name_value(cx, cg_text_type(cx, &n), text);
         vec_push(k->arena, &cx->memo, (CgMemo){e, text});
     } else if (strlen(text) > 160) {
-        text = name_value(cx, n.type, text);
+        text = name_value(cx, cg_text_type(cx, &n), text);
     }
     return text;
 }

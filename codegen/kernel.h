@@ -130,12 +130,17 @@ struct CgContext {
     Vec(CgLoop) loops;
     int *uses;               /* by expression: how often it is used below the roots */
     int uses_cap;
+    const Elem *held;        /* by node: the type that `read` gives its pixels (cg_held); NULL: ir_read_type */
 };
 
 void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read);
 /* Counts uses, so that shared subexpressions get names; call it for every root first. */
 void cg_count_uses(CgContext *cx, IrExpr e);
 const char *cg_expr(CgContext *cx, IrExpr e);
+/* The types in which work-items hold pixels of the nodes that a step loads, by node. */
+const Elem *cg_held(const CgKernel *k, const IrStep *step);
+/* The type of what cg_expr gives for an expression. */
+Elem cg_text_type(const CgContext *cx, const IrExprNode *n);
 /* Reads straight from memory, mapped at the borders (the DIRECT shape and readers). */
 const char *cg_read_memory(CgContext *cx, IrExpr read);
 /* The same before it is converted to the type that it is read as; not under a constant border. */

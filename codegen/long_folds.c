@@ -57,7 +57,7 @@ static const char *read_text(CgContext *cx, IrExpr read)
 /* A tile's type: there are no vectors of truths. */
 static const char *tile_type(const Long *l, int i)
 {
-    Elem type = read_of(l, i).type;
+    Elem type = l->cx.held[read_of(l, i).node];
     return type == ELEM_BOOL ? "uchar" : cg_type(type);
 }
 
@@ -70,7 +70,7 @@ static const char *row_start(Long *l, IrId node, const char *plane, const char *
 
 static const char *outside_of(Long *l, const IrExprNode *read)
 {
-    return read->outside == 0 ? "0" : cg_expr(&l->cx, ir_cast(l->k->g, read->outside, read->type));
+    return read->outside == 0 ? "0" : cg_expr(&l->cx, ir_cast(l->k->g, read->outside, l->cx.held[read->node]));
 }
 
 /* ---- sums -------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void take_row(Long *l, int i)
     const char *extent = cg_param_extent(l->k, read.node, z ? 2 : 1);
     const char *at = arena_printf(l->k->arena, "at%d", i);
     cg_line(cx, "const int %s = %s(min(from + t, last + %s), %s);", at, CG_BORDER_MAPS[read.border], l->hi, extent);
-    cg_line(cx, "%s near%d[PX];", cg_type(read.type), i);
+    cg_line(cx, "%s near%d[PX];", cg_type(cx->held[read.node]), i);
     cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", cg_element(l->k, read.node), i,
             z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
     if (read.border == IR_CONSTANT) {
@@ -286,6 +286,7 @@ static void begin_long(Long *l, CgKernel *k, const IrStep *step)
     ir_long_fold(k->g, step->stages.at[0], &l->of);
     cg_context(&l->cx, k, &l->body, &l->prologue, read_text);
     l->cx.user = l;
+    l->cx.held = cg_held(k, step);
     l->cx.indent = l->cx.prologue_indent = 1;
     cg_count_uses(&l->cx, ir_node(k->g, step->stages.at[0])->in[0]);
     const IrExprNode fold = fold_of(l);

@@ -299,7 +299,7 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
     if (!is_mended(n, row)) {
         return;
     }
-    Elem type = ir_read_type(r->k->g, n->node);
+    Elem type = r->cx.held[n->node];
     const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, n->outside, type));
     body_line(r, arena_printf(r->k->arena,
                               "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
@@ -322,8 +322,7 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     cg_param_extent(r->k, 0, 0);
     body_line(r, arena_printf(arena, "if (x < %s || x + %s - %s > w) {", left, width, left));
     if (e->border == IR_CONSTANT) {
-        const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, e->outside,
-                                                      ir_read_type(r->k->g, node)));
+        const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, e->outside, r->cx.held[node]));
         body_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k "
                                   "- %s) < (uint)w ? %s[k] : %s;",
@@ -363,7 +362,7 @@ static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, con
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const char *left = left_text(r, node), *width = width_text(r, node);
-    Elem type = ir_read_type(k->g, node);
+    Elem type = r->cx.held[node];
     Tile tile = {.own = strcmp(width, "PX") == 0,
                  .array = array,
                  .element = element,
@@ -431,7 +430,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     array = new_array(r, node, &row, channel);
     const char *left = left_text(r, node), *width = width_text(r, node);
     const char *element = cg_element(r->k, node);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, node)), array, width));
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(r->cx.held[node]), array, width));
     bool wide = strcmp(width, "PX") != 0;
     if (wide) {
         cg_param_extent(k, 0, 0);
@@ -444,7 +443,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     }
     if (wide && !r->inside && r->extent[node].border == IR_CONSTANT) {
         const char *outside =
-            cg_expr(&r->cx, ir_cast(k->g, r->extent[node].outside, ir_read_type(k->g, node)));
+            cg_expr(&r->cx, ir_cast(k->g, r->extent[node].outside, r->cx.held[node]));
         body_line(r, arena_printf(arena,
                                   "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "
                                   "%s) < (uint)w ? %s[k] : %s;",
@@ -731,7 +730,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->at = row;
     const char *array = new_array(r, id, &row, "");
     const char *width = width_text(r, id), *left = left_text(r, id);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(ir_read_type(k->g, id)), array, width));
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(r->cx.held[id]), array, width));
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
@@ -772,6 +771,7 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
     find_extents(r);
     bound_extents(r);
     cg_context(&r->cx, k, r->body, r->prologue, read_text);
+    r->cx.held = cg_held(k, step);
     r->cx.user = r;
     r->cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
@@ -822,7 +822,7 @@ static void describe_inside(Rows *r)
     for (int i = 0; i < r->carried.n; i++) {
         Carried *c = &r->carried.at[i];
         c->element = cg_element(r->k, c->node);
-        c->kept = cg_type(ir_read_type(k->g, c->node));
+        c->kept = cg_type(r->cx.held[c->node]);
         c->left = left_text(r, c->node);
         c->width = width_text(r, c->node);
         c->row = row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);

@@ -26,8 +26,8 @@ static bool shares(const Rows *r)
     return any;
 }
 
-/* Starts the loads of the rows of the turn that begins with row `from` and takes them from side `to`. */
-static void write_fetches(Rows *r, int indent, const char *from, const char *to, Str *out)
+/* Starts the loads of the rows of the turn that begins with row `from`. */
+static void write_fetches(Rows *r, int indent, const char *from, Str *out)
 {
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
@@ -37,8 +37,8 @@ static void write_fetches(Rows *r, int indent, const char *from, const char *to,
             str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
                      t->row);
         } else {
-            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s, %s, %s);\n", t->array, t->element,
-                     t->kept, to, t->map, march, from, t->row);
+            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
+                     march, from, t->row);
         }
     }
 }
@@ -78,12 +78,12 @@ static void write_turns(Rows *r, Str *out)
     write_tiles(r, out);
     str_addf(out, "    const uint kept_rows = %s;\n",
              shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
-    write_fetches(r, 4, "begin", "0", out);
+    write_fetches(r, 4, "begin", out);
     rows_open_carried(r, out);
     str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
              shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
     write_keeps(r, out);
-    write_fetches(r, 8, "from + TURNS", "side ^ 1", out);
+    write_fetches(r, 8, "from + TURNS", out);
     rows_keep_carried(r, out);
     str_addf(out,
              "        PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
@@ -106,20 +106,20 @@ static void define_turns(Rows *r, Str *out)
         str_add(out, "#define TURNS 1\n");
         return;
     }
-    Str bytes, copied;
+    Str bytes, as_is;
     str_init(&bytes, r->k->arena);
-    str_init(&copied, r->k->arena);
+    str_init(&as_is, r->k->arena);
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
         if (!t->own) {
             str_addf(&bytes, "%sTILE_BYTES(%s, %s)", bytes.n > 0 ? " + " : "", t->kept, t->width);
-            str_addf(&copied, "%sIS_COPIED(%s, %s)", copied.n > 0 ? " && " : "", t->element, t->kept);
+            str_addf(&as_is, "%sIS_KEPT_AS_IS(%s, %s)", as_is.n > 0 ? " && " : "", t->element, t->kept);
         }
     }
     const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
     str_addf(out, "#define STEPS %s\n#define TURNS ROWS_A_TURN(STEPS, %s, %s)\n",
              cg_define_int(r->k, r->steps, macro), bytes.n > 0 ? bytes.at : "0",
-             copied.n > 0 ? copied.at : "false");
+             as_is.n > 0 ? as_is.at : "false");
 }
 
 void rows_begin_text(Rows *r, Str *out)

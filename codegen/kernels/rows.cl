@@ -57,27 +57,26 @@
  *     TILE_ROWS      declares the tile, two sides of TURNS rows, and what is on the way to it
  *     FETCH_ROWS     starts the loads of a turn's rows, by vectors of four columns: each work-item
  *                    its own ones, and some of the columns to the left and right of the group
- *     KEEP_ROWS      puts them into the side of the tile that this turn reads, `to` of FETCH_ROWS
+ *     KEEP_ROWS      puts them into the side of the tile that this turn reads
  *     ROWS_ARE_KEPT  waits for the others
  *     TAKE_COLUMNS   the columns that a work-item needs of row `turn`
  *
  * and OWN_ROWS, FETCH_OWN, KEEP_OWN, TAKE_OWN the same where it needs its own columns only.
  * The other side of the tile may still be read meanwhile, so one barrier a turn is enough.
  *
- * Rows that are not converted need no registers on their way where a device copies to local memory by itself
- * (COPIES_AHEAD): all have read a turn's side when they meet in the next one, which is when its next rows start.
- * That is worth it where folds leave few registers (STEPS of them for a pixel), and no more
- * than fit into the instruction cache with the 8 rows a turn that become possible.
+ * The more rows a turn has, the more loads are under way and the fewer barriers there are, but folds over rows
+ * take STEPS registers for a pixel, and so much code a row, which has to fit into the instruction cache.  Pixels
+ * that need no conversion (IS_KEPT_AS_IS) leave room for more.
  */
 #define DEEPER(a, b) ((a) > (b) ? (a) : (b))
 #if PX == 4
 #define TILE_COLUMNS(width) (PX * LX - PX + (width))
 #define TILE_BYTES(TYPE, width) ((int)sizeof(TYPE) * TILE_COLUMNS(width))
-#define ROWS_A_TURN(steps, bytes, copied)                                                          \
-    ((copied) && (bytes) <= 2048          ? 8                                                      \
-     : (steps) <= 64 && (bytes) <= 4096  ? 4                                                       \
-     : (steps) <= 256 && (bytes) <= 8192 ? 2                                                       \
-                                         : 1)
+#define ROWS_A_TURN(steps, bytes, as_is)                                                           \
+    ((steps) <= ((as_is) ? 32 : 20) && (bytes) <= 2048 ? 8                                         \
+     : (steps) <= 64 && (bytes) <= 4096                ? 4                                         \
+     : (steps) <= 256 && (bytes) <= 8192               ? 2                                         \
+                                                       : 1)
 /* The same for windows that are sorted, by their elements. */
 #define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
@@ -136,22 +135,6 @@ static inline float4 px_floats_of_bytes(uint raw)
 #define KEPT_double(TYPE, raw) KEPT_AS_IS(double, TYPE, raw)
 #define KEPT(T, TYPE, raw) PX_JOIN(KEPT_, T)(TYPE, raw)
 
-#if COPIES_AHEAD
-static inline void px_copy_ahead(local void *to, const global void *from)
-{
-    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;"
-                 :
-                 : "r"((uint)(size_t)to), "l"(from)
-                 : "memory");
-}
-static inline void px_copied(void)
-{
-    asm volatile("cp.async.wait_all;" : : : "memory");
-}
-#else
-#define px_copy_ahead(to, from) (void)(to)
-#define px_copied()
-#endif
 #define NUMBER_OF_uchar 0
 #define NUMBER_OF_ushort 1
 #define NUMBER_OF_short 2
@@ -159,9 +142,7 @@ static inline void px_copied(void)
 #define NUMBER_OF_int 4
 #define NUMBER_OF_float 5
 #define NUMBER_OF_double 6
-#define IS_COPIED(T, TYPE)                                                                         \
-    (COPIES_AHEAD && STEPS > 20 && STEPS <= 32 && sizeof(TYPE) == 4 &&                             \
-     PX_JOIN(NUMBER_OF_, T) == PX_JOIN(NUMBER_OF_, TYPE))
+#define IS_KEPT_AS_IS(T, TYPE) (PX_JOIN(NUMBER_OF_, T) == PX_JOIN(NUMBER_OF_, TYPE))
 
 #define TILE_ROWS(name, T, TYPE, left, width)                                                      \
     enum {                                                                                         \
@@ -181,44 +162,29 @@ static inline void px_copied(void)
                  : 4 * (ASIDE(v) % name##_aside) +                                                 \
                        (4 * (ASIDE(v) % name##_aside) < name##_left ? 0 : PX * LX))
 
-#define FETCH_ROWS(name, T, TYPE, to, map, march, from, row)                                       \
+#define FETCH_ROWS(name, T, map, march, from, row)                                                 \
     if (PX * LX * (int)get_group_id(0) >= name##_left &&                                           \
         PX * LX * (int)get_group_id(0) - name##_left + name##_columns <= w) {                      \
-        FETCH_VECTORS(name, T, to, march, from, row, {                                             \
-            if (IS_COPIED(T, TYPE)) {                                                              \
-                px_copy_ahead(px_to, px_row + px_x);                                               \
-            } else {                                                                               \
-                name##_raw[px_v] = *(const global RAW(T) *)(px_row + px_x);                        \
-            }                                                                                      \
-        })                                                                                         \
+        FETCH_VECTORS(name, T, march, from, row, *(const global RAW(T) *)(px_row + px_x))          \
     } else {                                                                                       \
-        FETCH_VECTORS(name, T, to, march, from, row, {                                             \
-            name##_raw[px_v] = PX_JOIN(as_, RAW(T))((PX_JOIN(T, 4))(                               \
-                px_row[map(px_x, w)], px_row[map(px_x + 1, w)], px_row[map(px_x + 2, w)],          \
-                px_row[map(px_x + 3, w)]));                                                        \
-            if (IS_COPIED(T, TYPE)) {                                                              \
-                *(local PX_JOIN(TYPE, 4) *)px_to = KEPT(T, TYPE, name##_raw[px_v]);                \
-            }                                                                                      \
-        })                                                                                         \
+        FETCH_VECTORS(name, T, march, from, row,                                                   \
+                      PX_JOIN(as_, RAW(T))((PX_JOIN(T, 4))(                                        \
+                          px_row[map(px_x, w)], px_row[map(px_x + 1, w)],                          \
+                          px_row[map(px_x + 2, w)], px_row[map(px_x + 3, w)])))                    \
     }
-#define FETCH_VECTORS(name, T, to, march, from, row, fetch)                                        \
+#define FETCH_VECTORS(name, T, march, from, row, fetched)                                          \
     PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
         const int march = min((from) + VECTOR_ROW(name, px_v), last);                              \
         const int px_x = PX * LX * (int)get_group_id(0) - name##_left + VECTOR_COLUMN(name, px_v); \
         const global T *px_row = row;                                                              \
-        local void *px_to = &name##_tile[to][VECTOR_ROW(name, px_v)][VECTOR_COLUMN(name, px_v)];   \
-        fetch                                                                                      \
+        name##_raw[px_v] = fetched;                                                                \
     }
 #define KEEP_ROWS(name, T, TYPE)                                                                   \
-    if (IS_COPIED(T, TYPE)) {                                                                      \
-        px_copied();                                                                               \
-    } else {                                                                                       \
-        PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                              \
-            if (px_v < TURNS || ASIDE(px_v) < TURNS * name##_aside) {                              \
-                *(local PX_JOIN(TYPE, 4) *)&name##_tile[side][VECTOR_ROW(name, px_v)]              \
-                                                       [VECTOR_COLUMN(name, px_v)] =               \
-                    KEPT(T, TYPE, name##_raw[px_v]);                                               \
-            }                                                                                      \
+    PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
+        if (px_v < TURNS || ASIDE(px_v) < TURNS * name##_aside) {                                  \
+            *(local PX_JOIN(TYPE, 4) *)&name##_tile[side][VECTOR_ROW(name, px_v)]                  \
+                                                   [VECTOR_COLUMN(name, px_v)] =                   \
+                KEPT(T, TYPE, name##_raw[px_v]);                                                   \
         }                                                                                          \
     }
 #define ROWS_ARE_KEPT barrier(CLK_LOCAL_MEM_FENCE)
@@ -279,12 +245,12 @@ static inline void px_copied(void)
     }
 #else
 #define TILE_BYTES(TYPE, width) 0
-#define ROWS_A_TURN(steps, bytes, copied) 4
+#define ROWS_A_TURN(steps, bytes, as_is) 4
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
 #define IN_ROW(x) (x)
 #define TILE_ROWS(name, T, TYPE, left, width)
-#define FETCH_ROWS(name, T, TYPE, to, map, march, from, row)
+#define FETCH_ROWS(name, T, map, march, from, row)
 #define KEEP_ROWS(name, T, TYPE)
 #define ROWS_ARE_KEPT
 #define OWN_ROWS(name, T)

@@ -23,7 +23,6 @@ typedef struct DeviceInfo {
     int number;          /* counted over all platforms, from 0; `--device '#number'` */
     char name[128], platform[128], driver[64], version[64];
     bool cpu;            /* a CPU device: local memory is a loss, wide work-items pay */
-    bool copies_ahead;   /* to local memory while work-items go on: NVIDIA's from compute capability 8 on */
     bool fp64;
     uint64_t memory;     /* bytes of global memory */
     uint64_t max_alloc;  /* largest single allocation */

@@ -12,8 +12,7 @@
 
 enum {
     MAX_PLATFORMS = 16,
-    MAX_DEVICES = 64,
-    COMPUTE_CAPABILITY_MAJOR_NV = 0x4000 /* of the extension cl_nv_device_attribute_query */
+    MAX_DEVICES = 64
 };
 
 static bool no_memory(Err *err)
@@ -54,7 +53,6 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
     platform_name(platform, info->platform, sizeof info->platform);
-    info->copies_ahead = cl_device_ulong(id, COMPUTE_CAPABILITY_MAJOR_NV) >= 8; /* else unknown: 0 */
     info->fp64 = cl_device_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     info->memory = cl_device_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_alloc = cl_device_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);

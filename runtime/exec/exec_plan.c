@@ -41,7 +41,6 @@ ExecTarget exec_target(Device *dev)
     ExecTarget target = {.dev = dev, .alignment = 512};
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
-        target.copies_ahead = info->copies_ahead;
         target.alignment = dev_alignment(dev);
         target.max_alloc = info->max_alloc / target.alignment * target.alignment;
     }
@@ -785,8 +784,8 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     fprintf(out, "#define RUNS_AHEAD %d\n", exec_plan_runs_ahead(plan, target));
     if (!reader) {
         fprintf(out,
-                "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n#define COPIES_AHEAD %d\n",
-                target->px, target->lx, has_by_products(plan, kernel), target->copies_ahead);
+                "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px, target->lx,
+                has_by_products(plan, kernel));
     }
     uint64_t constants = target->dev != NULL ? dev_info(target->dev)->constants : UINT64_MAX;
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, constants, out, err) ||

@@ -20,7 +20,7 @@ typedef struct ExecInput {
 /* What kind of device is planned for. */
 typedef struct ExecTarget {
     Device *dev; /* NULL: planning without a device */
-    bool cpu, copies_ahead; /* DeviceInfo */
+    bool cpu; /* DeviceInfo */
     int units;
     uint64_t alignment; /* of buffers in the arena */
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */

@@ -97,6 +97,24 @@ expect 0 '' "$PIPEC" explain boxes.pipe
 shows 'an executable has other steps for a from 9'
 shows 'an executable has other steps for n from 36'
 
+# Pixels of whole numbers are converted when they are loaded, not at each of a fold's steps; unless they are wanted
+# as whole numbers, too.
+for sigma in 2 14; do
+    cat >typed.pipe <<END
+input image[y, x] : u8
+output blurred = gaussian(image, $sigma)
+output levels = image // 16
+END
+    sed '$d' typed.pipe >alone.pipe
+    expect 0 '' "$PIPEC" show alone.pipe --kernels
+    check test -n "$(grep -E '(TILE_ROWS\(image_r0, uchar, |LONG_TILE\()float' said.out)"
+    check test -z "$(grep -E '\(float\)(image_r0|LONG_NEAR)' said.out)"
+    quiet "typed$sigma" "$PIPEC" run typed.pipe "$SAMPLES/blobs.tif"
+    mv out/blobs_blurred.tif typed.tif
+    quiet "alone$sigma" "$PIPEC" run alone.pipe "$SAMPLES/blobs.tif"
+    check "$COMPARE" same typed.tif out/blobs_blurred.tif
+done
+
 # clang does find what is wrong.
 if command -v clang >/dev/null; then
     echo 'kernel void a(global int *b) { const int unused = 1; b[0] = 2; }' >wrong.cl

@@ -14,8 +14,9 @@ checks=0
 failures=0
 
 rm -rf "$WORK"
-mkdir -p "$WORK"
+mkdir -p "$WORK/temporary"
 cd "$WORK" || exit 1
+export TMPDIR="$PWD/temporary"
 
 fail() {
     failures=$((failures + 1))
