@@ -108,6 +108,7 @@ expect 0 '' "$PIPEC" run anywhere.pipe large/blobs_sky.tif -q -o whole/anywhere
 expect 4 "'out' (line 3) may read any row of 'dim', so that" "$PIPEC" run anywhere.pipe \
     large/blobs_sky.tif -q -o none --memory 1MiB
 least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
+rm -rf out
 expect 0 '' "$PIPEC" run anywhere.pipe large/blobs_sky.tif -q -o out --memory "$least"
 check diff -r -x '.*' whole/anywhere out
 
