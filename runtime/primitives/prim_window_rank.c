@@ -2,9 +2,9 @@
  * prim_window_rank: medians and percentiles of windows too large to sort in registers, exact for
  * every type.
  *
- * On CPUs windows slide over the sorted pixels of a tile (kernels/window_slide.cl, window_tiles.h), which costs a
- * pixel as much as the footprint's edge is long.  On GPUs, and where a tile does not fit or has few pixels for its
- * neighbourhood, each pixel reads its own window for every two bits in which the window's pixels differ, and once more
+ * Windows slide over the sorted pixels of a tile (kernels/window_slide.cl, window_tiles.h), which costs a pixel as
+ * much as the footprint's edge is long.  Where a tile does not fit or has few pixels for its neighbourhood, each
+ * pixel reads its own window for every two bits in which the window's pixels differ, and once more
  * (kernels/window_rank.cl): scratch holds the window as runs of offsets then, 16 bytes each.  Parts have the rows
  * (planes) around them that windows reach; where these go on at the other end of the image, it is not cut.
  */
@@ -101,16 +101,23 @@ static bool write_runs(const PrimCall *call, int *n_runs, int *pixels)
     return ok;
 }
 
-/* Both ends of each run, as distances between places of a tile. */
-static void write_ends(const WindowTiles *t, const WindowRun *runs, int n, bool columns, int32_t *first,
-                       int32_t *last)
+/* Both ends of each run, as distances between places of a tile, and runs of no place behind them. */
+static void write_ends(const WindowTiles *t, const WindowRun *runs, int n, bool columns, int32_t *ends)
 {
+    int filled = columns ? t->n_columns : t->n_runs;
+    int32_t *first = ends, *last = ends + filled;
     int high = t->size[1] + 2 * t->reach[1], wide = t->size[0] + 2 * t->reach[0];
+    int along = columns ? wide : 1;
     for (int i = 0; i < n; i++) {
         const WindowRun r = runs[i];
-        int plane = r.z * wide * high;
-        first[i] = plane + (columns ? r.y * high + r.first : r.first * high + r.y);
-        last[i] = plane + (columns ? r.y * high + r.last : r.last * high + r.y);
+        int x = columns ? r.y : 0, y = columns ? 0 : r.y;
+        int line = (r.z * high + y) * wide + x;
+        first[i] = line + r.first * along;
+        last[i] = line + r.last * along;
+    }
+    for (int i = n; i < filled; i++) {
+        first[i] = 0;
+        last[i] = -along;
     }
 }
 
@@ -125,10 +132,8 @@ static bool write_edges(const PrimCall *call, const WindowTiles *t, int *pixels)
     bool ok = ends != NULL && runs != NULL;
     if (ok) {
         int32_t *columns = ends + 2 * t->n_runs;
-        window_runs(&w, runs, t->n_runs, pixels);
-        write_ends(t, runs, t->n_runs, false, ends, ends + t->n_runs);
-        window_columns(&w, runs, t->n_columns, pixels);
-        write_ends(t, runs, t->n_columns, true, columns, columns + t->n_columns);
+        write_ends(t, runs, window_runs(&w, runs, t->n_runs, pixels), false, ends);
+        write_ends(t, runs, window_columns(&w, runs, t->n_columns, pixels), true, columns);
         ok = dev_write(call->dev, call->scratch, 0, ends, t->edges * sizeof *ends, call->err);
     } else {
         no_memory(call, *pixels);
@@ -150,7 +155,7 @@ static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
 static bool build(const PrimCall *call, const char *more, const char *text, DevProgram **program)
 {
     const Elem keys = key_type(call);
-    char defines[400];
+    char defines[500];
     snprintf(defines, sizeof defines,
              "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
              "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n%s",
@@ -194,10 +199,14 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
     size_t deep = window_tiles_along(call, t, 2);
     size_t tiles = across * down * deep * (size_t)(call->planes / call->d);
     int pixels;
+    char defines[160];
     DevProgram *program = NULL;
     TRY(write_edges(call, t, &pixels));
-    TRY(build(call, window_tiles_place(t) == 2 ? "#define SLIDE_PLACE ushort\n" : "#define SLIDE_PLACE uint\n",
-              kernel_text_window_slide, &program));
+    snprintf(defines, sizeof defines,
+             "#define SLIDE_ITEMS %d\n#define SLIDE_WALKERS %d\n#define SLIDE_DIGIT %d\n#define SLIDE_AHEAD %d\n"
+             "#define SLIDE_PLACE %s\n",
+             t->items, t->walkers, t->digit, t->ahead, window_tiles_place(t) == 2 ? "ushort" : "uint");
+    TRY(build(call, defines, kernel_text_window_slide, &program));
     const DevArg args[] = {
         dev_int(call->w),     dev_int(call->h),      dev_int(call->d),
         dev_int(in->pitch),   dev_int(out->pitch),   dev_int(part.h),
@@ -214,7 +223,7 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "window_slide",
                                              .groups = t->groups < tiles ? t->groups : tiles,
-                                             .group = 1,
+                                             .group = (size_t)t->items,
                                              .args = args,
                                              .n_args = sizeof args / sizeof *args});
 }

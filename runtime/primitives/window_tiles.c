@@ -1,25 +1,57 @@
 /*
  * window_tiles: tiles grow along the axis that saves most while that saves anything.
  *
- * What a pixel costs is counted in flips of a bit: two for each run of the footprint, as many as sorting the
- * places of a tile is worth, and the first window of each plane.  A large tile has fewer places for each of its
- * pixels, but needs more memory, and there must be tiles for all units.
+ * A large tile has fewer places for each of its pixels, but the sets of its walkers need more local memory, so that
+ * fewer groups share a unit; and there must be tiles for all of them.  What things cost stands in a table for
+ * either kind of device, fitted to measurements (bench/README.md); no bit depends on it.
  */
 #include "window_tiles.h"
 
 #include <math.h>
 
 enum {
-    SORTING = 8,  /* flips that a place is worth */
-    FINDING = 40, /* flips that finding the rank is worth */
-    DIGITS = 256, /* as in kernels/window_slide.cl */
-    BLOCK = 1024,
-    BLOCK_WORDS = 33, /* its bits and its count */
-    FOUND_A_FLIP = 2, /* blocks that are looked through meanwhile */
-    GROUPS_A_UNIT = 2,
-    TILES_A_UNIT = 4,
+    WAVE = 32,      /* as in kernels/window_slide.cl */
     LEAST_SHARE = 8 /* scratch may be this part of the memory that may be held */
 };
+
+/* What a device has, and what things cost there, in reads of a pixel under a window. */
+typedef struct Kind {
+    int items, digit; /* of a group, and bits that they sort by at a time */
+    int most_walkers, least_walkers;
+    int ahead;    /* ends of runs that a walker looks at together */
+    int tiles;    /* that there are for each unit at least */
+    double lanes; /* work-items of a unit at a time */
+    double local; /* bytes of local memory of a unit */
+    double late;  /* rounds that it takes to keep all of it busy */
+    double flip;  /* of the bit of a place, */
+    double find;  /* and of a rank, by one walker */
+    double place; /* that is read and sorted, */
+    double pass;  /* by one digit */
+} Kind;
+
+static const Kind CPU = {.items = 1,
+                         .digit = 8,
+                         .most_walkers = 1,
+                         .least_walkers = 1,
+                         .ahead = 1,
+                         .tiles = 4,
+                         .lanes = 1,
+                         .local = INFINITY,
+                         .flip = 1,
+                         .find = 40,
+                         .place = 8},
+                  GPU = {.items = 256,
+                         .digit = 9,
+                         .most_walkers = 32,
+                         .least_walkers = 4,
+                         .ahead = 8,
+                         .lanes = 2048,
+                         .local = 228 << 10,
+                         .late = 0.5,
+                         .flip = 155,
+                         .find = 12500,
+                         .place = 57,
+                         .pass = 13};
 
 static const size_t MOST_BYTES = (size_t)128 << 20, MOST_PLACES = (size_t)1 << 26;
 
@@ -59,6 +91,17 @@ static size_t most_bytes(const PrimCall *call)
     return share < MOST_BYTES ? (size_t)share : MOST_BYTES;
 }
 
+static const Kind *kind_of(const PrimCall *call)
+{
+    return visit_is_cpu(call) ? &CPU : &GPU;
+}
+
+/* Of digits, in a pass of sorting. */
+static size_t counts(const WindowTiles *t)
+{
+    return lanes_divided_up((size_t)t->items, WAVE) << t->digit;
+}
+
 /* What follows from the size.  False: it is too large. */
 static bool measure(const PrimCall *call, WindowTiles *t)
 {
@@ -70,39 +113,68 @@ static bool measure(const PrimCall *call, WindowTiles *t)
         return false;
     }
     t->places = (size_t)places;
-    size_t words = lanes_divided_up(t->places, BLOCK) * BLOCK_WORDS;
-    t->local = (words > DIGITS ? words : DIGITS) * sizeof(uint32_t);
-    t->words = t->places + lanes_divided_up(2 * t->places * window_tiles_place(t), sizeof(uint32_t));
+    size_t sets = lanes_divided_up(t->places, 32) * (size_t)t->walkers;
+    size_t sorting = (size_t)t->items + counts(t) + counts(t) / 32;
+    t->local = (sets > sorting ? sets : sorting) * sizeof(uint32_t);
+    size_t orders = 2 * t->places + (size_t)t->size[0] * (size_t)t->size[1];
+    t->words = t->places + lanes_divided_up(orders * window_tiles_place(t), sizeof(uint32_t));
     return t->local <= dev_info(call->dev)->local &&
            (t->edges + t->words) * sizeof(uint32_t) <= most_bytes(call);
 }
 
+/* Groups that a unit has at a time. */
+static double groups_a_unit(const PrimCall *call, const WindowTiles *t)
+{
+    const double own = 1024; /* bytes that each has beside what it asks for */
+    const Kind *kind = kind_of(call);
+    double groups = fmin(kind->lanes / t->items, floor(kind->local / ((double)t->local + own)));
+    double room = (double)(most_bytes(call) / sizeof(uint32_t) - t->edges) / (double)t->words;
+    return fmin(fmax(groups, 1), room / (double)units(call));
+}
+
+/* How much longer n of something take than if they filled the device all the time. */
+static double idle(double n, double at_a_time, double late)
+{
+    return (fmax(n / at_a_time, 1) + late) * at_a_time / n;
+}
+
+/* What a pixel costs: what its walker does, while others do the same, and what its group sorts. */
 static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
 {
-    double places = (double)t->places, plane = 1;
+    const double counts_a_place = 64; /* that take as long to add up */
+    const Kind *kind = kind_of(call);
+    double plane = 1, groups = groups_a_unit(call, t);
     for (int axis = 0; axis < 2; axis++) {
         plane *= fmin(t->size[axis], extent(call, axis));
     }
-    return 2.0 * t->n_runs + FINDING + places / (2 * BLOCK * FOUND_A_FLIP) +
-           SORTING * places / (plane * fmin(t->size[2], call->d)) + pixels / plane;
+    double flips = 2.0 * t->n_columns + pixels * t->walkers / plane;
+    double places = (double)t->places + (double)counts(t) / counts_a_place;
+    double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
+    double sorting = places * (kind->place + kind->pass * passes);
+    return ((kind->flip * flips + kind->find) / (t->walkers * groups) +
+            sorting / (plane * fmin(t->size[2], call->d))) *
+           idle((double)count_tiles(call, t), (double)units(call) * groups, kind->late);
 }
 
 /* Reads of the window for a pixel when values are found bit by bit. */
 static double reads(const PrimCall *call, int pixels)
 {
-    return pixels * (1 + 4 * (double)elem_size(call->in[0].elem));
+    double n = (double)call->w * call->h * call->planes;
+    return pixels * (1 + 4 * (double)elem_size(call->in[0].elem)) *
+           idle(n, (double)units(call) * kind_of(call)->lanes, 0);
 }
 
 /* Makes a tile twice as long along the axis where that saves most.  False: it saves nothing. */
 static bool grow(const PrimCall *call, WindowTiles *t, int pixels)
 {
+    size_t least = (size_t)kind_of(call)->tiles;
     double lowest = cost(call, t, pixels);
     WindowTiles best = *t;
     bool grown = false;
     for (int axis = 0; axis < 3; axis++) {
         WindowTiles longer = *t;
         longer.size[axis] *= 2;
-        if (t->size[axis] < extent(call, axis) && count_tiles(call, &longer) >= units(call) * TILES_A_UNIT &&
+        if (t->size[axis] < extent(call, axis) && count_tiles(call, &longer) >= units(call) * least &&
             measure(call, &longer) && cost(call, &longer, pixels) < lowest) {
             lowest = cost(call, &longer, pixels);
             best = longer;
@@ -123,32 +195,55 @@ static void even_out(const PrimCall *call, WindowTiles *t)
     measure(call, t);
 }
 
+/* False: sliding costs more than reading. */
+static bool choose(const PrimCall *call, WindowTiles *t, int pixels)
+{
+    const Kind *kind = kind_of(call);
+    double lowest = reads(call, pixels);
+    WindowTiles own = *t;
+    bool found = false;
+    for (int walkers = kind->most_walkers; walkers >= kind->least_walkers; walkers /= 2) {
+        own.walkers = own.size[0] = walkers;
+        own.size[1] = own.size[2] = 1;
+        if (!measure(call, &own)) {
+            continue;
+        }
+        while (grow(call, &own, pixels)) {
+        }
+        if (cost(call, &own, pixels) < lowest) {
+            lowest = cost(call, &own, pixels);
+            *t = own;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static int filled_up(int n, int to)
+{
+    return (n + to - 1) / to * to;
+}
+
 bool window_tiles(const PrimCall *call, const Window *window, WindowTiles *t)
 {
     int pixels;
-    if (call->dev == NULL || !visit_is_cpu(call)) {
+    if (call->dev == NULL) {
         return false;
     }
-    *t = (WindowTiles){.size = {1, 1, 1}};
+    const Kind *kind = kind_of(call);
+    *t = (WindowTiles){.items = kind->items, .digit = kind->digit, .ahead = kind->ahead};
     for (int axis = 0; axis < 3; axis++) {
         t->reach[axis] = (int)floor(window->radius[axis]);
     }
-    t->n_runs = window_runs(window, NULL, 0, &pixels);
-    t->n_columns = window_columns(window, NULL, 0, &pixels);
+    t->n_runs = filled_up(window_runs(window, NULL, 0, &pixels), t->ahead);
+    t->n_columns = filled_up(window_columns(window, NULL, 0, &pixels), t->ahead);
     t->edges = 2 * ((size_t)t->n_runs + (size_t)t->n_columns);
-    if (pixels == 0 || !measure(call, t)) {
-        return false;
-    }
-    while (grow(call, t, pixels)) {
-    }
-    if (cost(call, t, pixels) > reads(call, pixels)) {
+    if (pixels == 0 || !choose(call, t, pixels)) {
         return false;
     }
     even_out(call, t);
-    size_t tiles = count_tiles(call, t), busy = units(call) * GROUPS_A_UNIT;
-    size_t room = (most_bytes(call) / sizeof(uint32_t) - t->edges) / t->words;
-    t->groups = tiles < busy ? tiles : busy;
-    t->groups = t->groups < room ? t->groups : room;
+    double tiles = (double)count_tiles(call, t), busy = groups_a_unit(call, t) * (double)units(call);
+    t->groups = (size_t)fmax(fmin(tiles, floor(busy)), 1);
     return true;
 }
 

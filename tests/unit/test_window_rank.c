@@ -85,6 +85,14 @@ static double work(const Ranking *r)
     return places;
 }
 
+/* The call that a ranking is about, as far as tiles follow from it. */
+static PrimCall call_of(RefShape s, Elem elem, int shape)
+{
+    PrimCall call = {.dev = device, .w = s.w, .h = s.h, .d = s.d, .planes = s.d * s.c, .shape = shape};
+    call.in[0].elem = elem;
+    return call;
+}
+
 static PartsJob job_of(const Ranking *r, const void *pixels)
 {
     PartsJob job = {.dev = device,
@@ -127,7 +135,7 @@ static void compare(const Ranking *r, const PartsJob *job, bool whole, const voi
     }
 }
 
-static void check(const Ranking *r)
+static void check(const Ranking *r, int shape)
 {
     size_t n = ref_pixels(r->s), size = elem_size(r->elem);
     IrEvalInput image = both_image(r->s.w, r->s.h, r->s.d, r->s.c, r->elem, 5, (int)r->kind);
@@ -140,11 +148,10 @@ static void check(const Ranking *r)
         elem_put(want, i, r->elem, ranked[i]);
     }
     PartsJob job = job_of(r, pixels);
-    for (job.shape = SHAPE_GPU; job.shape <= SHAPE_CPU; job.shape++) {
-        compare(r, &job, true, want, got);
-        if (r->step > 0) {
-            compare(r, &job, false, want, got);
-        }
+    job.shape = shape;
+    compare(r, &job, true, want, got);
+    if (r->step > 0) {
+        compare(r, &job, false, want, got);
     }
     free((void *)(uintptr_t)image.pixels);
     free(pixels);
@@ -153,15 +160,60 @@ static void check(const Ranking *r)
     free(ranked);
 }
 
-static void windows_of_all_kinds(void **state)
+static int count_sliding(int shape)
 {
-    (void)state;
+    int n = 0;
+    for (int i = 0; i < N_RANKINGS; i++) {
+        const PrimCall call = call_of(RANKINGS[i].s, RANKINGS[i].elem, shape);
+        WindowTiles t;
+        n += window_tiles(&call, &RANKINGS[i].window, &t);
+    }
+    return n;
+}
+
+static void check_all(int shape, double most_work)
+{
     const char *only = getenv("PIPEC_TEST_CASE");
     for (int i = 0; i < N_RANKINGS; i++) {
-        if ((!small || work(&RANKINGS[i]) <= SMALL_WORK) && (only == NULL || atoi(only) == i)) {
-            check(&RANKINGS[i]);
+        if (work(&RANKINGS[i]) <= (small ? SMALL_WORK : most_work) && (only == NULL || atoi(only) == i)) {
+            check(&RANKINGS[i], shape);
         }
     }
+}
+
+static void windows_slide(void **state)
+{
+    (void)state;
+    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+        assert_true(count_sliding(shape) > N_RANKINGS / 2);
+        check_all(shape, INFINITY);
+    }
+}
+
+/* The same where a group may have only so much local memory; so many of all slide. */
+static void check_within(uint64_t bytes, double most_work, int least, int most)
+{
+    Device *usual = device;
+    Err err = {0};
+    const DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS"),
+                                .local_limit = bytes};
+    must(dev_open(&options, &device, &err), &err);
+    assert_in_range(count_sliding(SHAPE_GPU), least, most);
+    check_all(SHAPE_GPU, most_work);
+    dev_close(device);
+    device = usual;
+}
+
+static void windows_slide_in_little_memory(void **state)
+{
+    (void)state;
+    check_within(20 << 10, INFINITY, N_RANKINGS / 2, N_RANKINGS - 1);
+}
+
+static void windows_are_read(void **state)
+{
+    (void)state;
+    check_within(1, SMALL_WORK, 0, 0);
 }
 
 /* Whether windows slide, and what tiles take then. */
@@ -177,8 +229,11 @@ static void tiles_fit(void **state)
         {{512, 512, 1, 1}, {WINDOW_DISK, {8, 8, 0}, NULL}, SHAPE_CPU, true},
         {{4000, 3000, 1, 3}, {WINDOW_BOX, {50, 50, 0}, NULL}, SHAPE_CPU, true},
         {{100, 100, 100, 1}, {WINDOW_BALL, {9, 9, 9}, NULL}, SHAPE_CPU, true},
-        {{1, 1000, 1, 1}, {WINDOW_BOX, {4, 4, 0}, NULL}, SHAPE_CPU, true},
-        {{512, 512, 1, 1}, {WINDOW_DISK, {8, 8, 0}, NULL}, SHAPE_GPU, false},
+        {{1, 100000, 1, 1}, {WINDOW_BOX, {4, 4, 0}, NULL}, SHAPE_CPU, true},
+        {{512, 512, 1, 1}, {WINDOW_DISK, {8, 8, 0}, NULL}, SHAPE_GPU, true},
+        {{4000, 3000, 1, 3}, {WINDOW_BOX, {50, 50, 0}, NULL}, SHAPE_GPU, true},
+        {{100, 100, 100, 1}, {WINDOW_BALL, {9, 9, 9}, NULL}, SHAPE_GPU, true},
+        {{512, 512, 1, 1}, {WINDOW_BOX, {9000, 9000, 0}, NULL}, SHAPE_GPU, false},
         {{1, 1, 1, 1}, {WINDOW_BOX, {4, 4, 0}, NULL}, SHAPE_CPU, false},
         {{512, 512, 1, 1}, {WINDOW_BOX, {9000, 9000, 0}, NULL}, SHAPE_CPU, false},
         {{512, 512, 1, 1}, {WINDOW_LITERAL, {1, 1, 0}, EMPTY}, SHAPE_CPU, false},
@@ -186,8 +241,7 @@ static void tiles_fit(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const RefShape s = CASES[i].s;
         const Window *w = &CASES[i].window;
-        PrimCall call = {.dev = device, .w = s.w, .h = s.h, .d = s.d, .planes = s.d * s.c, .shape = CASES[i].shape};
-        call.in[0].elem = ELEM_U8;
+        const PrimCall call = call_of(s, ELEM_U8, CASES[i].shape);
         WindowTiles t;
         assert_int_equal(window_tiles(&call, w, &t), CASES[i].slides);
         if (CASES[i].slides) {
@@ -200,6 +254,8 @@ static void tiles_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_of_all_kinds), cmocka_unit_test(tiles_fit)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_slide), cmocka_unit_test(windows_slide_in_little_memory),
+        cmocka_unit_test(windows_are_read), cmocka_unit_test(tiles_fit)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -1,21 +1,45 @@
 /*
- * window_slide: one of the sorted pixels under a footprint that moves pixel by pixel, on CPUs: a group is one
- * work-item.
+ * window_slide: one of the sorted pixels under a footprint that moves pixel by pixel.
  *
  * A group takes a tile of the image and all that windows around its pixels reach: the neighbourhood,
- * whose places are counted along y, then x, then z, also those beyond the image's edges.  Their keys
+ * whose places are counted along x, then y, then z, also those beyond the image's edges.  Their keys
  * (window_keys.cl) are sorted once, so that each place has a rank of its own, whatever the type.  What is
- * under a window is then a set of ranks, a bit each, counted in blocks of 1024 bits.  A step of the window
- * flips the bits of places that leave and enter, found in lists of the edges (Huang, Yang and Tang, 1979), and
- * the rank's pixel is the n-th bit that is set: the cost of a pixel grows with the edge, not with the area, and
- * not with the bits of the type.  The window goes through a tile's rows to and fro, so that each step is one to a
- * neighbour.
+ * under a window is then a set of ranks, a bit each.  A step of the window flips the bits of places that leave and
+ * enter, found in lists of the footprint's edges (Huang, Yang and Tang, 1979), and counts those that are below the
+ * word in which the last pixel's rank was: the next one's is a few words from there.  The cost of a pixel grows
+ * with the edge, not with the area, and not with the bits of the type.
  *
- * The host defines SLIDE_PLACE, a type that holds places.
+ * All work-items of a group sort; then some of them, the walkers, have a strip of the tile's columns and
+ * a set each, and go down and up the columns, so that each step is one to a neighbour.  Walkers side by side
+ * read ranks side by side, and nobody waits for anybody; the ranks that they find become values at the end, by all
+ * items.  On CPUs a group is one work-item.
+ *
+ * The host defines SLIDE_ITEMS (of a group), SLIDE_WALKERS, SLIDE_DIGIT (bits that a pass of sorting looks at, at
+ * most), SLIDE_AHEAD (ends of runs whose ranks are asked for while those before them are flipped) and SLIDE_PLACE,
+ * a type that holds places.
  */
-#define SLIDE_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-#define SLIDE_WORDS 32   /* of a block */
-#define SLIDE_DIGITS 256 /* a pass of sorting looks at a byte */
+#define SLIDE_KERNEL kernel __attribute__((reqd_work_group_size(SLIDE_ITEMS, 1, 1)))
+
+/* Items that take side by side what they sort, and have counts of their own. */
+#define SLIDE_WAVE (SLIDE_ITEMS < 32 ? SLIDE_ITEMS : 32)
+#define SLIDE_WAVES (SLIDE_ITEMS / SLIDE_WAVE)
+
+/* A group of one has nobody to wait for, and no use for atomics.  Others have: of an atomic exchange with a word of its
+ * own a walker need not wait for the result.  Counts lie so that items far from each other meet
+ * in few banks. */
+#if SLIDE_ITEMS == 1
+#define SLIDE_WAIT(fence)
+#define SLIDE_ADD_ONE(count) ((*(count))++)
+#define SLIDE_OR(bits, more) (*(bits) |= (more))
+#define SLIDE_XOR(word, bit) (*(word) ^= (bit))
+#define SLIDE_COUNT(i) (i)
+#else
+#define SLIDE_WAIT(fence) barrier(fence)
+#define SLIDE_ADD_ONE(count) atomic_inc(count)
+#define SLIDE_OR(bits, more) atomic_or(bits, more)
+#define SLIDE_XOR(word, bit) atomic_xor(word, bit)
+#define SLIDE_COUNT(i) ((i) + (i) / 32)
+#endif
 
 /* Pixels of the part that a tile has, and all that is under their windows. */
 typedef struct SlideTile {
@@ -32,162 +56,279 @@ typedef struct SlideOrder {
     uint n;
 } SlideOrder;
 
-/* The ranks under the window: a bit each, and how many there are in each block. */
+/* The ranks under a walker's window: a bit each; `below` of them are before word `at`. */
 typedef struct SlideSet {
-    local uint *words, *blocks;
+    local uint *words;
     global const SLIDE_PLACE *ranks;
-    uint n_blocks;
+    uint n_words, at, below;
 } SlideSet;
 
-/* Lists of places seen from the window's middle: the ends of the footprint's rows and of its columns. */
+/* Lists of places seen from the window's middle: the ends of the footprint's rows and of its columns.  They are filled
+ * up to whole multiples of SLIDE_AHEAD with runs of no place, of which a step takes as much away as it adds. */
 typedef struct SlideEdges {
     global const int *left, *right, *top, *bottom;
     int n_rows, n_columns;
 } SlideEdges;
+
+/* A step from centre to centre: lists of what leaves, seen from the one, and of what enters, from the other. */
+typedef struct SlideMove {
+    int from, to;
+    global const int *leaving, *entering;
+    int n;
+} SlideMove;
 
 /* ---- sorting ----------------------------------------------------------------------------- */
 
 /* Reads the neighbourhood; the bits in which keys differ.  Rows that no window needs may be missing in the memory
  * of a part, and are taken as the last one that is there. */
 LANES_INLINE uint slide_read(const SlideOrder *order, const SlideTile *tile, WindowPlace at,
-                             global const WINDOW_PIXEL *volume)
+                             global const WINDOW_PIXEL *volume, local uint *differ)
 {
+    const int item = (int)get_local_id(0), lane = item % SLIDE_WAVE;
     const int last_y = tile->rows + 2 * tile->reach_y - 1, last_z = tile->planes + 2 * tile->reach_z - 1;
-    uint some = 0, all = UINT_MAX;
-    for (int row = 0; row < tile->high * tile->deep; row++) {
+    const uint one = window_key_at(window_row(volume, &at, (int4)(0, 0, 0, 0)), &at, at.x);
+    uint own = 0;
+    if (item == 0) {
+        *differ = 0;
+    }
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    for (int row = item / SLIDE_WAVE; row < tile->high * tile->deep; row += SLIDE_WAVES) {
         const LanesSplit z = lanes_split((uint)row, (uint)tile->high);
         const int4 run = (int4)(0, 0, min((int)z.rest, last_y), min((int)z.over, last_z));
         global const WINDOW_PIXEL *const pixels = window_row(volume, &at, run);
-        uint place = z.over * (uint)(tile->wide * tile->high) + z.rest;
-        for (int x = 0; x < tile->wide; x++, place += (uint)tile->high) {
+        for (int x = lane; x < tile->wide; x += SLIDE_WAVE) {
             const uint key = window_key_at(pixels, &at, at.x + x);
-            order->keys[place] = key;
-            order->now[place] = (SLIDE_PLACE)place;
-            some |= key;
-            all &= key;
+            order->keys[row * tile->wide + x] = key;
+            own |= key ^ one;
         }
     }
-    return some ^ all;
+    SLIDE_OR(differ, own);
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    own = *differ;
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    return own;
 }
 
-/* Sorts by one digit more, and keeps the order of those that have the same. */
-LANES_INLINE void slide_pass(SlideOrder *order, int shift, local uint *counts)
+/* Makes of n counts how many are counted before each; `sums`: room for a number of each item. */
+LANES_INLINE void slide_add_up(local uint *counts, uint n, local uint *sums)
 {
-    for (uint i = 0; i < SLIDE_DIGITS; i++) {
-        counts[i] = 0;
+    const uint item = (uint)get_local_id(0), share = (n + SLIDE_ITEMS - 1) / SLIDE_ITEMS;
+    const uint first = min(item * share, n), end = min(first + share, n);
+    uint sum = 0;
+    for (uint i = first; i < end; i++) {
+        sum += counts[SLIDE_COUNT(i)];
     }
-    for (uint i = 0; i < order->n; i++) {
-        counts[order->keys[i] >> shift & (SLIDE_DIGITS - 1)]++;
+    sums[item] = sum;
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    for (uint step = 1; step < SLIDE_ITEMS; step *= 2) {
+        const uint before = item >= step ? sums[item - step] : 0;
+        SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+        sums[item] += before;
+        SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
     }
-    uint before = 0;
-    for (uint i = 0; i < SLIDE_DIGITS; i++) {
-        const uint count = counts[i];
-        counts[i] = before;
-        before += count;
+    sum = sums[item] - sum;
+    for (uint i = first; i < end; i++) {
+        const uint count = counts[SLIDE_COUNT(i)];
+        counts[SLIDE_COUNT(i)] = sum;
+        sum += count;
     }
-    for (uint i = 0; i < order->n; i++) {
-        const SLIDE_PLACE place = order->now[i];
-        order->next[counts[order->keys[place] >> shift & (SLIDE_DIGITS - 1)]++] = place;
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Where the item's digit goes: behind what its wave had of it before, and the lanes before it have.  All items are
+ * here, some without a digit (UINT_MAX). */
+LANES_INLINE uint slide_turn(local uint *counts, local uint *digits, uint digit)
+{
+    const uint item = (uint)get_local_id(0), lane = item % SLIDE_WAVE, wave = item / SLIDE_WAVE;
+    local const uint *const beside = digits + wave * SLIDE_WAVE;
+    local uint *const count = counts + SLIDE_COUNT(digit * SLIDE_WAVES + wave);
+    digits[item] = digit;
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    uint same = 0;
+    for (uint i = 0; i < SLIDE_WAVE; i++) {
+        same |= (uint)(beside[i] == digit) << i;
     }
+    const uint before = popcount(same & (((uint)1 << lane) - 1)), all = popcount(same);
+    const uint to = digit == UINT_MAX ? 0 : *count + before;
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    if (digit != UINT_MAX && before == 0) {
+        *count += all;
+    }
+    return to;
+}
+
+/* Sorts by one digit more, and keeps the order of those that have the same.  The first digit finds the places in
+ * no order yet, and any will do.  `room`: a number for each item, and the counts, digit by digit those of each wave. */
+LANES_INLINE void slide_pass(SlideOrder *order, int shift, int bits, bool first, local uint *room)
+{
+    const uint item = (uint)get_local_id(0), lane = item % SLIDE_WAVE, wave = item / SLIDE_WAVE;
+    const uint n_counts = (uint)SLIDE_WAVES << bits, mask = ((uint)1 << bits) - 1;
+    const uint share = (order->n + SLIDE_ITEMS - 1) / SLIDE_ITEMS * SLIDE_WAVE;
+    const uint from = min(wave * share, order->n), end = min(from + share, order->n);
+    local uint *const counts = room + SLIDE_ITEMS;
+    for (uint i = item; i < n_counts; i += SLIDE_ITEMS) {
+        counts[SLIDE_COUNT(i)] = 0;
+    }
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    for (uint i = from + lane; i < end; i += SLIDE_WAVE) {
+        const uint digit = order->keys[first ? i : order->now[i]] >> shift & mask;
+        SLIDE_ADD_ONE(&counts[SLIDE_COUNT(digit * SLIDE_WAVES + wave)]);
+    }
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
+    slide_add_up(counts, n_counts, room);
+    if (first || SLIDE_ITEMS == 1) {
+        for (uint i = from + lane; i < end; i += SLIDE_WAVE) {
+            const uint place = first ? i : order->now[i], digit = order->keys[place] >> shift & mask;
+            order->next[SLIDE_ADD_ONE(&counts[SLIDE_COUNT(digit * SLIDE_WAVES + wave)])] = (SLIDE_PLACE)place;
+        }
+    } else {
+        for (uint i = 0; i < share; i += SLIDE_WAVE) {
+            const bool has = from + i + lane < end;
+            const uint place = has ? order->now[from + i + lane] : 0;
+            const uint to = slide_turn(counts, room, has ? order->keys[place] >> shift & mask : UINT_MAX);
+            if (has) {
+                order->next[to] = (SLIDE_PLACE)place;
+            }
+        }
+    }
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     global SLIDE_PLACE *const now = order->now;
     order->now = order->next;
     order->next = now;
 }
 
-/* Sorts the places by key, and by place; `next` are then the ranks by place. */
-LANES_INLINE void slide_sort(SlideOrder *order, uint differ, local uint *counts)
+/* Sorts the places by key; `next` are then the ranks by place. */
+LANES_INLINE void slide_sort(SlideOrder *order, uint differ, local uint *room)
 {
-    for (int shift = 0; shift < 32; shift += 8) {
-        if ((differ >> shift & (SLIDE_DIGITS - 1)) != 0) {
-            slide_pass(order, shift, counts);
-        }
+    const int lowest = differ == 0 ? 0 : (int)popcount((differ & -differ) - 1);
+    const int bits = differ == 0 ? 1 : 32 - (int)clz(differ) - lowest;
+    const int passes = (bits + SLIDE_DIGIT - 1) / SLIDE_DIGIT, each = (bits + passes - 1) / passes;
+    for (int bit = 0; bit < bits; bit += each) {
+        slide_pass(order, lowest + bit, min(each, bits - bit), bit == 0, room);
     }
-    for (uint i = 0; i < order->n; i++) {
+    for (uint i = (uint)get_local_id(0); i < order->n; i += SLIDE_ITEMS) {
         order->next[order->now[i]] = (SLIDE_PLACE)i;
     }
+    SLIDE_WAIT(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 /* ---- sliding ----------------------------------------------------------------------------- */
 
-LANES_INLINE void slide_flip(const SlideSet *set, int place, uint change)
+LANES_INLINE void slide_flip(SlideSet *set, uint rank, uint change)
 {
-    const uint rank = set->ranks[place];
-    set->words[rank / 32] ^= 1u << rank % 32;
-    set->blocks[rank / (32 * SLIDE_WORDS)] += change;
+    SLIDE_XOR(&set->words[rank / 32 * SLIDE_WALKERS], (uint)1 << rank % 32);
+    set->below += rank / 32 < set->at ? change : 0;
 }
 
 /* The set of what is under the window around `centre`. */
-LANES_INLINE void slide_start(const SlideSet *set, const SlideEdges *edges, int centre)
+LANES_INLINE void slide_start(SlideSet *set, const SlideEdges *edges, int centre)
 {
-    for (uint i = 0; i < set->n_blocks * SLIDE_WORDS; i++) {
-        set->words[i] = 0;
+    for (uint i = 0; i < set->n_words; i++) {
+        set->words[i * SLIDE_WALKERS] = 0;
     }
-    for (uint i = 0; i < set->n_blocks; i++) {
-        set->blocks[i] = 0;
-    }
-    for (int i = 0; i < edges->n_columns; i++) {
-        for (int place = edges->top[i]; place <= edges->bottom[i]; place++) {
-            slide_flip(set, centre + place, 1);
+    set->at = set->below = 0;
+    for (int i = 0; i < edges->n_rows; i++) {
+        const int last = edges->right[i];
+        for (int place = edges->left[i]; place <= last; place += 2 * SLIDE_AHEAD) {
+            uint ranks[2 * SLIDE_AHEAD];
+#pragma unroll
+            for (int k = 0; k < 2 * SLIDE_AHEAD; k++) {
+                ranks[k] = set->ranks[centre + min(place + k, last)];
+            }
+#pragma unroll
+            for (int k = 0; k < 2 * SLIDE_AHEAD; k++) {
+                if (place + k <= last) {
+                    slide_flip(set, ranks[k], 1);
+                }
+            }
         }
     }
 }
 
-/* The window moves from `from` to `to`: what leaves, what enters. */
-LANES_INLINE void slide_step(const SlideSet *set, int from, global const int *leaving, int to,
-                             global const int *entering, int n)
+/* The ranks of the edges from number i on. */
+LANES_INLINE void slide_fetch(uint *ranks, const SlideSet *set, const SlideMove *move, int i)
 {
-    for (int i = 0; i < n; i++) {
-        slide_flip(set, from + leaving[i], UINT_MAX);
-        slide_flip(set, to + entering[i], 1);
+#pragma unroll
+    for (int k = 0; k < SLIDE_AHEAD; k++) {
+        ranks[2 * k] = set->ranks[move->from + move->leaving[i + k]];
+        ranks[2 * k + 1] = set->ranks[move->to + move->entering[i + k]];
+    }
+}
+
+/* The window moves; `ahead` are the first ranks. */
+LANES_INLINE void slide_step(SlideSet *set, const SlideMove *move, uint *ahead)
+{
+    for (int i = 0; i < move->n; i += SLIDE_AHEAD) {
+        uint ranks[2 * SLIDE_AHEAD];
+#pragma unroll
+        for (int k = 0; k < 2 * SLIDE_AHEAD; k++) {
+            ranks[k] = ahead[k];
+        }
+        if (i + SLIDE_AHEAD < move->n) {
+            slide_fetch(ahead, set, move, i + SLIDE_AHEAD);
+        }
+#pragma unroll
+        for (int k = 0; k < 2 * SLIDE_AHEAD; k += 2) {
+            slide_flip(set, ranks[k], UINT_MAX);
+            slide_flip(set, ranks[k + 1], 1);
+        }
     }
 }
 
 /* The n-th rank of the set, which has as many, counted from 0. */
-LANES_INLINE uint slide_find(const SlideSet *set, uint n)
+LANES_INLINE uint slide_find(SlideSet *set, uint n)
 {
-    uint block = 0;
-    while (n >= set->blocks[block]) {
-        n -= set->blocks[block++];
+    while (n < set->below) {
+        set->below -= popcount(set->words[--set->at * SLIDE_WALKERS]);
     }
-    uint at = block * SLIDE_WORDS, word = set->words[at], bits = popcount(word);
-    while (n >= bits) {
-        n -= bits;
-        word = set->words[++at];
+    uint word = set->words[set->at * SLIDE_WALKERS], bits = popcount(word);
+    while (n - set->below >= bits) {
+        set->below += bits;
+        word = set->words[++set->at * SLIDE_WALKERS];
         bits = popcount(word);
     }
-    for (; n > 0; n--) {
+    for (uint i = set->below; i < n; i++) {
         word &= word - 1;
     }
-    return at * 32 + popcount((word & -word) - 1);
+    return set->at * 32 + popcount((word & -word) - 1);
 }
 
 /* ---- tiles ------------------------------------------------------------------------------- */
 
-/* All windows around the pixels of plane z of the tile. */
-LANES_INLINE void slide_plane(const SlideSet *set, const SlideTile *tile, const SlideOrder *order,
-                              const SlideEdges *edges, int z, uint rank, global WINDOW_RESULT *out,
-                              size_t pitch)
+/* The ranks found for columns `first` to before `end` of plane z of the tile. */
+LANES_INLINE void slide_strip(SlideSet *set, const SlideTile *tile, const SlideEdges *edges, int z, int first,
+                              int end, uint rank, global SLIDE_PLACE *found)
 {
-    int x = 0, ahead = 1;
-    int centre = ((z + tile->reach_z) * tile->wide + tile->reach_x) * tile->high + tile->reach_y;
+    int x = first, y = 0, ahead = 1;
+    int centre = ((z + tile->reach_z) * tile->high + tile->reach_y) * tile->wide + tile->reach_x + first;
     slide_start(set, edges, centre);
-    for (int y = 0; y < tile->rows; y++) {
-        global WINDOW_RESULT *const row = out + (size_t)y * pitch;
-        for (int i = 0; i < tile->columns; i++) {
-            row[x] = window_value(order->keys[order->now[slide_find(set, rank)]]);
-            if (i + 1 < tile->columns) {
-                const int next = centre + ahead * tile->high;
-                slide_step(set, centre, ahead > 0 ? edges->left : edges->right, next,
-                           ahead > 0 ? edges->right : edges->left, edges->n_rows);
-                centre = next;
-                x += ahead;
-            }
+    while (x < end) {
+        uint ranks[2 * SLIDE_AHEAD];
+        const bool down = ahead > 0, turns = y == (down ? tile->rows - 1 : 0);
+        const SlideMove along = {centre, centre + ahead * tile->wide, down ? edges->top : edges->bottom,
+                                 down ? edges->bottom : edges->top, edges->n_columns};
+        const SlideMove across = {centre, centre + 1, edges->left, edges->right, x + 1 < end ? edges->n_rows : 0};
+        const SlideMove move = turns ? across : along;
+        if (move.n > 0) {
+            slide_fetch(ranks, set, &move, 0);
         }
-        ahead = -ahead;
-        if (y + 1 < tile->rows) {
-            slide_step(set, centre, edges->top, centre + 1, edges->bottom, edges->n_columns);
-            centre++;
-        }
+        found[y * tile->columns + x] = (SLIDE_PLACE)slide_find(set, rank);
+        slide_step(set, &move, ranks);
+        centre = move.to;
+        x += turns;
+        y += turns ? 0 : ahead;
+        ahead = turns ? -ahead : ahead;
+    }
+}
+
+/* The values of the ranks found. */
+LANES_INLINE void slide_write(const SlideTile *tile, const SlideOrder *order, global const SLIDE_PLACE *found,
+                              global WINDOW_RESULT *out, size_t pitch)
+{
+    const uint columns = (uint)tile->columns, n = columns * (uint)tile->rows;
+    for (uint i = (uint)get_local_id(0); i < n; i += SLIDE_ITEMS) {
+        const LanesSplit y = lanes_split(i, columns);
+        out[(size_t)y.over * pitch + (size_t)y.rest] = window_value(order->keys[order->now[found[i]]]);
     }
 }
 
@@ -204,8 +345,9 @@ SLIDE_KERNEL void window_slide(int w, int h, int d, int in_pitch, int out_pitch,
                                global WINDOW_RESULT *out)
 {
     const int wide = tile_w + 2 * reach_x, high = tile_h + 2 * reach_y, long_z = tile_d + 2 * reach_z;
-    const uint n = (uint)(wide * high * long_z), n_blocks = (n + 1023) / 1024;
-    const size_t pitch = (size_t)out_pitch, area = (size_t)h * pitch;
+    const int item = (int)get_local_id(0), strip = (tile_w + SLIDE_WALKERS - 1) / SLIDE_WALKERS;
+    const uint n = (uint)(wide * high * long_z);
+    const size_t pitch = (size_t)out_pitch;
     global const int *const lists = (global const int *)scratch;
     const SlideEdges edges = {lists, lists + n_rows, lists + 2 * n_rows, lists + 2 * n_rows + n_columns,
                               n_rows, n_columns};
@@ -221,13 +363,20 @@ SLIDE_KERNEL void window_slide(int w, int h, int d, int in_pitch, int out_pitch,
                                    z + front - reach_z,  tall,     outside};
         SlideOrder order = {keys, orders, orders + n, n};
         slide_sort(&order,
-                   slide_read(&order, &tile, place, image + (first + (long)layer.over * image_d * tall * in_pitch)),
+                   slide_read(&order, &tile, place,
+                              image + (first + (long)layer.over * image_d * tall * in_pitch), room),
                    room);
-        const SlideSet set = {room, room + n_blocks * SLIDE_WORDS, order.next, n_blocks};
+        SlideSet set = {room + item, order.next, (n + 31) / 32, 0, 0};
+        const int from = item * strip, end = item < SLIDE_WALKERS ? min(from + strip, tile.columns) : 0;
+        global SLIDE_PLACE *const found = orders + 2 * n;
         for (int k = 0; k < tile.planes; k++) {
-            slide_plane(&set, &tile, &order, &edges, k, rank,
-                        out + (((size_t)layer.over * (size_t)d + (size_t)(z + k)) * area + (size_t)y * pitch + (size_t)x),
-                        pitch);
+            const size_t plane_at = (size_t)layer.over * (size_t)d + (size_t)(z + k);
+            if (from < end) {
+                slide_strip(&set, &tile, &edges, k, from, end, rank, found);
+            }
+            SLIDE_WAIT(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            slide_write(&tile, &order, found, out + (plane_at * (size_t)h + (size_t)y) * pitch + (size_t)x, pitch);
+            SLIDE_WAIT(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
     }
 }
