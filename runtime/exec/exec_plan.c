@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -623,6 +624,31 @@ static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t w
     return high;
 }
 
+/* Says the least limit, and which image asks for most of that, where it is one that may be read anywhere. */
+static void refuse(ExecPlan *plan, const ExecTarget *target, uint64_t least, Err *err)
+{
+    const Program *p = plan->program;
+    char because[300] = "";
+    Err ignored = {0};
+    PartsAnywhere read = {.bytes = 0};
+    if (plan_parts(plan, target, least, &ignored)) {
+        read = parts_read_anywhere(plan, plan->parts);
+    }
+    if (read.bytes > least / 2) {
+        snprintf(because, sizeof because,
+                 ": '%s' (line %s) may read any %s of '%s', so that %.3f MiB of it have to be there at once",
+                 p->steps[read.step].name, p->steps[read.step].lines, read.planes ? "plane" : "row",
+                 p->buffers[read.buffer].name, (double)read.bytes / 0x1p20);
+    }
+    parts_plan_free(plan->parts);
+    plan->parts = NULL;
+    err_clear(err);
+    err_set(err, CODE_MEMORY,
+            "the pipeline does not run in %.3f MiB of device memory, not even when the image is "
+            "cut into parts; the least that will do is --memory %" PRIu64 " (%.3f MiB)%s",
+            (double)target->limit / 0x1p20, least, (double)least / 0x1p20, because);
+}
+
 void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target)
 {
     uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
@@ -652,11 +678,7 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
         uint64_t whole = fits && !forced ? plan->peak : UINT64_MAX;
         uint64_t least = err->code == CODE_MEMORY ? least_limit(plan, target, whole) : 0;
         if (least > 0) {
-            err_clear(err);
-            err_set(err, CODE_MEMORY,
-                    "the pipeline does not run in %.3f MiB of device memory, not even when the image is "
-                    "cut into parts; the least that will do is --memory %" PRIu64 " (%.3f MiB)",
-                    (double)target->limit / 0x1p20, least, (double)least / 0x1p20);
+            refuse(plan, target, least, err);
         }
         return false;
     }

@@ -55,6 +55,13 @@ typedef struct PartsBox {
     int from[3], n[3];
 } PartsBox;
 
+/* A step that may read an image anywhere along the axis that parts are cut from, which takes so many bytes. */
+typedef struct PartsAnywhere {
+    int step, buffer;
+    bool planes;
+    uint64_t bytes;
+} PartsAnywhere;
+
 /* A part: rows (planes), and columns. */
 typedef struct PartsPart {
     int at, rows, col, cols;
@@ -164,6 +171,9 @@ bool parts_box(const ExecPlan *plan, const PartsSegment *segment, int i, PartsPa
 bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, Err *err);
 /* Bytes of window i for boxes as large as those that it has seen. */
 uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *window);
+/* The image of which most has to be there because a step may read any row (plane) of it, whichever part
+ * it computes; bytes 0: there is none. */
+PartsAnywhere parts_read_anywhere(const ExecPlan *plan, const PartsPlan *parts);
 /* The read takes a box rather than rows around the part, or all. */
 bool parts_reads_box(const ProgRead *read);
 /* The parts of the segment may be tiles. */

@@ -181,3 +181,44 @@ bool parts_box_all(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
     }
     return true;
 }
+
+/* ---- what no part can do without ----------------------------------------------------------- */
+
+/* All rows (planes) of an image are there for one part of several. */
+static bool has_all_rows(const ExecPlan *plan, const PartsSegment *seg, const PartsWindow *w)
+{
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    bool box = w->boxed && (seg->planes ? w->most[2] == g->d : w->most[1] == g->h);
+    bool several = seg->kind == PARTS_CUT && (seg->parts > 1 || seg->cols > 0);
+    return several && (box || w->whole) && !parts_is_vector(plan, w->buffer);
+}
+
+/* The first step of the segment that reads it otherwise than by rows around the part; -1: none. */
+static int reader_of(const ExecPlan *plan, const PartsSegment *seg, int buffer)
+{
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
+        for (int r = 0; r < parts_reads(plan, &seg->tasks[t]); r++) {
+            if (step->reads[r].buffer == buffer && step->reads[r].below < 0) {
+                return seg->tasks[t].step;
+            }
+        }
+    }
+    return -1;
+}
+
+PartsAnywhere parts_read_anywhere(const ExecPlan *plan, const PartsPlan *parts)
+{
+    PartsAnywhere most = {.step = -1, .buffer = -1};
+    for (int i = 0; i < parts->n; i++) {
+        const PartsSegment *seg = &parts->segments[i];
+        for (int k = 0; k < seg->n_windows; k++) {
+            const PartsWindow *w = &seg->windows[k];
+            int reader = reader_of(plan, seg, w->buffer);
+            if (w->bytes > most.bytes && reader >= 0 && has_all_rows(plan, seg, w)) {
+                most = (PartsAnywhere){reader, w->buffer, seg->planes, w->bytes};
+            }
+        }
+    }
+    return most;
+}

@@ -98,5 +98,19 @@ for limit in 6MiB 12MiB; do
     check diff -r -x '.*' whole/clipped out
 done
 
+# What nothing bounds may be read anywhere: the image is named that has to be there for that.
+cat >anywhere.pipe <<'PIPE'
+input sky[y, x]: f32
+dim = sky / 2
+output out = dim[y = y_of(sky) + sky, x = x_of(sky) - sky, border = mirror]
+PIPE
+expect 0 '' "$PIPEC" run anywhere.pipe large/blobs_sky.tif -q -o whole/anywhere
+expect 4 "'out' (line 3) may read any row of 'dim', so that" "$PIPEC" run anywhere.pipe \
+    large/blobs_sky.tif -q -o none --memory 1MiB
+least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
+rm -rf out
+expect 0 '' "$PIPEC" run anywhere.pipe large/blobs_sky.tif -q -o out --memory "$least"
+check diff -r -x '.*' whole/anywhere out
+
 expect 4 'the least that will do is --memory' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
 finish
