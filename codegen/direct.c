@@ -119,10 +119,8 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
     const char *inside;
     const char *element = as_read_type(cx, &n, element_text(cx, &n, &inside));
     if (inside != NULL) {
-        const char *outside = n.outside != 0
-                                  ? cg_expr(cx, ir_cast(k->g, n.outside, cg_text_type(cx, &n)))
-                                  : "0";
-        element = arena_printf(k->arena, "(%s ? %s : %s)", inside, element, outside);
+        element = arena_printf(k->arena, "(%s ? %s : %s)", inside, element,
+                               cg_outside(cx, n.node, n.outside));
     }
     return element;
 }

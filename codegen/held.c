@@ -47,3 +47,10 @@ Elem cg_text_type(const CgContext *cx, const IrExprNode *n)
 {
     return n->op == IR_X_READ && cx->held != NULL ? cx->held[n->node] : n->type;
 }
+
+const char *cg_outside(CgContext *cx, IrId node, IrExpr outside)
+{
+    IrGraph *g = cx->k->g;
+    Elem type = ir_read_type(g, node), held = cx->held != NULL ? cx->held[node] : type;
+    return outside == 0 ? "0" : cg_expr(cx, ir_cast(g, ir_cast(g, outside, type), held));
+}

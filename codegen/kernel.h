@@ -139,6 +139,8 @@ void cg_count_uses(CgContext *cx, IrExpr e);
 const char *cg_expr(CgContext *cx, IrExpr e);
 /* The types in which work-items hold pixels of the nodes that a step loads, by node. */
 const Elem *cg_held(const CgKernel *k, const IrStep *step);
+/* The value of a constant border, which is one that the image can have, as its pixels are held; "0": of none. */
+const char *cg_outside(CgContext *cx, IrId node, IrExpr outside);
 /* The type of what cg_expr gives for an expression. */
 Elem cg_text_type(const CgContext *cx, const IrExprNode *n);
 /* Reads straight from memory, mapped at the borders (the DIRECT shape and readers). */

@@ -68,11 +68,6 @@ static const char *row_start(Long *l, IrId node, const char *plane, const char *
     return arena_printf(l->k->arena, "%s + %s", buffer, cg_row(l->k, node, buffer, "c", z, plane, y));
 }
 
-static const char *outside_of(Long *l, const IrExprNode *read)
-{
-    return read->outside == 0 ? "0" : cg_expr(&l->cx, ir_cast(l->k->g, read->outside, l->cx.held[read->node]));
-}
-
 /* ---- sums -------------------------------------------------------------------------------- */
 
 static void open_each(Long *l, const char *name, const char *count)
@@ -153,7 +148,7 @@ static void take_row(Long *l, int i)
     cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", cg_element(l->k, read.node), i,
             z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
     if (read.border == IR_CONSTANT) {
-        const char *outside = outside_of(l, &read);
+        const char *outside = cg_outside(cx, read.node, read.outside);
         open_each(l, "k", "PX");
         cg_line(cx, "near%d[k] = (uint)(from + t) < (uint)%s ? near%d[k] : %s;", i, extent, i, outside);
         close(l, 1);

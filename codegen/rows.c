@@ -299,8 +299,7 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
     if (!is_mended(n, row)) {
         return;
     }
-    Elem type = r->cx.held[n->node];
-    const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, n->outside, type));
+    const char *outside = cg_outside(&r->cx, n->node, n->outside);
     body_line(r, arena_printf(r->k->arena,
                               "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
                               row->inside, width_text(r, n->node), array, outside));
@@ -322,7 +321,7 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     cg_param_extent(r->k, 0, 0);
     body_line(r, arena_printf(arena, "if (x < %s || x + %s - %s > w) {", left, width, left));
     if (e->border == IR_CONSTANT) {
-        const char *outside = cg_expr(&r->cx, ir_cast(r->k->g, e->outside, r->cx.held[node]));
+        const char *outside = cg_outside(&r->cx, node, e->outside);
         body_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k "
                                   "- %s) < (uint)w ? %s[k] : %s;",
@@ -442,8 +441,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
         take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
     }
     if (wide && !r->inside && r->extent[node].border == IR_CONSTANT) {
-        const char *outside =
-            cg_expr(&r->cx, ir_cast(k->g, r->extent[node].outside, r->cx.held[node]));
+        const char *outside = cg_outside(&r->cx, node, r->extent[node].outside);
         body_line(r, arena_printf(arena,
                                   "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "
                                   "%s) < (uint)w ? %s[k] : %s;",
