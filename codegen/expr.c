@@ -72,13 +72,13 @@ void cg_count_uses(CgContext *cx, IrExpr e)
 static const char *float_text(Arena *arena, double v, bool is_double)
 {
     if (isnan(v)) {
-        return "NAN";
+        return is_double ? "((double)NAN)" : "NAN";
     }
     if (isinf(v)) {
-        return v > 0 ? "INFINITY" : "(-INFINITY)";
+        return arena_printf(arena, "(%s%sINFINITY)", v > 0 ? "" : "-", is_double ? "(double)" : "");
     }
     char text[48];
-    for (int digits = is_double ? 1 : 1; digits <= 17; digits++) {
+    for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         double back = 0;
         sscanf(text, "%lf", &back);

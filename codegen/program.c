@@ -336,11 +336,11 @@ static void need_channel(NeedWalk *w, const IrNode *node, IrExpr channel)
     }
 }
 
-/* A read at the current pixel needs an image of the same extents, one of a channel a channel that
- * is there. */
+/* A read at the current pixel needs an image of the same extents, unless the image has one channel for all; one of
+ * a channel a channel that is there. */
 static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
 {
-    static const char *const AXIS[] = {"width", "height", "depth", "channels"};
+    static const char *const AXIS[] = {"width", "height", "depth", "number of channels"};
     NeedWalk *w = ctx;
     Build *b = w->b;
     const IrExprNode n = *ir_expr(g, e);
@@ -353,9 +353,10 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     if (n.channel != 0) {
         need_channel(w, node, n.channel);
     }
-    const IrExpr at[3] = {n.a, n.b, n.c};
-    for (int ax = 0; ax < 3; ax++) {
-        if (n.op == IR_X_READ || at[ax] == 0) {
+    const IrExpr at[] = {n.a, n.b, n.c, n.channel};
+    bool channels = from.extent[IR_AX_C] != 0 && here.extent[IR_AX_C] != 0;
+    for (int ax = 0; ax < (channels ? 4 : 3); ax++) {
+        if ((ax != IR_AX_C && n.op == IR_X_READ) || at[ax] == 0) {
             add_need(b, from.extent[ax] != 0 ? from.extent[ax] : one,
                      here.extent[ax] != 0 ? here.extent[ax] : one, false,
                      arena_printf(b->arena, "the %s of '%s' and that of the image it is used with",

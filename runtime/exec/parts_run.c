@@ -106,7 +106,9 @@ static bool is_shared(const Segment *seg, int buffer, uint64_t at, uint64_t byte
     }
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
-        if (w->buffer != buffer && overlap(at, bytes, w->offset, w->bytes)) {
+        bool there = overlap(at, bytes, w->offset, w->bytes) ||
+                     (parts_is_twin(seg->plan, w) && overlap(at, bytes, w->twin, w->bytes));
+        if (w->buffer != buffer && there) {
             return true;
         }
     }

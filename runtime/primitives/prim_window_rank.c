@@ -55,10 +55,11 @@ static double pixel_outside(Elem elem, double value)
 }
 
 /* Keys are of the image's own pixels, whose bits are few, or of the result's type, in which there may be
- * values outside that no pixel of the image has. */
+ * values outside that no pixel of the image has; of doubles as f32. */
 static Elem key_type(const PrimCall *call)
 {
-    const Elem own = call->in[0].elem, result = call->out[0].elem;
+    const bool doubles = call->in[0].elem == ELEM_F64;
+    const Elem own = doubles ? ELEM_F32 : call->in[0].elem, result = call->out[0].elem;
     const double outside = call->arg[ARG_OUTSIDE];
     bool constant = call->arg[ARG_BORDER] == BORDER_CONSTANT;
     return constant && pixel_outside(own, outside) != pixel_outside(result, outside) ? result : own;
