@@ -411,7 +411,6 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
     body_line(r, "}");
 }
 
-/* The type of a stored node's elements in memory. */
 /* Loads the columns of a stored node. */
 static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
 {
