@@ -174,6 +174,8 @@ uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *window);
 /* The image of which most has to be there because a step may read any row (plane) of it, whichever part
  * it computes; bytes 0: there is none. */
 PartsAnywhere parts_read_anywhere(const ExecPlan *plan, const PartsPlan *parts);
+/* Bytes that go over the bus, and a share of those that are computed on the device. */
+double parts_cost(const ExecPlan *plan, const PartsPlan *parts);
 /* The read takes a box rather than rows around the part, or all. */
 bool parts_reads_box(const ProgRead *read);
 /* The parts of the segment may be tiles. */

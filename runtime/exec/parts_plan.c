@@ -13,8 +13,7 @@
 
 enum {
     MOST_ROWS = 64,   /* of accumulated halo that are computed again rather than kept */
-    MOST_PLANES = 8,
-    DEVICE_SPEED = 20 /* times that of the bus */
+    MOST_PLANES = 8
 };
 
 typedef struct Cutter {
@@ -805,44 +804,12 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
     return true;
 }
 
-/* The share of the window's rows that go over the bus. */
-static double share_moved(const ExecPlan *plan, const PartsPlan *parts, int i, int buffer)
-{
-    const PartsSegment *seg = &parts->segments[i];
-    for (int k = 0; k < parts->n_stays; k++) {
-        const PartsStay *stay = &parts->stays[k];
-        if (stay->buffer == buffer && i > stay->first &&
-            seg->planes == plan->grids[plan->program->buffers[buffer].grid].has_z) {
-            return 1 - (double)parts_stay_rows(seg, k) / seg->extent;
-        }
-    }
-    return 1;
-}
-
-/* Bytes that go over the bus, and a share of those that are computed on the device. */
-static double cost_of(const ExecPlan *plan, const PartsPlan *parts)
-{
-    double cost = 0;
-    for (int i = 0; i < parts->n; i++) {
-        const PartsSegment *seg = &parts->segments[i];
-        for (int k = 0; seg->kind == PARTS_CUT && k < seg->n_windows; k++) {
-            const PartsWindow *w = &seg->windows[k];
-            double computed = (double)w->bytes * seg->parts;
-            double moved = (double)plan->buffers[w->buffer].bytes *
-                           (w->load * share_moved(plan, parts, i, w->buffer) + w->keep);
-            moved = w->boxed ? (double)w->loaded : moved;
-            cost += computed / DEVICE_SPEED + (w->whole ? (double)w->bytes : moved);
-        }
-    }
-    return cost;
-}
-
 static bool is_better(const ExecPlan *plan, const PartsPlan *a, const PartsPlan *b)
 {
     bool fits_a = a->least <= a->limit, fits_b = b->least <= b->limit;
     return !fits_a && !fits_b ? a->least < b->least
            : fits_a != fits_b ? fits_a
-                              : cost_of(plan, a) < cost_of(plan, b);
+                              : parts_cost(plan, a) < parts_cost(plan, b);
 }
 
 /* Whole planes first; across them where these do not fit. */

@@ -69,6 +69,18 @@ static PartsJob job_of(const Cut *cut, const Primitive *primitive, int shape)
                       .out = ELEM_U32};
 }
 
+/* Of pixels of which those count that `where` says; NULL: all. */
+static PartsJob counting_job(const Cut *cut, const Primitive *primitive, int shape, const float *pixels,
+                             const uint8_t *where)
+{
+    PartsJob job = job_of(cut, primitive, shape);
+    job.pixels[0] = pixels;
+    job.elem[0] = ELEM_F32;
+    job.pixels[1] = where;
+    job.elem[1] = ELEM_U8;
+    return job;
+}
+
 /* ---- reduce, histogram ------------------------------------------------------------------- */
 
 extern const Primitive prim_reduce, prim_histogram;
@@ -81,11 +93,7 @@ static void check_reduce(const Cut *cut, int kind, bool masked)
     Err err = {0};
     ref_reduce(pixels, masked ? where : NULL, cut->s, want);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
-        PartsJob job = job_of(cut, &prim_reduce, shape);
-        job.pixels[0] = pixels;
-        job.elem[0] = ELEM_F32;
-        job.pixels[1] = masked ? where : NULL;
-        job.elem[1] = ELEM_U8;
+        PartsJob job = counting_job(cut, &prim_reduce, shape, pixels, masked ? where : NULL);
         job.arg[0] = 7;
         must(parts_run(&job, NULL, got, &err), &err);
         if (memcmp(want, got + PARTS_VALUE, sizeof want) != 0) {
@@ -165,13 +173,9 @@ static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where
     for (int i = 0; i < 6; i++) {
         int passes = 0, shape = i < 3 ? SHAPE_GPU : SHAPE_CPU;
         note = i % 3 == 0 ? 0 : i % 3 == 1 ? note : elsewhere(note);
-        PartsJob job = job_of(cut, &prim_rank, shape);
+        PartsJob job = counting_job(cut, &prim_rank, shape, pixels, where);
         job.note = &note;
         job.passes = &passes;
-        job.pixels[0] = pixels;
-        job.elem[0] = ELEM_F32;
-        job.pixels[1] = where;
-        job.elem[1] = ELEM_U8;
         job.arg[0] = percent;
         must(parts_run(&job, NULL, got, &err), &err);
         if (memcmp(&want, &got[PARTS_VALUE], sizeof want) != 0) {
@@ -203,13 +207,9 @@ static void test_rank_around_zero(void **state)
             where[i] = (double)pixels[i] < limit;
         }
         double want = ref_rank(pixels, where, cut.s, 50);
-        PartsJob job = job_of(&cut, &prim_rank, SHAPE_GPU);
+        PartsJob job = counting_job(&cut, &prim_rank, SHAPE_GPU, pixels, where);
         job.note = &note;
         job.passes = &passes;
-        job.pixels[0] = pixels;
-        job.elem[0] = ELEM_F32;
-        job.pixels[1] = where;
-        job.elem[1] = ELEM_U8;
         job.arg[0] = 50;
         must(parts_run(&job, NULL, got, &err), &err);
         assert_memory_equal(&want, &got[PARTS_VALUE], sizeof want);
@@ -229,11 +229,7 @@ static void check_summary(const Cut *cut, const float *pixels, const uint8_t *wh
     ref_reduce(pixels, where, cut->s, want);
     want[5] = ref_rank(pixels, where, cut->s, percent);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
-        PartsJob job = job_of(cut, &prim_summary, shape);
-        job.pixels[0] = pixels;
-        job.elem[0] = ELEM_F32;
-        job.pixels[1] = where;
-        job.elem[1] = ELEM_U8;
+        PartsJob job = counting_job(cut, &prim_summary, shape, pixels, where);
         job.arg[0] = 7;
         job.arg[1] = percent;
         must(parts_run(&job, NULL, got, &err), &err);
@@ -271,11 +267,7 @@ static void check_otsu(const Cut *cut, const float *pixels, const uint8_t *where
     ref_histogram(pixels, where, cut->s, want[3], want[4], bins, integer, counts);
     want[5] = ref_threshold(counts, bins, want[3], want[4], integer, 0);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
-        PartsJob job = job_of(cut, &prim_otsu, shape);
-        job.pixels[0] = pixels;
-        job.elem[0] = ELEM_F32;
-        job.pixels[1] = where;
-        job.elem[1] = ELEM_U8;
+        PartsJob job = counting_job(cut, &prim_otsu, shape, pixels, where);
         job.arg[0] = bins;
         job.arg[1] = integer;
         must(parts_run(&job, NULL, got, &err), &err);
