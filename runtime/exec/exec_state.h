@@ -22,10 +22,11 @@ typedef struct ExecPlace {
     int64_t row0;            /* first stored row, counted through the planes that there are */
     int col0;                /* and column */
     int seam[3];             /* by axis: rows (planes) before it lie behind the last */
+    int first, end;          /* where it is read in rounds: rows (planes, where it has z) that are there */
 } ExecPlace;
 
 struct Exec {
-    const Program *program;
+    const Program *given, *program; /* the one that is bound may be that for runs in rounds */
     Device *dev;
     ExecTarget target;
     ExecPlan *plan;

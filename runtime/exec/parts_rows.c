@@ -401,6 +401,16 @@ static bool load_window(Segment *seg, int i)
     return true;
 }
 
+bool parts_load_slab(Segment *seg)
+{
+    Run *run = seg->run;
+    TRY(dev_after(run->exec->dev, DEV_UPLOAD, seg->computed[seg->slot], run->err));
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        TRY(!seg->plan->windows[i].in_rounds || parts_load_box(seg, i));
+    }
+    return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
+}
+
 bool parts_load_rows(Segment *seg)
 {
     Run *run = seg->run;

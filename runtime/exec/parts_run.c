@@ -427,14 +427,25 @@ static bool place_windows(Segment *seg)
     return true;
 }
 
-/* The part in `slot`; nothing waits for the device but for what tasks ask of it. */
-static bool run_part(Segment *seg)
+static bool run_round(Segment *seg)
 {
     Run *run = seg->run;
     DevMark **computed = &seg->computed[seg->slot];
-    TRY(parts_load_rows(seg) && place_windows(seg) && run_tasks(seg) && parts_keep_made(seg));
+    bool last = seg->round + 1 == seg->plan->rounds;
+    TRY(place_windows(seg) && run_tasks(seg) && (!last || parts_keep_made(seg)));
     dev_mark_free(run->exec->dev, *computed);
     return dev_mark(run->exec->dev, DEV_COMPUTE, computed, run->err);
+}
+
+/* The part in `slot`; nothing waits for the device but for what tasks ask of it. */
+static bool run_part(Segment *seg)
+{
+    seg->round = 0;
+    TRY(parts_load_rows(seg) && run_round(seg));
+    for (seg->round = 1; seg->round < seg->plan->rounds; seg->round++) {
+        TRY(parts_load_slab(seg) && run_round(seg));
+    }
+    return true;
 }
 
 /* All columns of the part, tile by tile; each tile waits for the one before. */
