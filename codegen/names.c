@@ -27,7 +27,7 @@ static const char *const RESERVED[] = {
     "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
     "cols_from", "rows_from", "rows_to", "row_from", "plane_from", "part_y", "part_plane", "first", "planes",
     "last",   "begin",  "from",    "turn",    "side",     "i",        "j",       "m",
-    "sum",    "end",
+    "sum",    "end",    "wanted",  "slab",
 };
 
 /* Parameters that tell about an image are its name and one of these. */

@@ -239,6 +239,18 @@ static int ended_slot(const Build *b)
     return 0;
 }
 
+/* All its stages gather from the same image. */
+static bool gathers(const IrGraph *g, const IrStep *step)
+{
+    IrId from = ir_expr(g, ir_node(g, step->stages.at[0])->in[0])->node;
+    bool all = true;
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId stage = step->stages.at[i];
+        all = all && ir_is_gather(g, stage) && ir_expr(g, ir_node(g, stage)->in[0])->node == from;
+    }
+    return all;
+}
+
 static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
 {
     IrId first = step->stages.at[0];
@@ -253,7 +265,7 @@ static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
     }
     return (CgKernel){.ended = ended_slot(b),
                       .boxed = places,
-                      .gathers = places && step->stages.n == 1 && ir_is_gather(b->g, first),
+                      .gathers = places && gathers(b->g, step),
                       .cg = &b->cg,
                       .g = b->g,
                       .arena = b->arena,

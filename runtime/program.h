@@ -181,6 +181,8 @@ typedef enum ArgKind {
     ARG_COLS_FROM,  /* int: first column to compute */
     ARG_FIRST,      /* a = buffer: int, its first row (plane, where it has z) that is there, */
     ARG_END,        /* and one past the last */
+    ARG_WANTED_SLABS,     /* of a step in rounds: global int pointer, by slab: some pixel reads it */
+    ARG_SLAB,       /* int: rows of a slab, when it is asked which are wanted; 0: pixels are made */
     ARG_PARTIALS    /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
                        reduction with these values, which in a run in one piece takes the launch's
                        partial results instead of reading the image */

@@ -36,6 +36,10 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_int(exec->place[arg->a].first);
     case ARG_END:
         return dev_int(exec->place[arg->a].end);
+    case ARG_WANTED_SLABS:
+        return dev_mem(range->wanted);
+    case ARG_SLAB:
+        return dev_int(range->slab);
     case ARG_SEAM:
         return dev_int(exec->place[arg->a].seam[arg->b]);
     case ARG_EXTENT:

@@ -14,6 +14,8 @@ enum { EXEC_MAX_ARGS = 128 };
 /* What a launch computes, and where the part begins that a primitive works on. */
 typedef struct ExecRange {
     int from, to, plane_from, cols_from, part_y, part_plane;
+    DevMem *wanted; /* ARG_WANTED_SLABS and ARG_SLAB */
+    int slab;
 } ExecRange;
 
 /* What of an image lies in a buffer's memory, and how (program.h). */

@@ -251,7 +251,7 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
         const ProgStep *step = &plan->program->steps[task->step];
         const Primitive *primitive =
             step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
-        seg->scratch[t] = 0;
+        seg->scratch[t] = seg->rounds > 1 ? (uint64_t)seg->rounds * sizeof(int32_t) : 0;
         if (primitive && primitive->scratch_bytes) {
             PrimCall call;
             parts_call(plan, seg, task, target->dev, 0, seg->rows, 0,

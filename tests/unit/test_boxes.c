@@ -85,6 +85,9 @@ static const Scene SCENES[] = {
      PLANE "output a = rotate(image, 33)\noutput b = rotate(image, 90, interpolation = nearest)\n"
            "output c = affine(image, [[1, 0.2, -3], [0.1, 0.9, 4]], border = reflect)\n",
      {300, 280, 1, 1}, ELEM_U16},
+    {"beside a transpose",
+     PLANE "b = median_filter(image, 1)\noutput a = transpose(image) - flip(b, y)\noutput c = b - transpose(image)[x = x_of(b), y = y_of(b)]\n",
+     {290, 290, 1, 1}, ELEM_U8},
     {"volumes moved",
      VOLUME "output a = rotate(image, 20)\n"
             "output b = affine(image, [[1, 0.2, 0, 1], [0, 1, 0.1, 0], [0.1, 0, 1, 2]])\n",
@@ -133,6 +136,14 @@ static const Scene SCENES[] = {
            "output g = median_filter(near, 1) + image[y = gaussian(image, 1), border = nearest]\n"
            "output h = image[y = y_of(image) + median_filter(image, 1) - 128, border = mirror]\n",
      {35, 41, 1, 1}, ELEM_U8},
+    {"anywhere between pixels",
+     PLANE "fn mix(a, b, t) = a + (b - a) * t\nd = f32(image) - 99.5\ny = y_of(image) + d / 3\nx = x_of(image) + d / 5\n"
+           "x0 = floor(x)\ny0 = floor(y)\n"
+           "up = mix(image[y = y0, x = x0, border = constant(7)], image[y = y0, x = x0 + 1, border = constant(7)], x - x0)\n"
+           "down = mix(image[y = y0 + 1, x = x0, border = mirror], image[y = y0 + 1, x = x0 + 1, border = mirror], x - x0)\n"
+           "output a = mix(up, down, y - y0)\noutput b = sum(mix(up, down, y - y0) where down > 5)\n"
+           "output c = up + image[y = up, x = x0, border = wrap]\n",
+     {290, 41, 1, 1}, ELEM_U8},
     {"anywhere by whole values",
      PLANE "output a = image[y = y_of(image) + mean(image) - 120, border = wrap]\n"
            "n = count(label(image > 200))\noutput b = image[y = n, border = mirror]\noutput c = a - image\n",
