@@ -25,20 +25,22 @@ static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000},
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
-    {"all", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL},
-    {"pointwise", FUSE_POINTWISE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL},
-    {"none", FUSE_NONE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL},
-    {"all in parts of 16", FUSE_ALL, NULL, 16, false, false, SHAPE_BY_DEVICE, NULL},
-    {"all in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_BY_DEVICE, NULL},
-    {"all in parts of 3 across planes", FUSE_ALL, NULL, 3, true, false, SHAPE_BY_DEVICE, NULL},
-    {"all under a limit", FUSE_ALL, NULL, 0, false, true, SHAPE_BY_DEVICE, NULL},
-    {"all under a limit across planes as on a GPU", FUSE_ALL, NULL, 0, true, true, SHAPE_GPU, NULL},
-    {"all as on a GPU", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL},
-    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, false, SHAPE_GPU, NULL},
-    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, false, true, SHAPE_GPU, NULL},
-    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, &COMPUTES},
-    {"all where computing is dear", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, &COPIES},
-#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, false, SHAPE_BY_DEVICE, NULL},
+    {"all", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
+    {"pointwise", FUSE_POINTWISE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
+    {"none", FUSE_NONE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
+    {"all in parts of 16", FUSE_ALL, NULL, 16, false, false, SHAPE_BY_DEVICE, NULL, false},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_BY_DEVICE, NULL, false},
+    {"all in parts of 3 across planes", FUSE_ALL, NULL, 3, true, false, SHAPE_BY_DEVICE, NULL, false},
+    {"all under a limit", FUSE_ALL, NULL, 0, false, true, SHAPE_BY_DEVICE, NULL, false},
+    {"all under a limit across planes as on a GPU", FUSE_ALL, NULL, 0, true, true, SHAPE_GPU, NULL, false},
+    {"all as on a GPU", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL, false},
+    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, false, SHAPE_GPU, NULL, false},
+    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, false, true, SHAPE_GPU, NULL, false},
+    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, &COMPUTES, false},
+    {"all where computing is dear", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, &COPIES, false},
+    {"all in rounds in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_GPU, NULL, true},
+    {"all in rounds under a limit across planes", FUSE_ALL, NULL, 0, true, true, SHAPE_BY_DEVICE, NULL, true},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
 #include "passes/passes.def"
 #undef P
 };
@@ -79,7 +81,8 @@ static const char *passes_of(Arena *arena, const Variant *v)
 static const IrSchedule *schedule_of(Checking *c, const Variant *v, IrGraph **g)
 {
     *g = subject_compile(&c->arena, c->subject->text);
-    PassContext cx = {.fuse = v->fuse, .figures = v->figures, .only = passes_of(&c->arena, v), .verify = true};
+    PassContext cx = {.fuse = v->fuse, .figures = v->figures, .only = passes_of(&c->arena, v), .verify = true,
+                      .in_rounds = v->in_rounds};
     return pass_run_all(*g, &cx);
 }
 
@@ -215,10 +218,20 @@ static bool same_runs(Checking *c, const Program *program, const Variant *varian
     return same;
 }
 
+/* The variant is another program than that of all passes. */
+static bool is_another(Checking *c, const Variant *v)
+{
+    IrGraph *g;
+    if (v->in_rounds) {
+        schedule_of(c, &CHECK_VARIANTS[0], &g);
+    }
+    return !v->in_rounds || pass_wants_rounds(g);
+}
+
 static bool same_variant(Checking *c, int v)
 {
     bool graph = c->checks->graphs >> v & 1, run = c->checks->runs >> v & 1;
-    if (!graph && !run) {
+    if ((!graph && !run) || !is_another(c, &CHECK_VARIANTS[v])) {
         return true;
     }
     c->at->variant = v;
