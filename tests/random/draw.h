@@ -17,6 +17,7 @@ typedef enum DrawKind {
     DRAW_NUMBER, /* a param, or what is known before the run */
     DRAW_VALUE,
     DRAW_VECTOR,
+    DRAW_SELECTION,
     DRAW_TABLE,
     DRAW_FUNCTION, /* of `arity` arguments that are pixels */
     DRAW_KERNEL,   /* a function of an offset */
