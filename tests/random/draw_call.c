@@ -149,7 +149,9 @@ static void word(Draw *d, Str *out, const OpParam *param)
     for (const char *q = p; *q != '\0'; q++) {
         n += *q == '|';
     }
-    for (n = draw_below(d, n); n > 0; n--) {
+    n = draw_below(d, n);
+    d->call.word[param - d->call.op->param] = (int)n;
+    for (; n > 0; n--) {
         p = strchr(p, '|') + 1;
     }
     str_addn(out, p, strcspn(p, "|"));
@@ -203,7 +205,9 @@ static void draw_argument(Draw *d, Str *out, const OpParam *param)
         }
     }
     if (n > 0) {
-        ARGUMENTS[bits[draw_below(d, (unsigned)n)]](d, out, param);
+        int bit = bits[draw_below(d, (unsigned)n)];
+        d->call.type[param - d->call.op->param] = bit;
+        ARGUMENTS[bit](d, out, param);
     }
 }
 
@@ -218,6 +222,10 @@ static void draw_rest(Draw *d, Str *out, const OpParam *param)
 void draw_call(Draw *d, Str *out, const Op *op)
 {
     bool named = false;
+    d->call = (DrawCall){.op = op};
+    for (int i = 0; i < OP_MAX_PARAMS; i++) {
+        d->call.type[i] = d->call.word[i] = -1;
+    }
     str_addf(out, "%s(", op->name);
     for (int i = 0; i < op->n_params; i++) {
         const OpParam *param = &op->param[i];
@@ -227,6 +235,7 @@ void draw_call(Draw *d, Str *out, const Op *op)
         }
         if (param->value != NULL && draw_chance(d, 50)) {
             named = true; /* those behind it need their names */
+            d->call.type[i] = DRAW_LEFT_OUT;
             continue;
         }
         str_addf(out, "%s", out->at[out->n - 1] == '(' ? "" : ", ");

@@ -294,20 +294,29 @@ static void choose_grid(Draw *d)
     d->grid = about != NULL ? about->grid : -1;
 }
 
-static void count_operators(const Ops *ops, const char *statement, unsigned used[GENERATE_OPS])
+static void count_arguments(const DrawCall *call, Coverage *coverage)
 {
-    for (int i = 0; i < ops->n && i < GENERATE_OPS; i++) {
+    for (int i = 0; call->op != NULL && i < OP_MAX_PARAMS; i++) {
+        int type = call->type[i], word = call->word[i];
+        coverage->type[call->op->index][i][type >= 0 ? type : 0] += type >= 0;
+        coverage->word[call->op->index][i][word >= 0 ? word : 0] += word >= 0;
+    }
+}
+
+static void count_operators(const Ops *ops, const char *statement, Coverage *coverage)
+{
+    for (int i = 0; i < ops->n; i++) {
         size_t n = strlen(ops->at[i].name);
         for (const char *p = strstr(statement, ops->at[i].name); p != NULL;
              p = strstr(p + 1, ops->at[i].name)) {
             bool begins = p == statement || strchr(" (-", p[-1]) != NULL;
-            used[i] += begins && p[n] == '(';
+            coverage->op[i] += begins && p[n] == '(';
         }
     }
 }
 
 /* One more statement, or none after some tries. */
-static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
+static void add_statement(Gen *gen, const Op *op, Coverage *coverage)
 {
     Draw *d = &gen->draw;
     for (int tries = 0; tries < 8; tries++) {
@@ -315,6 +324,7 @@ static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
         Str statement;
         str_init(&statement, &gen->arena);
         choose_grid(d);
+        d->call.op = NULL;
         snprintf(name, sizeof name, "v%d", d->fresh);
         if (op != NULL) {
             str_addf(&statement, "%s = ", name);
@@ -325,7 +335,8 @@ static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
         }
         if (accept(gen, statement.at, name)) {
             d->fresh++;
-            count_operators(d->ops, statement.at, used);
+            count_operators(d->ops, statement.at, coverage);
+            count_arguments(&d->call, coverage);
             return;
         }
     }
@@ -465,18 +476,26 @@ static void add_case(Gen *gen, SubjectCase *c, int pixels)
 }
 
 /* Most images are small, because the evaluator's time goes with their pixels; one in six reaches over
- * several groups of a kernel along both axes, one in a hundred over several strips of them and blocks of a sum. */
+ * several groups of a kernel along both axes, one in a hundred over several blocks of a sum, one in six hundred
+ * over several strips of wide rows. */
 static void add_cases(Gen *gen, unsigned seed, int n)
 {
-    enum { FEW = 500, MANY = 4500, OFTEN = 6, MOST = 250000, SELDOM = 101 };
+    static const struct {
+        unsigned one_in;
+        int pixels;
+    } SIZES[] = {{601, 250000}, {101, 40000}, {6, 4500}, {1, 500}};
     gen->subject->n_cases = n;
     for (int i = 0; i < n; i++) {
         unsigned k = seed + (unsigned)i;
-        add_case(gen, &gen->subject->cases[i], k % SELDOM == 0 ? MOST : k % OFTEN == 0 ? MANY : FEW);
+        int size = 0;
+        while (k % SIZES[size].one_in != 0) {
+            size++;
+        }
+        add_case(gen, &gen->subject->cases[i], SIZES[size].pixels);
     }
 }
 
-void generate(unsigned seed, Subject *subject, unsigned used[GENERATE_OPS])
+void generate(unsigned seed, Subject *subject, Coverage *coverage)
 {
     Gen gen = {.draw = {.grid = -1}, .subject = subject};
     Draw *d = &gen.draw;
@@ -485,15 +504,15 @@ void generate(unsigned seed, Subject *subject, unsigned used[GENERATE_OPS])
     arena_init(&gen.arena);
     str_init(&gen.text, &gen.arena);
     d->ops = pipeline_library()->ops;
-    assert(d->ops->n <= GENERATE_OPS);
+    assert(d->ops->n <= COVERAGE_OPS);
     d->axes = choose_axes(d);
     add_cases(&gen, seed, 3);
     add_inputs(&gen);
     add_params(&gen);
     add_kernel(&gen);
-    add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], used);
+    add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], coverage);
     for (unsigned n = 1 + draw_below(d, 7); n > 0; n--) {
-        add_statement(&gen, NULL, used);
+        add_statement(&gen, NULL, coverage);
     }
     add_outputs(&gen);
     snprintf(subject->text, SUBJECT_TEXT, "%s", gen.text.at);
