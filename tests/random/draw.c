@@ -129,7 +129,7 @@ void draw_border(Draw *d, Str *out)
 
 static void draw_offsets(Draw *d, Str *out)
 {
-    static const char *const OFFSETS[] = {"-1", "1", "2", "-2", "3", "-5", "17", "0"};
+    static const char *const OFFSETS[] = {"-1", "1", "2", "-2", "3", "-5", "17", "0", "-64", "300"};
     bool any = false;
     for (const char *axis = d->axes; *axis != '\0' && *axis != 'c'; axis++) {
         if (draw_chance(d, 60) || (!any && axis[1] == '\0')) {
@@ -240,6 +240,38 @@ static void image_choice(Draw *d, Str *out, int depth)
     str_add(out, " else ");
     draw_image(d, out, depth - 1);
     str_add(out, ")");
+}
+
+/* Folds over what is no pixel at an offset of one image. */
+static void image_other_fold(Draw *d, Str *out, int depth)
+{
+    static const char *const FORMS[] = {
+        "count($[dx = i] > 5 for i in -2 .. 3)",
+        "sum(pick(i + 1, [1, 2, -1]) * $[dx = i] for i in -1 .. 1)",
+        "max($[x = x_of($) + 2 * i, border = reflect] for i in -2 .. 1)",
+        "sum($[x = i] for i in 0 .. 4)",
+        "sum(i * i - 3 for i in 0 .. 5) * $",
+        "mean(abs($[dx = i] - $) for i in -2 .. 2)",
+        "min(hypot($[dx = i], i) for i in -2 .. 2 where i != 0)",
+        "sum(max($[dx = i + k] for k in 0 .. 1) for i in -1 .. 2)",
+        "sum($ > 3 if i > 0 else $ < 9 for i in -1 .. 2)",
+        "median($[dx = i, border = wrap] * (i + 3) for i in -4 .. 4)",
+        "percentile($[dx = 2 * i, border = mirror] for i in -3 .. 3, q = 75)",
+        "var($[dx = i, border = constant(2)] for i in -9 .. 9)",
+        "prod(1 + $[dx = i] / 100 for i in 0 .. 6)",
+        "pick($, [7, -1, 2.5, 40])",
+        "sum($[dx = i] for i in -40 .. 40)",
+        "max($[dx = i, border = mirror] for i in 0 .. 70)",
+    };
+    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    (void)depth;
+    for (const char *p = draw_one(d, FORMS); *p != '\0'; p++) {
+        if (*p == '$') {
+            str_add(out, name != NULL ? name->name : "ramp(x = 19, y = 5)");
+        } else {
+            str_addn(out, p, 1);
+        }
+    }
 }
 
 /* Over a cube, or rows whose ends the outer index, or a param, says. */
@@ -433,7 +465,7 @@ void draw_image(Draw *d, Str *out, int depth)
         image_offset,    image_offset,   image_gather,     image_choice,     image_fold,
         image_fold,      image_of_mask,  image_of_vector,  image_function,   image_coordinate,
         image_channel,   image_math,     image_math,       image_negative,   image_bent_fold,
-        image_plane,     image_decided,  image_followed,
+        image_plane,     image_decided,  image_followed,   image_other_fold, image_other_fold,
     };
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
     form(d, out, depth);

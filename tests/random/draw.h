@@ -17,6 +17,7 @@ typedef enum DrawKind {
     DRAW_NUMBER, /* a param, or what is known before the run */
     DRAW_VALUE,
     DRAW_VECTOR,
+    DRAW_SELECTION,
     DRAW_TABLE,
     DRAW_FUNCTION, /* of `arity` arguments that are pixels */
     DRAW_KERNEL,   /* a function of an offset */
@@ -31,6 +32,14 @@ typedef struct DrawName {
 
 enum { DRAW_NAMES = 48 };
 
+/* The latest call of an operator: for each parameter the bit of the type that was drawn, DRAW_LEFT_OUT, or
+ * nothing (-1), and the number of the word among its choices. */
+enum { DRAW_LEFT_OUT = OP_TYPES };
+typedef struct DrawCall {
+    const Op *op; /* NULL: none */
+    int type[OP_MAX_PARAMS], word[OP_MAX_PARAMS];
+} DrawCall;
+
 typedef struct Draw {
     uint64_t state;
     const Ops *ops;
@@ -39,6 +48,7 @@ typedef struct Draw {
     int grid;         /* of what is being written: images of others seldom fit */
     const char *axes; /* of the inputs, innermost first: "xy", "xyzc" */
     int fresh;        /* number of the next name */
+    DrawCall call;
 } Draw;
 
 void draw_seed(Draw *d, unsigned seed);

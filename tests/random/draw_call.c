@@ -75,14 +75,27 @@ static void footprint(Draw *d, Str *out, const OpParam *param)
 {
     static const char *const FOOTPRINTS[] = {"disk(2)", "disk(1)", "ball(1)", "diamond(2)", "box(1)",
                                              "disk(3.3)", "[[0, 1, 0], [1, 1, 1], [0, 1, 0]]",
-                                             "[[1, 1, 1, 0, 1]]", "disk(0)"};
+                                             "[[1, 1, 1, 0, 1]]", "disk(0)", "ball(2)", "box(3)", "disk(7)",
+                                             "[[1], [0], [1], [1]]", "[[0, 0], [0, 1]]", "disk(%s)", "box(%s)"};
+    static const char *const WIDE[] = {"box(12)", "disk(11)", "diamond(9)", "ball(4)", "[3, 17]", "[0, 33]"};
+    const DrawName *number = draw_name(d, DRAW_NUMBER);
     (void)param;
-    str_add(out, draw_one(d, FOOTPRINTS));
+    const char *form = draw_chance(d, 10) ? draw_one(d, WIDE) : draw_one(d, FOOTPRINTS);
+    size_t at = strcspn(form, "%");
+    str_addn(out, form, at);
+    if (form[at] != '\0') {
+        str_addf(out, "%s)", number != NULL ? number->name : "4");
+    }
 }
 
 static void selection(Draw *d, Str *out, const OpParam *param)
 {
+    const DrawName *name = draw_chance(d, 40) ? draw_name(d, DRAW_SELECTION) : NULL;
     (void)param;
+    if (name != NULL) {
+        str_add(out, name->name);
+        return;
+    }
     str_add(out, "(");
     draw_image(d, out, 1);
     str_add(out, " where ");
@@ -96,7 +109,9 @@ static void list(Draw *d, Str *out, const OpParam *param)
                                         "[[1, 2, 1], [2, 4, 2], [1, 2, 1]]", "[[0.5], [-3], [1]]",
                                         "[3, 1, 4, 1, 5]", "[[1, 0.2, 0], [0, 1, -1.5]]",
                                         "[[-1, 0.5, 9], [0.25, 2, -3]]",
-                                        "[[1, 0, 0.3, 0], [0, 0.5, 0, 1], [0, 0.1, -1, 4]]"};
+                                        "[[1, 0, 0.3, 0], [0, 0.5, 0, 1], [0, 0.1, -1, 4]]",
+                                        "[[1, -2]]", "[[0, 0, 0, 1, 0.5, 0, -0.25]]", "[[0.1], [0.2], [0.3], [0.4]]",
+                                        "[[1, 0], [0, 1], [-1, 0], [0, -1], [2, 2]]"};
     (void)param;
     str_add(out, draw_one(d, LISTS));
 }
@@ -130,7 +145,13 @@ static void word(Draw *d, Str *out, const OpParam *param)
         str_add(out, draw_one(d, MEASURES));
         return;
     }
-    while (strchr(p, '|') != NULL && draw_chance(d, 60)) {
+    unsigned n = 1;
+    for (const char *q = p; *q != '\0'; q++) {
+        n += *q == '|';
+    }
+    n = draw_below(d, n);
+    d->call.word[param - d->call.op->param] = (int)n;
+    for (; n > 0; n--) {
         p = strchr(p, '|') + 1;
     }
     str_addn(out, p, strcspn(p, "|"));
@@ -184,13 +205,15 @@ static void draw_argument(Draw *d, Str *out, const OpParam *param)
         }
     }
     if (n > 0) {
-        ARGUMENTS[bits[draw_below(d, (unsigned)n)]](d, out, param);
+        int bit = bits[draw_below(d, (unsigned)n)];
+        d->call.type[param - d->call.op->param] = bit;
+        ARGUMENTS[bit](d, out, param);
     }
 }
 
 static void draw_rest(Draw *d, Str *out, const OpParam *param)
 {
-    for (unsigned n = draw_below(d, 4); n > 0; n--) {
+    for (unsigned n = draw_below(d, draw_chance(d, 20) ? 9 : 4); n > 0; n--) {
         str_add(out, ", ");
         draw_argument(d, out, param);
     }
@@ -199,6 +222,10 @@ static void draw_rest(Draw *d, Str *out, const OpParam *param)
 void draw_call(Draw *d, Str *out, const Op *op)
 {
     bool named = false;
+    d->call = (DrawCall){.op = op};
+    for (int i = 0; i < OP_MAX_PARAMS; i++) {
+        d->call.type[i] = d->call.word[i] = -1;
+    }
     str_addf(out, "%s(", op->name);
     for (int i = 0; i < op->n_params; i++) {
         const OpParam *param = &op->param[i];
@@ -208,6 +235,7 @@ void draw_call(Draw *d, Str *out, const Op *op)
         }
         if (param->value != NULL && draw_chance(d, 50)) {
             named = true; /* those behind it need their names */
+            d->call.type[i] = DRAW_LEFT_OUT;
             continue;
         }
         str_addf(out, "%s", out->at[out->n - 1] == '(' ? "" : ", ");

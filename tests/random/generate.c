@@ -53,8 +53,8 @@ static bool is_usable(Gen *gen, const char *statement, const char *before, const
     return usable;
 }
 
-/* What cannot be an output is a number, a record, a vector (when labels can be painted with it), or
- * of no further use. */
+/* What cannot be an output is a number, a record, a selection, a vector (when labels can be painted with it),
+ * or of no further use. */
 static void learn_other(Gen *gen, const char *statement, const char *name)
 {
     Draw *d = &gen->draw;
@@ -66,6 +66,10 @@ static void learn_other(Gen *gen, const char *statement, const char *name)
         char member[16];
         snprintf(member, sizeof member, "%.9s.mean", name);
         draw_add(d, member, DRAW_VALUE, -1, 0);
+        return;
+    }
+    if (is_usable(gen, statement, "median(", name, ")")) {
+        draw_add(d, name, DRAW_SELECTION, -1, 0);
         return;
     }
     for (int i = 0; i < d->n; i++) {
@@ -125,6 +129,15 @@ static void assign_labels(Gen *gen, Str *out, const char *name)
     str_add(out, ")\n");
 }
 
+static void assign_selection(Gen *gen, Str *out, const char *name)
+{
+    str_addf(out, "%s = ", name);
+    draw_image(&gen->draw, out, 1);
+    str_add(out, " where ");
+    draw_mask(&gen->draw, out, 1);
+    str_add(out, "\n");
+}
+
 static void assign_value(Gen *gen, Str *out, const char *name)
 {
     static const char *const REDUCTIONS[] = {"sum", "mean", "std", "median", "max", "min", "otsu"};
@@ -150,6 +163,11 @@ static void function_of_pixels(Gen *gen, Str *out, const char *name)
         "  }\n  return -a\n}\n",
         "fn f%d(a, b) {\n  s = 0\n  for k in -2 .. 2 { s = s * a + b - k }\n  return s\n}\n",
         "fn f%d(a : i32, b : i32) : i32 {\n  while a > 9 or a < -9 { a = a // 2 + 1 }\n  return a * b - %s\n}\n",
+        "fn f%d(a, b = 3) {\n  h = a[dx = -2] + b if has_axis(a, \"z\") else a[dx = 2] - b\n  return max(h, %s)\n}\n",
+        "fn f%d(a, b) {\n  t = a\n  for k in 1 .. 3 { t = t + k * b[dx = k, border = wrap] }\n  return t\n}\n",
+        "fn f%d(a : u8, b : i16) : i32 {\n  n = a\n  k = 0\n  while n > 0 {\n    n = n // 3\n    k = k + b\n  }\n  return k\n}\n",
+        "fn f%d(a, b) {\n  z = 0\n  w = 0\n  for k in 0 .. 9 {\n    t = z * z - w * w + a\n    w = 2 * z * w + b\n"
+        "    z = t\n    if z * z + w * w > 4 { return k }\n  }\n  return %s\n}\n",
         "fn f%d(a : f64, b : f64) : f64 {\n  if a < b { return b / (a + %s) }\n  return a * a - b\n}\n",
     };
     Draw *d = &gen->draw;
@@ -179,7 +197,10 @@ static void repeated(Gen *gen, Str *out, const char *name)
         str_addf(out, "\nrepeat until %s(%s) is stable, at most %u {\n", draw_chance(d, 50) ? "sum" : "max",
                  name, 1 + draw_below(d, 5));
     } else {
-        str_addf(out, "\nrepeat %u {\n", draw_below(d, 4));
+        const DrawName *rounds = draw_chance(d, 20) ? draw_name(d, DRAW_NUMBER) : NULL;
+        char count[16];
+        snprintf(count, sizeof count, "%u", draw_below(d, 4));
+        str_addf(out, "\nrepeat %s {\n", rounds != NULL ? rounds->name : count);
     }
     if (draw_chance(d, 50)) {
         str_addf(out, "  t%d = ", d->fresh);
@@ -257,7 +278,7 @@ static void operator_call(Gen *gen, Str *out, const char *name)
 static void draw_statement(Gen *gen, Str *out, const char *name)
 {
     static const Statement FORMS[] = {
-        assign_image,  assign_image,  assign_image,  assign_mask,   assign_labels,
+        assign_image,  assign_image,  assign_image,  assign_mask,   assign_labels, assign_selection,
         assign_value,  operator_call, operator_call, operator_call, operator_call,
         operator_call, operator_call, repeated,      repeated_others,
         assign_computed, function_of_pixels, function_of_pixels,
@@ -273,20 +294,29 @@ static void choose_grid(Draw *d)
     d->grid = about != NULL ? about->grid : -1;
 }
 
-static void count_operators(const Ops *ops, const char *statement, unsigned used[GENERATE_OPS])
+static void count_arguments(const DrawCall *call, Coverage *coverage)
 {
-    for (int i = 0; i < ops->n && i < GENERATE_OPS; i++) {
+    for (int i = 0; call->op != NULL && i < OP_MAX_PARAMS; i++) {
+        int type = call->type[i], word = call->word[i];
+        coverage->type[call->op->index][i][type >= 0 ? type : 0] += type >= 0;
+        coverage->word[call->op->index][i][word >= 0 ? word : 0] += word >= 0;
+    }
+}
+
+static void count_operators(const Ops *ops, const char *statement, Coverage *coverage)
+{
+    for (int i = 0; i < ops->n; i++) {
         size_t n = strlen(ops->at[i].name);
         for (const char *p = strstr(statement, ops->at[i].name); p != NULL;
              p = strstr(p + 1, ops->at[i].name)) {
             bool begins = p == statement || strchr(" (-", p[-1]) != NULL;
-            used[i] += begins && p[n] == '(';
+            coverage->op[i] += begins && p[n] == '(';
         }
     }
 }
 
 /* One more statement, or none after some tries. */
-static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
+static void add_statement(Gen *gen, const Op *op, Coverage *coverage)
 {
     Draw *d = &gen->draw;
     for (int tries = 0; tries < 8; tries++) {
@@ -294,6 +324,7 @@ static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
         Str statement;
         str_init(&statement, &gen->arena);
         choose_grid(d);
+        d->call.op = NULL;
         snprintf(name, sizeof name, "v%d", d->fresh);
         if (op != NULL) {
             str_addf(&statement, "%s = ", name);
@@ -304,7 +335,8 @@ static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
         }
         if (accept(gen, statement.at, name)) {
             d->fresh++;
-            count_operators(d->ops, statement.at, used);
+            count_operators(d->ops, statement.at, coverage);
+            count_arguments(&d->call, coverage);
             return;
         }
     }
@@ -314,7 +346,8 @@ static void add_statement(Gen *gen, const Op *op, unsigned used[GENERATE_OPS])
 
 static const char *choose_axes(Draw *d)
 {
-    static const char *const AXES[] = {"xy", "xy", "xy", "xy", "xy", "xyz", "xyz", "x", "xyc", "xyzc"};
+    static const char *const AXES[] = {"xy",  "xy", "xy",  "xy",  "xy",  "xy",
+                                       "xyz", "xyz", "xyz", "x", "xyc", "xyzc"};
     return draw_one(d, AXES);
 }
 
@@ -349,7 +382,10 @@ static void add_inputs(Gen *gen)
         Str line;
         str_init(&line, &gen->arena);
         str_addf(&line, "input %s", INPUTS[i].name);
+        const char *axes = d->axes;
+        d->axes = i > 0 && draw_chance(d, 8) ? choose_axes(d) : axes;
         write_axes(d, &line);
+        d->axes = axes;
         str_addf(&line, "%s\n", INPUTS[i].type != NULL ? INPUTS[i].type : draw_one(d, TYPES));
         accept(gen, line.at, INPUTS[i].name);
     }
@@ -392,26 +428,27 @@ static void add_outputs(Gen *gen)
 /* ---- cases ------------------------------------------------------------------------------- */
 
 /* Around what kernels are cut into: rows of 16, 64 and 256 columns; and next to nothing. */
-static const int EXTENTS[] = {1,  1,  2,  3,  5,  7,  8,  15, 16,  17,  31,  32,
-                              33, 40, 63, 64, 65, 97, 127, 129, 255, 256, 257, 530, 1030};
-enum { EXTENTS_N = sizeof EXTENTS / sizeof *EXTENTS };
+static const int EXTENTS[] = {1,  1,  2,  3,   4,   5,   7,   8,   9,   15,  16,   17,   31,   32, 33, 40,
+                              63, 64, 65, 97, 127, 128, 129, 255, 256, 257, 300, 511, 513, 700, 1023, 1024, 1025};
+static const int DEPTHS[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
 
 static void draw_extents(Draw *d, int left, int extent[IR_AXES])
 {
-    static const int LIMIT[IR_AXES] = {1100, 1100, 9, 3};
+    enum { EXTENTS_N = sizeof EXTENTS / sizeof *EXTENTS, DEPTHS_N = sizeof DEPTHS / sizeof *DEPTHS };
     for (int axis = 0; axis < IR_AXES; axis++) {
         extent[axis] = 1;
     }
-    bool tall = draw_chance(d, 30); /* y gets its share before x */
-    for (int k = 0; k < IR_AXES; k++) {
-        int axis = k < 2 && tall ? 1 - k : k;
-        if (strchr(d->axes, "xyzc"[axis]) == NULL) {
+    unsigned first = draw_below(d, 10); /* which axis gets its share first: mostly x, then y, then z */
+    int order[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
+    for (int k = 0; k < 3; k++) {
+        int axis = order[first < 6 ? 0 : first < 9 ? 1 : 2][k];
+        if (strchr(d->axes, "xyz"[axis]) == NULL) {
             continue;
         }
-        int n = EXTENTS[draw_below(d, EXTENTS_N)];
-        while (n > left || n > LIMIT[axis]) {
-            n = (n + 1) / 2;
-        }
+        int n;
+        do { /* the extents that fit are equally likely */
+            n = axis == IR_AX_Z ? DEPTHS[draw_below(d, DEPTHS_N)] : EXTENTS[draw_below(d, EXTENTS_N)];
+        } while (n > left);
         extent[axis] = n;
         left /= n;
     }
@@ -439,18 +476,26 @@ static void add_case(Gen *gen, SubjectCase *c, int pixels)
 }
 
 /* Most images are small, because the evaluator's time goes with their pixels; one in six reaches over
- * several groups of a kernel along both axes, one in a hundred over several blocks of a sum. */
+ * several groups of a kernel along both axes, one in a hundred over several blocks of a sum, one in six hundred
+ * over several strips of wide rows. */
 static void add_cases(Gen *gen, unsigned seed, int n)
 {
-    enum { FEW = 400, MANY = 2200, OFTEN = 6, MOST = 40000, SELDOM = 101 };
+    static const struct {
+        unsigned one_in;
+        int pixels;
+    } SIZES[] = {{601, 250000}, {101, 40000}, {6, 4500}, {1, 500}};
     gen->subject->n_cases = n;
     for (int i = 0; i < n; i++) {
         unsigned k = seed + (unsigned)i;
-        add_case(gen, &gen->subject->cases[i], k % SELDOM == 0 ? MOST : k % OFTEN == 0 ? MANY : FEW);
+        int size = 0;
+        while (k % SIZES[size].one_in != 0) {
+            size++;
+        }
+        add_case(gen, &gen->subject->cases[i], SIZES[size].pixels);
     }
 }
 
-void generate(unsigned seed, Subject *subject, unsigned used[GENERATE_OPS])
+void generate(unsigned seed, Subject *subject, Coverage *coverage)
 {
     Gen gen = {.draw = {.grid = -1}, .subject = subject};
     Draw *d = &gen.draw;
@@ -459,15 +504,15 @@ void generate(unsigned seed, Subject *subject, unsigned used[GENERATE_OPS])
     arena_init(&gen.arena);
     str_init(&gen.text, &gen.arena);
     d->ops = pipeline_library()->ops;
-    assert(d->ops->n <= GENERATE_OPS);
+    assert(d->ops->n <= COVERAGE_OPS);
     d->axes = choose_axes(d);
     add_cases(&gen, seed, 3);
     add_inputs(&gen);
     add_params(&gen);
     add_kernel(&gen);
-    add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], used);
+    add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], coverage);
     for (unsigned n = 1 + draw_below(d, 7); n > 0; n--) {
-        add_statement(&gen, NULL, used);
+        add_statement(&gen, NULL, coverage);
     }
     add_outputs(&gen);
     snprintf(subject->text, SUBJECT_TEXT, "%s", gen.text.at);

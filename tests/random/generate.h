@@ -11,11 +11,19 @@
 
 #include "subject.h"
 
-/* For each operator of the table: how many accepted statements call it. */
-enum { GENERATE_OPS = 256 };
+#include "frontend/ops.h"
+
+/* What accepted statements call: for each operator how many; for each of its parameters how many give it an
+ * argument of each type (ops.h; the last one: leave it out), and each of its words. */
+enum { COVERAGE_OPS = 256, COVERAGE_WORDS = 16 };
+typedef struct Coverage {
+    unsigned op[COVERAGE_OPS];
+    unsigned type[COVERAGE_OPS][OP_MAX_PARAMS][OP_TYPES + 1];
+    unsigned word[COVERAGE_OPS][OP_MAX_PARAMS][COVERAGE_WORDS];
+} Coverage;
 
 /* Fills `subject`.  While a statement is tried out `subject->text` holds it, so that whoever shares
  * the memory knows what crashed the compiler. */
-void generate(unsigned seed, Subject *subject, unsigned used[GENERATE_OPS]);
+void generate(unsigned seed, Subject *subject, Coverage *coverage);
 
 #endif

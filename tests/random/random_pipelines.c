@@ -48,7 +48,7 @@ typedef struct Shared {
     unsigned variants; /* 0: chosen by the seed */
     Subject subject;
     Verdict verdict;
-    unsigned used[GENERATE_OPS];
+    Coverage coverage;
 } Shared;
 
 static Options options = {.out = "."};
@@ -129,7 +129,7 @@ static void check_seeds(void *context)
     for (; shared->seed <= shared->last && !time_is_over(); shared->seed++) {
         child_limit(LIMIT_SECONDS);
         shared->verdict = (Verdict){.outcome = CHECK_SAME};
-        generate(shared->seed, &shared->subject, shared->used);
+        generate(shared->seed, &shared->subject, &shared->coverage);
         const Checks checks = checks_of(shared->seed, &shared->subject, dev);
         check_subject(&shared->subject, &checks, &shared->verdict);
         shared->checked++;
@@ -272,7 +272,40 @@ static int run_seeds(void)
     return findings;
 }
 
-/* Operators that no accepted statement of these seeds called. */
+static int uncovered_words(const Op *op, int i, const unsigned drawn[COVERAGE_WORDS])
+{
+    int missing = 0, k = 0;
+    for (const char *p = op->param[i].choices; p != NULL; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL, k++) {
+        if (drawn[k] == 0) {
+            printf("never drawn: %s, %s = %.*s\n", op->name, op->param[i].name, (int)strcspn(p, "|"), p);
+            missing++;
+        }
+    }
+    return missing;
+}
+
+static int uncovered_arguments(const Op *op, const Coverage *coverage)
+{
+    int missing = 0;
+    for (int i = 0; i < op->n_params; i++) {
+        const OpParam *param = &op->param[i];
+        const unsigned *drawn = coverage->type[op->index][i];
+        missing += uncovered_words(op, i, coverage->word[op->index][i]);
+        for (int type = 0; type < OP_TYPES; type++) {
+            if ((param->types >> type & 1) != 0 && drawn[type] == 0) {
+                printf("never drawn: %s, %s as %s\n", op->name, param->name, ops_type_name(1u << type));
+                missing++;
+            }
+        }
+        if (param->value != NULL && !param->rest && drawn[OP_TYPES] == 0) {
+            printf("never drawn: %s without %s\n", op->name, param->name);
+            missing++;
+        }
+    }
+    return missing;
+}
+
+/* Operators that no accepted statement of these seeds called, and arguments that none of them gave. */
 static int uncovered(void)
 {
     Arena arena;
@@ -280,9 +313,11 @@ static int uncovered(void)
     const Ops *ops = ops_load(&arena);
     int missing = 0;
     for (int i = 0; i < ops->n; i++) {
-        if (shared->used[i] == 0) {
+        if (shared->coverage.op[i] == 0) {
             printf("never drawn: %s\n", ops->at[i].name);
             missing++;
+        } else {
+            missing += uncovered_arguments(&ops->at[i], &shared->coverage);
         }
     }
     arena_free(&arena);
@@ -296,7 +331,7 @@ static int print_seeds(void)
         Str text;
         arena_init(&arena);
         str_init(&text, &arena);
-        generate(seed, &shared->subject, shared->used);
+        generate(seed, &shared->subject, &shared->coverage);
         subject_write(&shared->subject, &text);
         printf("# seed %u\n%s\n", seed, text.at);
         arena_free(&arena);
