@@ -116,7 +116,7 @@ static const char *const_text(CgContext *cx, const IrExprNode *n)
 
 /* ---- integers over loop variables ------------------------------------------------------ */
 
-static const CgLoop *loop_of(const CgContext *cx, int index)
+const CgLoop *cg_loop_of(const CgContext *cx, int index)
 {
     for (int i = cx->loops.n - 1; i >= 0; i--) {
         if (cx->loops.at[i].index == index) {
@@ -141,7 +141,7 @@ const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
         const char *format;
     } BINARY[] = {{IR_X_ADD, "(%s + %s)"}, {IR_X_SUB, "(%s - %s)"}, {IR_X_MUL, "(%s * %s)"}};
     if (n.op == IR_X_INDEX) {
-        const CgLoop *loop = loop_of(cx, (int)n.num);
+        const CgLoop *loop = cg_loop_of(cx, (int)n.num);
         return loop != NULL ? loop->name : NULL;
     }
     if (n.op == IR_X_NEG || n.op == IR_X_ABS) {
@@ -159,7 +159,7 @@ const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
 
 /* ---- weights --------------------------------------------------------------------------- */
 
-static void collect_indices(const IrGraph *g, IrExpr e, void *ctx)
+void cg_note_index(const IrGraph *g, IrExpr e, void *ctx)
 {
     bool *found = ctx;
     const IrExprNode *n = ir_expr(g, e);
@@ -187,7 +187,7 @@ static const char *table_text(CgContext *cx, IrExpr e, Elem elem, const char *su
 {
     CgKernel *k = cx->k;
     bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
-    ir_walk(k->g, e, collect_indices, found);
+    ir_walk(k->g, e, cg_note_index, found);
     const CgLoop *loop[PROG_TABLE_INDICES];
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
@@ -574,7 +574,7 @@ static const char *condition_text(CgContext *cx, IrExpr e)
 static int count_indices(CgContext *cx, IrExpr e)
 {
     bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
-    ir_walk(cx->k->g, e, collect_indices, found);
+    ir_walk(cx->k->g, e, cg_note_index, found);
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
         n += found[cx->loops.at[i].index];
@@ -616,6 +616,7 @@ void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
 
 static const char *fold_text(CgContext *cx, IrExpr e)
 {
+    cg_keep_same(cx, e);
     const IrExprNode n = *ir_expr(cx->k->g, e);
     const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
     cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
@@ -720,6 +721,7 @@ static const char *rank_text(CgContext *cx, IrExpr e)
     const CgWindow w = cg_window(cx, e);
     const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
     const char *element = type == ELEM_U32 ? "uint" : type == ELEM_F64 ? "long" : "int";
+    cg_keep_same(cx, e);
     cg_line(cx, "%s %s[%s];", element, list, w.size);
     cg_window_loops(cx, e, list, key_text);
     cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
@@ -821,20 +823,10 @@ static const char *make_text(CgContext *cx, IrExpr e)
     }
 }
 
-static const char *recall(const CgMemo *memo, int n, IrExpr e)
-{
-    for (int i = n - 1; i >= 0; i--) {
-        if (memo[i].e == e) {
-            return memo[i].text;
-        }
-    }
-    return NULL;
-}
-
 /* Uniform expressions are computed once, in front of the loops over pixels. */
 static const char *uniform_text(CgContext *cx, IrExpr e)
 {
-    const char *text = recall(cx->uniform.at, cx->uniform.n, e);
+    const char *text = cg_recall(cx->uniform.at, cx->uniform.n, e);
     if (text != NULL) {
         return text;
     }
@@ -864,7 +856,7 @@ const char *cg_expr(CgContext *cx, IrExpr e)
     if (n.rank == IR_UNIFORM && cx->out != cx->prologue) {
         return uniform_text(cx, e);
     }
-    const char *text = recall(cx->memo.at, cx->memo.n, e);
+    const char *text = cg_recall(cx->memo.at, cx->memo.n, e);
     if (text != NULL) {
         return text;
     }

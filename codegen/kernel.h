@@ -148,6 +148,14 @@ Elem cg_text_type(const CgContext *cx, const IrExprNode *n);
 const char *cg_read_memory(CgContext *cx, IrExpr read);
 /* The same before it is converted to the type that it is read as; not under a constant border. */
 const char *cg_read_element(CgContext *cx, IrExpr read);
+/* The open loop over an index; NULL: there is none. */
+const CgLoop *cg_loop_of(const CgContext *cx, int index);
+/* For ir_walk: marks the indices that stand in an expression, in an array of bool. */
+void cg_note_index(const IrGraph *g, IrExpr e, void *ctx);
+/* The name that an expression was given in this scope; NULL: none. */
+const char *cg_recall(const CgMemo *memo, int n, IrExpr e);
+/* Computes what stays the same in every turn of a fold that is about to be written. */
+void cg_keep_same(CgContext *cx, IrExpr fold);
 /* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */
 void cg_fold_steps(CgContext *cx, IrExpr fold, const char *acc);
 /* What a fold's accumulator begins with. */

@@ -120,8 +120,8 @@ static void print_markdown(const Ops *ops)
     puts("# Operators\n\nMade from the operator table by `pipec ops --markdown`; do not edit.\n");
     for (int i = 0; i < ops->n; i++) {
         const Op *op = &ops->at[i];
-        printf("## %s\n\n`%s(%s)`\n\n%s %s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature,
-               op->doc, op->text, op->example);
+        printf("## %s\n\n`%s(%s)`\n\n%s.%s%s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature,
+               op->doc, op->text[0] != '\0' ? " " : "", op->text, op->example);
         if (strcmp(op->name, "measure") == 0) {
             print_property_table();
         }

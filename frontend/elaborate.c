@@ -36,7 +36,8 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
         if (axis < 0) {
             Diag *d = el_error(el, UNKNOWN_AXIS, n->span, n->name);
             diag_help(el->diags, d, strcmp(n->name, "t") == 0
-                                        ? "leave t out: every time point is a run of its own"
+                                        ? "leave t out: every time point is a run of its own; or "
+                                          "call it z, and run with --time-as-z"
                                         : "axes are x, y, z and c (channels); all others are "
                                           "looped over");
             return false;

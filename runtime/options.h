@@ -22,7 +22,7 @@ typedef struct Options {
     uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
     int jobs;          /* 0: chosen by the machine */
     int shard, shards; /* shard 1 .. shards */
-    bool resume, dry_run, quiet, check, profile, help, version, describe, json;
+    bool stack, time_as_z, resume, dry_run, quiet, check, profile, help, version, describe, json;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;
     double *params;      /* one for each parameter of the program */

@@ -50,6 +50,7 @@ static uint64_t journal_key(const Batch *b)
     hash = journal_hash(hash, b->program->version);
     hash = journal_hash(hash, b->parameters);
     hash = journal_hash(hash, b->list.template);
+    hash = journal_hash(hash, b->options->time_as_z ? "time as z" : "");
     for (int i = 1; i < b->program->n_inputs; i++) {
         hash = journal_hash(hash, b->options->inputs[i]);
     }

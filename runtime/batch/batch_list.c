@@ -5,7 +5,8 @@
 #include "batch_list.h"
 
 #include "../../base/file.h"
-#include "file_list.h"
+#include "../files/file_list.h"
+#include "../files/image_path.h"
 #include "names.h"
 
 #include <errno.h>
@@ -86,7 +87,8 @@ static bool name_inputs(const Program *program, const Options *o, BatchItem *ite
     for (int i = 1; i < program->n_inputs; i++) {
         NameFields fields = {.input = item->inputs[0], .index = item->index};
         TRY(expand(o->inputs[i], &fields, &item->inputs[i], err));
-        if (access(item->inputs[i], R_OK) != 0) {
+        ImagePath path;
+        if (!image_path(item->inputs[i], &path) || access(path.file, R_OK) != 0) {
             char option[128];
             options_input_name(program, i, option, sizeof option);
             file_err_set(err, CODE_USAGE, "read", item->inputs[i], errno);
@@ -313,7 +315,7 @@ bool batch_list(const Program *program, const Options *options, BatchList *out, 
     FileList files = {0};
     *out = (BatchList){.program = program};
     bool ok = make_template(options->output, out, err) && name_batch_files(out, options, err) &&
-              file_list(options->files, options->n_files, &files, err);
+              file_list(options->files, options->n_files, options->stack, &files, err);
     ok = ok && make_items(out, options, &files, err);
     file_list_free(&files);
     if (ok) {

@@ -55,7 +55,8 @@ static void show(DryRun *d, const BatchItem *item)
     Err err = {0};
     Reader *reader = NULL;
     printf("%s", item->name);
-    bool ok = reader_open(d->program, item, d->options->params, false, &d->cache, &reader, &err);
+    bool ok = reader_open(d->program, item, d->options->params, false, d->options->time_as_z,
+                          &d->cache, &reader, &err);
     if (ok) {
         print_shape(reader);
         ok = plan(d, reader, &err);

@@ -354,8 +354,8 @@ static bool choose_stream(const Engine *e, Job *job, Err *err)
 static bool job_open(Engine *e, Job *job, Err *err)
 {
     const EngineSetup *s = e->setup;
-    TRY(reader_open(e->program, job->item, s->options->params, s->options->check, &e->cache,
-                    &job->reader, err));
+    TRY(reader_open(e->program, job->item, s->options->params, s->options->check,
+                    s->options->time_as_z, &e->cache, &job->reader, err));
     TRY(choose_stream(e, job, err));
     SinkSource source = {.item = job->item,
                          .frames = reader_frames(job->reader),

@@ -10,6 +10,7 @@
 #include "journal.h"
 
 #include "../../base/file.h"
+#include "../files/image_path.h"
 #include "../host/stopwatch.h"
 
 #include <errno.h>
@@ -104,13 +105,12 @@ static int split(char *line, char **fields, int room)
 /* Size and time of change of a file as fields; false when there is none. */
 static bool put_file(FILE *to, const char *path)
 {
-    struct stat st;
-    if (stat(path, &st) != 0) {
+    int64_t bytes, changed_ns;
+    if (!image_path_stamp(path, &bytes, &changed_ns)) {
         return false;
     }
     put_field(to, path);
-    fprintf(to, "%lld\t%lld%09ld\t", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
-            (long)st.st_mtim.tv_nsec);
+    fprintf(to, "%lld\t%lld\t", (long long)bytes, (long long)changed_ns);
     return true;
 }
 

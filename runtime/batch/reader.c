@@ -193,12 +193,15 @@ bool reader_shares(const Reader *reader, int input)
 
 /* ---- opening --------------------------------------------------------------------------- */
 
-static bool open_input(Reader *reader, int i, Err *err)
+static bool open_input(Reader *reader, int i, bool time_as_z, Err *err)
 {
     ReaderInput *in = &reader->inputs[i];
     const char *path = reader->item->inputs[i];
     in->channel = -1;
     TRY(image_open(path, &in->file, err));
+    if (time_as_z) {
+        image_time_as_z(in->file);
+    }
     if (!frames_of(&reader->program->inputs[i], image_info(in->file), &in->frames, err)) {
         return i > 0 ? err_prefix(err, "'%s'", path) : false;
     }
@@ -248,7 +251,7 @@ static bool choose_channels(Reader *reader, const double *params, bool all_chann
 }
 
 bool reader_open(const Program *program, const BatchItem *item, const double *params,
-                 bool all_channels, VolumeCache *cache, Reader **out, Err *err)
+                 bool all_channels, bool time_as_z, VolumeCache *cache, Reader **out, Err *err)
 {
     Reader *reader = calloc(1, sizeof *reader);
     *out = NULL;
@@ -262,7 +265,7 @@ bool reader_open(const Program *program, const BatchItem *item, const double *pa
     bool ok = (reader->inputs != NULL && reader->like != NULL) ||
               err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     for (int i = 0; ok && i < program->n_inputs; i++) {
-        ok = open_input(reader, i, err);
+        ok = open_input(reader, i, time_as_z, err);
     }
     if (!ok || !choose_channels(reader, params, all_channels, err)) {
         reader_close(reader);

@@ -307,7 +307,7 @@ static void write_float(FILE *out, double value)
 {
     float f = (float)value;
     if (isnan(f)) {
-        fputs("NAN", out);
+        fputs("(0.0f / 0.0f)", out); /* NAN is no constant for a table everywhere */
     } else if (isinf(f)) {
         fputs(f < 0 ? "(-INFINITY)" : "INFINITY", out);
     } else {

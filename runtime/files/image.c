@@ -21,7 +21,7 @@
 
 static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits};
 
-enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = 4096 };
+enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = IMAGE_PATH_BYTES };
 
 #define CONVERT "convert it to OME-TIFF with Bio-Formats (bfconvert) or bioio"
 
@@ -127,7 +127,18 @@ static bool refuse_stranger(const unsigned char *head, size_t n, Err *err)
     return err_set(err, CODE_FILES, "it is neither a TIFF, a PNG nor a FITS image");
 }
 
-static bool open_by_content(ImageFile *file, int fd, Err *err)
+static bool open_as(ImageFile *file, const ImageFormat *format, const ImagePath *path, int fd, Err *err)
+{
+    file->format = format;
+    if (*path->part != '\0' && !format->has_parts) {
+        close(fd);
+        return err_set(err, CODE_FILES, "cannot read '%s': only FITS files have parts", file->path);
+    }
+    return format->open(path, fd, &file->info, &file->state, err) ||
+           err_prefix(err, "cannot read '%s'", file->path);
+}
+
+static bool open_by_content(ImageFile *file, const ImagePath *path, int fd, Err *err)
 {
     unsigned char head[HEAD_BYTES];
     size_t n;
@@ -138,9 +149,7 @@ static bool open_by_content(ImageFile *file, int fd, Err *err)
     }
     for (int i = 0; i < N_FORMATS; i++) {
         if (FORMATS[i]->matches(head, n)) {
-            file->format = FORMATS[i];
-            return file->format->open(file->path, fd, &file->info, &file->state, err) ||
-                   err_prefix(err, "cannot read '%s'", file->path);
+            return open_as(file, FORMATS[i], path, fd, err);
         }
     }
     close(fd);
@@ -151,12 +160,16 @@ static bool open_by_content(ImageFile *file, int fd, Err *err)
 bool image_open(const char *path, ImageFile **out, Err *err)
 {
     *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for its writer */
+    ImagePath at;
+    int fd = -1;
+    if (image_path(path, &at)) {
+        fd = open(at.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for its writer */
+    }
     if (fd < 0) {
         return file_err_set(err, CODE_FILES, "read", path, errno);
     }
     struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (fstat(fd, &st) != 0 || (!S_ISREG(st.st_mode) && !at.folder)) {
         close(fd);
         return err_set(err, CODE_FILES, "cannot read '%s': it is not a regular file", path);
     }
@@ -168,7 +181,7 @@ bool image_open(const char *path, ImageFile **out, Err *err)
                        file == NULL ? "out of memory" : "the name is too long");
     }
     strcpy(file->path, path);
-    if (!open_by_content(file, fd, err)) {
+    if (!(at.folder ? open_as(file, &image_folder, &at, fd, err) : open_by_content(file, &at, fd, err))) {
         free(file);
         return false;
     }
@@ -189,6 +202,30 @@ const ImageInfo *image_info(const ImageFile *file)
     return &file->info;
 }
 
+static void exchange_axes(ImageInfo *info)
+{
+    int64_t t = info->t;
+    bool has_t = info->has_t;
+    info->t = info->z;
+    info->has_t = info->has_z;
+    info->z = t;
+    info->has_z = has_t;
+}
+
+static void exchange_place(ImageRows *at)
+{
+    int64_t t = at->t;
+    at->t = at->z;
+    at->z = t;
+}
+
+void image_time_as_z(ImageFile *file)
+{
+    exchange_axes(&file->info);
+    file->info.time_as_z = true;
+    file->info.size[2] = file->info.size_um[2] = 0; /* time is no length */
+}
+
 static bool inside(const ImageInfo *info, const ImageRows *at)
 {
     return at->t >= 0 && at->t < info->t && at->c >= 0 && at->c < info->c && at->z >= 0 &&
@@ -201,6 +238,9 @@ bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, i
     ImageRows at = {t, c, z, row, rows};
     assert(inside(&file->info, &at));
     assert(pitch >= (size_t)file->info.x * elem_size(file->info.elem));
+    if (file->info.time_as_z) {
+        exchange_place(&at);
+    }
     return file->format->read(file->state, &file->info, &at, to, pitch, err) ||
            err_prefix(err, "cannot read '%s'", file->path);
 }
@@ -281,6 +321,10 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
     writer->done = done;
     writer->shape = *shape;
     writer->shape.extra = NULL;
+    if (meta->like != NULL && meta->like->time_as_z) {
+        exchange_axes(&writer->shape);
+        writer->shape.time_as_z = true;
+    }
     writer->format = format_called(format);
     assert(writer->format != NULL);
     if (!file_temp(path, writer->temp, sizeof writer->temp, &writer->fd, err)) {
@@ -308,8 +352,11 @@ bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t r
 {
     ImageRows at = {t, c, z, row, rows};
     const ImageInfo *shape = &writer->shape;
+    if (shape->time_as_z) {
+        exchange_place(&at);
+    }
     assert(inside(shape, &at));
-    int64_t *done = &writer->done[(t * shape->c + c) * shape->z + z];
+    int64_t *done = &writer->done[(at.t * shape->c + c) * shape->z + at.z];
     assert(*done == row);
     TRY(writer->format->write(writer->state, &at, from, pitch, err));
     *done += rows;

@@ -19,6 +19,7 @@ typedef struct ImageInfo {
     int64_t x, y, z, c, t;      /* extents, at least 1 */
     bool has_z, has_c, has_t;   /* the file says so, even if the extent is 1 */
     bool rgb;                   /* c is samples of a pixel */
+    bool time_as_z;             /* z is what the file calls t, and t its z */
     Elem elem;
     /* Pixel size in `unit`; 0 = unknown.  size_um: the same in micrometres, 0 = unknown. */
     double size[3], size_um[3]; /* x, y, z */
@@ -32,10 +33,14 @@ typedef struct ImageInfo {
 typedef struct ImageFile ImageFile;
 typedef struct ImageWriter ImageWriter;
 
-/* Opens by content, not by name.  Files that would need absurd memory are refused. */
+/* Opens by content, not by name; a path may be that of a folder or end in a part
+ * (image_path.h).  Files that would need absurd memory are refused. */
 bool image_open(const char *path, ImageFile **out, Err *err);
 void image_close(ImageFile *file);
 const ImageInfo *image_info(const ImageFile *file);
+/* From now on time points are planes and planes time points; files that are written like this one
+ * have them exchanged back. */
+void image_time_as_z(ImageFile *file);
 /*
  * Rows [row, row + rows) of plane z, channel c, frame t, into `to`, rows `pitch` bytes apart.
  * Strips and tiles are decoded once for consecutive calls (one strip row is cached).

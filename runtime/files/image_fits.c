@@ -1,7 +1,7 @@
 /*
  * image_fits: FITS images in, through cfitsio.
  *
- * The first image of at least two axes counts, compressed or not.  Axes 1 and 2 are x and y; later
+ * The first image of at least two axes counts, compressed or not, or the part that the path names.  Axes 1 and 2 are x and y; later
  * ones of extent 1 are dropped, as radio images carry them; those that are left are c for STOKES,
  * t for TIME and else z.  Integers that only have an offset stay integers; scaled ones, and those
  * with a BLANK value (which becomes NaN), are read as f32.  Row 1 of the file is row 0: nothing is
@@ -14,6 +14,7 @@
 #include "image_meta.h"
 
 #include <fitsio.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,27 +75,62 @@ static bool fits_failure(int status, const char *what, Err *err)
     return err_set(err, CODE_FILES, "%s: %s%s%s", what, text, more[0] == '\0' ? "" : "; ", more);
 }
 
-/* Steps to the first image with two axes or more. */
-static bool find_image(FitsIn *in, LONGLONG extents[AXES_MAX], Err *err)
+/* Looks at the part that is current: has it pixels of two axes or more? */
+static bool is_image(FitsIn *in, LONGLONG extents[AXES_MAX], int *status)
 {
-    int status = 0, hdus = 0, type = 0;
-    fits_get_num_hdus(in->file, &hdus, &status);
-    for (int i = 1; status == 0 && i <= hdus; i++) {
-        fits_movabs_hdu(in->file, i, &type, &status);
-        if (status != 0 || type != IMAGE_HDU) {
-            continue;
-        }
-        fits_get_img_dim(in->file, &in->axes, &status);
-        if (status == 0 && in->axes > AXES_MAX) {
-            return err_set(err, CODE_FILES, "it has %d axes", in->axes);
-        }
-        fits_get_img_sizell(in->file, AXES_MAX, extents, &status);
-        if (status == 0 && in->axes >= 2 && extents[0] > 0 && extents[1] > 0) {
-            return true;
-        }
+    int type = 0;
+    in->axes = 0;
+    fits_get_hdu_type(in->file, &type, status);
+    if (*status == 0 && type == IMAGE_HDU) {
+        fits_get_img_dim(in->file, &in->axes, status);
+        fits_get_img_sizell(in->file, AXES_MAX, extents, status);
     }
-    return status != 0 ? fits_failure(status, "it is damaged", err)
-                       : err_set(err, CODE_FILES, "it holds no image of two axes or more");
+    return *status == 0 && in->axes >= 2 && extents[0] > 0 && extents[1] > 0;
+}
+
+/* "ERR", "SCI,2" (its second), or a number from 0 on, as astropy counts. */
+static bool move_to_part(FitsIn *in, const char *part, Err *err)
+{
+    char name[IMAGE_PART_BYTES], *end;
+    int status = 0, version = 0;
+    long number = strtol(part, &end, 10);
+    snprintf(name, sizeof name, "%s", part);
+    if (*end == '\0') {
+        fits_movabs_hdu(in->file, number >= 0 && number < INT_MAX ? (int)number + 1 : 0, NULL, &status);
+    } else {
+        char *comma = strrchr(name, ',');
+        if (comma != NULL) {
+            *comma = '\0';
+            version = atoi(comma + 1);
+        }
+        fits_movnam_hdu(in->file, ANY_HDU, name, version, &status);
+    }
+    fits_clear_errmsg();
+    return status == 0 || err_set(err, CODE_FILES, "it has no part [%s]", part);
+}
+
+/* Steps to the part that is asked for, or to the first image with two axes or more. */
+static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX], Err *err)
+{
+    int status = 0, hdus = 0;
+    fits_get_num_hdus(in->file, &hdus, &status);
+    bool found = false;
+    if (*part != '\0' && status == 0) {
+        TRY(move_to_part(in, part, err));
+        found = is_image(in, extents, &status);
+    }
+    for (int i = 1; *part == '\0' && !found && status == 0 && i <= hdus; i++) {
+        fits_movabs_hdu(in->file, i, NULL, &status);
+        found = is_image(in, extents, &status);
+    }
+    if (found && in->axes > AXES_MAX) {
+        return err_set(err, CODE_FILES, "it has %d axes", in->axes);
+    }
+    return found         ? true
+           : status != 0 ? fits_failure(status, "it is damaged", err)
+           : *part != '\0'
+               ? err_set(err, CODE_FILES, "its part [%s] is no image of two axes or more", part)
+               : err_set(err, CODE_FILES, "it holds no image of two axes or more");
 }
 
 /* The axis (0 t, 1 c, 2 z) that FITS axis k stands for, by its name, or the first free one. */
@@ -275,17 +311,17 @@ static void read_sizes(FitsIn *in, ImageInfo *info)
     }
 }
 
-static bool open_fits(const char *path, int fd, ImageInfo *info, void **state, Err *err)
+static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
     int status = 0, cards = 0;
     FitsIn *in = calloc(1, sizeof *in);
     bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
-    if (ok && fits_open_diskfile(&in->file, path, READONLY, &status) != 0) {
+    if (ok && fits_open_diskfile(&in->file, path->file, READONLY, &status) != 0) {
         in->file = NULL;
         ok = fits_failure(status, "it is damaged", err);
     }
-    ok = ok && find_image(in, extents, err) && choose_axes(in, extents, info, err) &&
+    ok = ok && find_image(in, path->part, extents, err) && choose_axes(in, extents, info, err) &&
          choose_type(in, info, err) && check_size(in, fd, info, err);
     close(fd);
     if (ok && fits_convert_hdr2str(in->file, 0, NULL, 0, &in->header, &cards, &status) != 0) {
@@ -335,6 +371,7 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
 
 const ImageFormat image_fits = {
     .name = "fits",
+    .has_parts = true,
     .matches = is_fits,
     .open = open_fits,
     .read = read_fits,

@@ -1,5 +1,6 @@
 /*
- * image_format: what image.c needs from a file format; one table row each for TIFF, PNG and FITS.
+ * image_format: what image.c needs from a file format; one table row each for TIFF, PNG,
+ * FITS and folders.
  *
  * A format sees open descriptors and never names, temporary files or renames: these are the same
  * for all and stay in image.c.
@@ -8,6 +9,7 @@
 #define RUNTIME_IMAGE_FORMAT_H
 
 #include "image.h"
+#include "image_path.h"
 
 /* Where rows of one plane come from or go to. */
 typedef struct ImageRows {
@@ -16,13 +18,14 @@ typedef struct ImageRows {
 
 typedef struct ImageFormat {
     const char *name; /* "tif": as in image_create */
+    bool has_parts;   /* ImagePath.part may name one */
     bool (*matches)(const unsigned char *head, size_t n);
 
     /*
      * Fills *info (zeroed) and *state.  Takes the descriptor over, also when it fails.  Messages
      * say what is wrong and leave the name of the file to image.c.
      */
-    bool (*open)(const char *path, int fd, ImageInfo *info, void **state, Err *err);
+    bool (*open)(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err);
     bool (*read)(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch,
                  Err *err);
     /* Several threads may read rows that lie close together at once.  NULL: they may not. */
@@ -40,7 +43,7 @@ typedef struct ImageFormat {
     void (*discard)(void *state);
 } ImageFormat;
 
-extern const ImageFormat image_tiff, image_png, image_fits;
+extern const ImageFormat image_tiff, image_png, image_fits, image_folder;
 
 /* Reads `size` bytes at `offset`: false with *got saying how many there were, errno 0 at the end
  * of the file. */

@@ -161,7 +161,7 @@ static bool check_header(const PngIn *in, uint64_t file_size, Err *err)
     return true;
 }
 
-static bool open_png(const char *path, int fd, ImageInfo *info, void **state, Err *err)
+static bool open_png(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     struct stat st;
     (void)path;

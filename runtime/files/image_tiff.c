@@ -603,7 +603,7 @@ static bool read_meaning(TiffFile *file, ImageInfo *info, Err *err)
     return true;
 }
 
-static bool open_tiff(const char *path, int fd, ImageInfo *info, void **state, Err *err)
+static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     TiffFile *file = calloc(1, sizeof *file);
     if (file == NULL) {
@@ -613,7 +613,7 @@ static bool open_tiff(const char *path, int fd, ImageInfo *info, void **state, E
     file->current = -1;
     file->source.fd = fd;
     bool ok = tiff_source_open(&file->source, fd, err) && walk_pages(file, err) &&
-              read_meta(file, path, info, err) && read_meaning(file, info, err);
+              read_meta(file, path->file, info, err) && read_meaning(file, info, err);
     if (ok && !file->plan.contiguous) {
         ok = tiff_layout_plausible(&file->shape, (uint64_t)file->pages, file->source.size, err);
     }

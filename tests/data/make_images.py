@@ -347,11 +347,29 @@ def fits_files():
     sky.writeto(path("sky.fits"), overwrite=True)
     table = fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(plane("i32"), name="SCI")])
     table.writeto(path("extension.fits"), overwrite=True)
+    parts = fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(plane("i32"), name="SCI"),
+                          fits.ImageHDU(plane("f32"), name="ERR"),
+                          fits.ImageHDU(plane("i16"), name="SCI", ver=2)])
+    parts.writeto(path("parts.fits"), overwrite=True)
     packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("i16"),
                                                                       compression_type="RICE_1")])
     packed_image.writeto(path("rice.fits"), overwrite=True)
     with open(path("type_f32.fits"), "rb") as f, open(path("zipped.fits.gz"), "wb") as g:
         g.write(gzip.compress(f.read(), mtime=0))
+
+
+def folders():
+    """Folders that are one image: planes, volumes as time points, and files that do not go together."""
+    planes, volumes = typed(base(z=3), "u16")[0, 0], typed(base(z=3, t=2), "u8")[:, 0]
+    for name in ("planes", "volumes", "unlike"):
+        os.makedirs(path("../folders/" + name), exist_ok=True)
+    for name, plane_of in (("p 1", 0), ("p 2", 1), ("p 10", 2)):
+        write("../folders/planes/%s.tif" % name, planes[plane_of])
+    for i in range(2):
+        tifffile.imwrite(path("../folders/volumes/v%d.tif" % i), volumes[i], imagej=True,
+                         metadata={"axes": "ZYX"})
+    write("../folders/unlike/a.tif", plane("u8"))
+    write("../folders/unlike/b.tif", plane("u16"))
 
 
 def png_chunk(kind, data):
@@ -391,7 +409,7 @@ def png_files():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, tiles, colours, imagej, stacks, ome, fits_files, png_files):
+    for make in (types, compressions, tiles, colours, imagej, stacks, ome, fits_files, folders, png_files):
         make()
 
 

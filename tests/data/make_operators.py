@@ -7,7 +7,7 @@ These run on a device too; make_sweeps.py has what is only evaluated: many image
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
-from skimage import color, feature, filters, measure, morphology, segmentation, transform
+from skimage import color, feature, filters, measure, morphology, restoration, segmentation, transform
 
 import cases as files
 
@@ -156,6 +156,14 @@ case('reconstruct_erosion', flat, 'output a = reconstruct(image + 20, image, met
      morphology.reconstruction(F + 20, F, method='erosion', footprint=np.ones((3, 3))), 0)
 case('h_maxima', flat, 'output a = h_maxima(image, 20)',
      F - morphology.reconstruction(F - 20, F, footprint=np.ones((3, 3))) >= 20, 0)
+third = flat / np.float32(3)
+case('h_maxima_fraction', flat, 'output a = h_maxima(image / 3, 0.3)', morphology.h_maxima(third, 0.3), 0)
+case('h_maxima_whole_fraction', flat, 'output a = h_maxima(image, 20.3)', morphology.h_maxima(F, 20.3), 0)
+case('skeletonize', flat, 'output a = skeletonize(image > 70)', morphology.skeletonize(mask2), 0)
+case('skeletonize_round', flat, 'output a = skeletonize(dilate(image > 230, disk(2)))',
+     morphology.skeletonize(ndi.binary_dilation(flat > 230, morphology.disk(2))), 0)
+case('rolling_ball', flat, 'output a = rolling_ball(image, 3.5)', restoration.rolling_ball(flat, radius=3.5))
+case('rolling_ball_3d', deep, 'output a = rolling_ball(image, 2)', restoration.rolling_ball(deep, radius=2))
 
 # Whole-image values.
 S = 'n = ramp(x = 1)\noutput a = f32(n) + '
@@ -307,6 +315,11 @@ case('colormap', flat, 'output a = colormap(image, yellow, 0, 255)', np.array([F
 put = F.copy()
 put[2:, 3:] = F[:-2, :-3] / 2
 case('paste', flat, 'output a = paste(image, image / 2, 3, 2)', put)
+mixed = np.stack([F, 255 - F, np.roll(F, -1, 1)], -1)
+mixed[F % 5 == 0] = 90
+case('rgb2hsv', flat, 'c = c_of(canvas(image, channels = 3))\nnext = roll(image, -1)\n'
+     'output a = rgb2hsv(90 if image % 5 == 0 else image if c == 0 else 255 - image if c == 1 else next)',
+     np.moveaxis(color.rgb2hsv(mixed / 255), -1, 0), 1e-6)
 case('rgb2gray', flat, B + 'output a = rgb2gray(label2rgb(labels))', color.rgb2gray(picture / 255) * 255, 1e-4)
 
 # The language itself.

@@ -119,4 +119,30 @@ expect 0 '' "$PIPEC" run flat.pipe plate -q --flat 'plate/{stem}.tif' -o templat
 check diff -r -x '.*' flat template
 expect 1 'timelapse.tif' "$PIPEC" run flat.pipe plate/a.tif --flat "$SAMPLES/timelapse.tif" -o flat2
 check test -z "$(find flat2 -name '*.tif' 2>/dev/null)"
+
+# ---- folders that are one image, time points as planes ------------------------------------
+cat >combine.pipe <<'PIPE'
+input stack[z, y, x]
+output middle = median_project(stack)
+output planes = max(z_of(stack))
+PIPE
+expect 0 '' "$PIPEC" run combine.pipe --stack plate/ -q -o stacked
+check test "$(sed 1d stacked/values.csv)" = plate,4
+cat >against.pipe <<'PIPE'
+input image[y, x]
+input stack[z, y, x] : u8
+output worst = max(abs(image - median_project(stack)))
+PIPE
+expect 0 '' "$PIPEC" run against.pipe plate -q --input-stack plate -o against
+check test "$(sed 1d against/values.csv | cut -d, -f2 | sort -u)" = 0
+expect 2 'takes folders' "$PIPEC" run combine.pipe --stack plate/a.tif -o stacked
+# A file of the folder that has changed is another image.
+expect 0 '' "$PIPEC" run combine.pipe --stack plate -q -o stacked --resume
+touch -d '2040-01-01' plate/c.tif
+before=$(stat -c %i stacked/plate_middle.tif)
+expect 0 '' "$PIPEC" run combine.pipe --stack plate -q -o stacked --resume
+check test "$(stat -c %i stacked/plate_middle.tif)" != "$before"
+frames=$(($(sed 1d time/timelapse_table.csv | cut -d, -f1 | sort -n | tail -1)))
+expect 0 '' "$PIPEC" run combine.pipe "$SAMPLES/timelapse.tif" --time-as-z -q -o movie
+check test "$(sed 1d movie/values.csv)" = "timelapse.tif,$frames"
 finish

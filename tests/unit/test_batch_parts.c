@@ -2,7 +2,7 @@
 #include "fixtures.h"
 #include "base/file.h"
 #include "runtime/batch/batch_list.h"
-#include "runtime/batch/file_list.h"
+#include "runtime/files/file_list.h"
 #include "runtime/batch/frames.h"
 #include "runtime/batch/journal.h"
 #include "runtime/batch/merge.h"
@@ -63,7 +63,7 @@ static void folders_give_their_images(void **state)
     FileList list;
     Err err = {0};
     const char *const given[] = {"in/x.txt", "in/", "in/img2.tif"};
-    assert_true(file_list(given, 3, &list, &err));
+    assert_true(file_list(given, 3, false, &list, &err));
     static const char *const WANT[] = {"in/x.txt", "in/img1.TIF", "in/img2.tif", "in/img10.tif",
                                        "in/s.fits.gz"};
     assert_int_equal(list.n, 5);
@@ -72,12 +72,12 @@ static void folders_give_their_images(void **state)
         assert_int_equal(list.at[i].found, i > 0);
     }
     file_list_free(&list);
-    assert_false(file_list((const char *const[]){"nowhere.tif"}, 1, &list, &err));
+    assert_false(file_list((const char *const[]){"nowhere.tif"}, 1, false, &list, &err));
     assert_int_equal(err.code, CODE_USAGE);
     file_list_free(&list);
     err_clear(&err);
     write_text("empty/readme.txt", "");
-    assert_false(file_list((const char *const[]){"empty"}, 1, &list, &err));
+    assert_false(file_list((const char *const[]){"empty"}, 1, false, &list, &err));
     assert_string_equal(err.text, "the folder 'empty' has no image files");
     file_list_free(&list);
 }

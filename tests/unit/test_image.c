@@ -139,8 +139,15 @@ static const struct Row {
     {"cube.fits", 7, 5, 3, 2, 1, "zc", ELEM_F32, "fits", false, TYPED},
     {"sky.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
     {"extension.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
+    {"parts.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
+    {"parts.fits[1]", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
+    {"parts.fits[err]", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"parts.fits[SCI,2]", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
     {"rice.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
     {"zipped.fits.gz", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+
+    {"../folders/planes", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"../folders/volumes/", 7, 5, 3, 1, 2, "zt", ELEM_U8, "imagej", false, TYPED},
 
     {"gray.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, TYPED},
     {"gray_16.png", 7, 5, 1, 1, 1, "", ELEM_U16, "png", false, TYPED},
@@ -366,7 +373,13 @@ static void test_refused(void **state)
         {"ome_gaps.tif", "4 planes, of which only 2"},
         {"none.tif", "no such file"},
         {"../make_images.py", "neither a TIFF, a PNG nor a FITS"},
-        {"", "not a regular file"},
+        {"..", "has no image files"},
+        {"bits_2.tif[2]", "only FITS files have parts"},
+        {"none.fits[2]", "no such file"},
+        {"parts.fits[DQ]", "it has no part [DQ]"},
+        {"parts.fits[9]", "it has no part [9]"},
+        {"parts.fits[0]", "its part [0] is no image"},
+        {"../folders/unlike", "7 x 5 x 1 u8 and"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -381,6 +394,39 @@ static void test_refused(void **state)
             fail_msg("%s: %s", rows[i].file, err.text);
         }
     }
+}
+
+/* Time points as planes and back: what is written like the file is the file. */
+static void test_time_as_z(void **state)
+{
+    char path[512], copy[] = "/tmp/pipec-image-XXXXXX";
+    ImageFile *file;
+    ImageWriter *writer;
+    Err err = {0};
+    uint8_t row[7], again[7];
+    (void)state;
+    snprintf(path, sizeof path, "%s/images/imagej_t.tif", TEST_DATA);
+    assert_true(image_open(path, &file, &err));
+    image_time_as_z(file);
+    const ImageInfo *info = image_info(file);
+    assert_true(info->z == 3 && info->has_z && info->t == 1 && !info->has_t);
+    close(mkstemp(copy));
+    assert_true(image_create(copy, "tif", info, info->elem, &(ImageMeta){.like = info}, &writer, &err));
+    for (int64_t z = 0; z < 3; z++) {
+        for (int64_t y = 0; y < 5; y++) {
+            assert_true(image_read(file, 0, 0, z, y, 1, row, sizeof row, &err));
+            assert_true(image_write(writer, 0, 0, z, y, 1, row, sizeof row, &err));
+        }
+    }
+    assert_true(image_commit(writer, &err));
+    image_close(file);
+    assert_true(image_open(copy, &file, &err));
+    info = image_info(file);
+    assert_true(info->t == 3 && info->has_t && info->z == 1);
+    assert_true(image_read(file, 2, 0, 0, 4, 1, again, sizeof again, &err));
+    assert_memory_equal(row, again, sizeof row);
+    image_close(file);
+    unlink(copy);
 }
 
 /* A pipe that nobody writes to is not waited for. */
@@ -404,7 +450,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_nulls),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
+        cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

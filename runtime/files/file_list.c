@@ -5,6 +5,7 @@
 #include "file_list.h"
 
 #include "../../base/file.h"
+#include "image_path.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".png",
                                       ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
@@ -155,16 +155,31 @@ static bool drop_repeated(FileList *list, Err *err)
     return true;
 }
 
-bool file_list(const char *const *given, int n, FileList *out, Err *err)
+/* A folder as an image of its own, without slashes behind its name. */
+static bool add_whole(FileList *list, const char *folder, Err *err)
+{
+    char *path = strdup(folder);
+    for (size_t n = path != NULL ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--) {
+        path[n - 1] = '\0';
+    }
+    return add(list, path, false, err);
+}
+
+bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *err)
 {
     *out = (FileList){0};
     for (int i = 0; i < n; i++) {
-        struct stat st;
-        if (stat(given[i], &st) != 0) {
+        ImagePath path;
+        if (!image_path(given[i], &path)) {
             return file_err_set(err, CODE_USAGE, "open", given[i], errno);
         }
-        if (S_ISDIR(st.st_mode)) {
-            TRY(add_folder(out, given[i], err));
+        if (whole && !path.folder) {
+            return err_set(err, CODE_USAGE,
+                           "--stack takes folders, whose files are one image, but '%s' is a file",
+                           given[i]);
+        }
+        if (path.folder) {
+            TRY(whole ? add_whole(out, given[i], err) : add_folder(out, path.file, err));
         } else {
             TRY(add(out, strdup(given[i]), false, err));
         }

@@ -1,6 +1,6 @@
 /*
  * file_list: the images that a command line means: files as they are given, folders as the image
- * files in them, in the order in which people count (img2 before img10).
+ * files in them, in the order in which people count (img2 before img10), or as one image each.
  */
 #ifndef RUNTIME_FILE_LIST_H
 #define RUNTIME_FILE_LIST_H
@@ -19,9 +19,9 @@ typedef struct FileList {
     size_t n, cap;
 } FileList;
 
-/* A path given twice is listed once.  CODE_USAGE when a path does not exist or a folder has no
+/* A path given twice is listed once.  `whole`: folders are images, and files are refused.  CODE_USAGE when a path does not exist or a folder has no
  * images.  *out is owned by the caller (file_list_free), also after a failure. */
-bool file_list(const char *const *given, int n, FileList *out, Err *err);
+bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *err);
 void file_list_free(FileList *list);
 
 /* As strcmp, but runs of digits compare as numbers. */

@@ -1,0 +1,70 @@
+/*
+ * same: folds that stay the same in every turn of a loop are computed in front of it.  What clips a
+ * stack by its median reads the median in a sum over the planes; left there, it is sorted once for
+ * each plane, and compilers do not move a loop out of another.
+ */
+#include "kernel.h"
+
+const char *cg_recall(const CgMemo *memo, int n, IrExpr e)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        if (memo[i].e == e) {
+            return memo[i].text;
+        }
+    }
+    return NULL;
+}
+
+typedef struct Turns {
+    CgContext *cx;
+    IrExpr fold; /* whose loops are about to be opened */
+    bool *own;   /* by index: the loops of that fold run over it */
+    Vec(IrExpr) same;
+} Turns;
+
+static void note_bound(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_FOLD) {
+        found[(int)n->num] = true;
+    }
+}
+
+/* Folds of pixels in the body that know all their indices before the loops are opened. */
+static void note_same(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Turns *t = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_FOLD || n->rank != IR_PIXEL || e == t->fold) {
+        return;
+    }
+    bool *used = arena_array(t->cx->k->arena, bool, g->next_index + 1);
+    bool *bound = arena_array(t->cx->k->arena, bool, g->next_index + 1);
+    ir_walk(g, e, cg_note_index, used);
+    ir_walk(g, e, note_bound, bound);
+    for (int i = 0; i < g->next_index; i++) {
+        bool known = !used[i] || (!t->own[i] && (bound[i] || cg_loop_of(t->cx, i) != NULL));
+        if (!known || (bound[i] && t->own[i])) {
+            return;
+        }
+    }
+    vec_push(t->cx->k->arena, &t->same, e);
+}
+
+void cg_keep_same(CgContext *cx, IrExpr fold)
+{
+    CgKernel *k = cx->k;
+    Turns t = {cx, fold, arena_array(k->arena, bool, k->g->next_index + 1), {0}};
+    IrExprNode n = *ir_expr(k->g, fold);
+    for (t.own[(int)n.num] = true; n.flat; t.own[(int)n.num] = true) {
+        n = *ir_expr(k->g, n.a);
+    }
+    ir_walk(k->g, n.a, note_same, &t);
+    for (int i = 0; i < t.same.n; i++) {
+        if (cg_recall(cx->memo.at, cx->memo.n, t.same.at[i]) == NULL) {
+            const char *text = cg_expr(cx, t.same.at[i]);
+            vec_push(k->arena, &cx->memo, (CgMemo){t.same.at[i], text});
+        }
+    }
+}
