@@ -76,6 +76,22 @@ static inline double px_rank_wide_value(long key)
             }                                                                                      \
         }                                                                                          \
     }
+/* Brings the one that most are equal to to the front; `keys`: the largest number is the key of NaN. */
+#define PX_MODE(TYPE, v, n, keys)                                                                  \
+    PX_SORT(TYPE, v, n)                                                                            \
+    {                                                                                              \
+        const TYPE px_nan_key = sizeof(TYPE) == sizeof(long) ? (TYPE)LONG_MAX : (TYPE)INT_MAX;     \
+        TYPE px_mode = v[0];                                                                       \
+        int px_most = 0, px_run = 0;                                                               \
+        _Pragma("unroll") for (int px_a = 1; px_a < (n); px_a++) {                                 \
+            px_run = v[px_a] == v[px_a - 1] ? px_run + 1 : 0;                                      \
+            if (px_run > px_most && !((keys) && v[px_a] == px_nan_key)) {                          \
+                px_most = px_run;                                                                  \
+                px_mode = v[px_a];                                                                 \
+            }                                                                                      \
+        }                                                                                          \
+        v[0] = px_mode;                                                                            \
+    }
 /* Of more than half of the values neither the least nor the greatest is the median: both are
  * dropped and the next value is taken in, until none is left ("forgetful selection"). */
 #define PX_MEDIAN(TYPE, v, n)                                                                      \
