@@ -108,15 +108,25 @@ static size_t counts(const WindowTiles *t)
     return lanes_divided_up((size_t)t->items, WAVE) << t->digit;
 }
 
+/* Different ones that a tile may have, and bounds of them. */
+static double values(const PrimCall *call, const WindowTiles *t)
+{
+    return fmin((double)t->places, values_of(call));
+}
+
+static double bounds(const PrimCall *call, const WindowTiles *t)
+{
+    return 2 * ceil(sqrt(values(call, t))) + 4;
+}
+
 /* Words of local memory that the walkers' sets take (kernels/window_bits.cl, window_counts.cl). */
 static size_t sets(const PrimCall *call, const WindowTiles *t)
 {
     if (!t->mode) {
         return lanes_divided_up(t->places, 32) * (size_t)t->walkers;
     }
-    const double values = fmin((double)t->places, values_of(call)), bounds = 2 * ceil(sqrt(values)) + 4;
-    return lanes_divided_up(((size_t)values + (size_t)bounds) * (size_t)t->walkers * window_tiles_place(t),
-                            sizeof(uint32_t));
+    size_t counts_and_bounds = (size_t)values(call, t) + (size_t)bounds(call, t);
+    return lanes_divided_up(counts_and_bounds * (size_t)t->walkers * window_tiles_place(t), sizeof(uint32_t));
 }
 
 /* What follows from the size.  False: it is too large. */
@@ -167,10 +177,11 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
         plane *= fmin(t->size[axis], extent(call, axis));
     }
     double flips = 2.0 * t->n_columns + pixels * t->walkers / plane;
+    double steps = t->mode ? 2 * flips + bounds(call, t) : flips; /* of counts and bounds, and a look at these */
     double places = (double)t->places + (double)counts(t) / counts_a_place;
     double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
     double sorting = places * (kind->place + kind->pass * passes);
-    return ((kind->flip * flips + kind->find) / (t->walkers * groups) +
+    return ((kind->flip * steps + kind->find) / (t->walkers * groups) +
             sorting / (plane * fmin(t->size[2], call->d))) *
            idle((double)count_tiles(call, t), (double)units(call) * groups, kind->late);
 }
