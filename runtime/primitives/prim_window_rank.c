@@ -235,7 +235,7 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
         dev_int(across),      dev_int(down),         dev_int(deep),
         dev_uint(tiles),      dev_mem(call->scratch), dev_int(t->n_runs),
         dev_int(t->n_columns), dev_ulong(t->edges),  dev_ulong(t->words),
-        dev_local(t->local),  dev_mem(out->mem)};
+        dev_local(t->local),  dev_uint(t->local / sizeof(uint32_t)), dev_mem(out->mem)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "window_slide",
                                              .groups = t->groups < tiles ? t->groups : tiles,

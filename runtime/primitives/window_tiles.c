@@ -108,25 +108,29 @@ static size_t counts(const WindowTiles *t)
     return lanes_divided_up((size_t)t->items, WAVE) << t->digit;
 }
 
-/* Different ones that a tile may have, and bounds of them. */
-static double values(const PrimCall *call, const WindowTiles *t)
+/* Of n counts (kernels/window_counts.cl). */
+static double bounds(double n)
 {
-    return fmin((double)t->places, values_of(call));
+    return 2 * ceil(sqrt(n)) + 4;
 }
 
-static double bounds(const PrimCall *call, const WindowTiles *t)
+/* What all walkers have room for. */
+static double usual_values(const PrimCall *call, const WindowTiles *t)
 {
-    return 2 * ceil(sqrt(values(call, t))) + 4;
+    const double usual = 512;
+    return fmin(fmin((double)t->places, values_of(call)), usual);
 }
 
-/* Words of local memory that the walkers' sets take (kernels/window_bits.cl, window_counts.cl). */
+/* Words of local memory for the walkers' sets: bits, or counts of the usual values for all walkers and of all
+ * that there may be for one. */
 static size_t sets(const PrimCall *call, const WindowTiles *t)
 {
     if (!t->mode) {
         return lanes_divided_up(t->places, 32) * (size_t)t->walkers;
     }
-    size_t counts_and_bounds = (size_t)values(call, t) + (size_t)bounds(call, t);
-    return lanes_divided_up(counts_and_bounds * (size_t)t->walkers * window_tiles_place(t), sizeof(uint32_t));
+    const double usual = usual_values(call, t), most = fmin((double)t->places, values_of(call));
+    double n = fmax((usual + bounds(usual)) * t->walkers, most + bounds(most));
+    return lanes_divided_up((size_t)n * window_tiles_place(t), sizeof(uint32_t));
 }
 
 /* What follows from the size.  False: it is too large. */
@@ -177,7 +181,7 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
         plane *= fmin(t->size[axis], extent(call, axis));
     }
     double flips = 2.0 * t->n_columns + pixels * t->walkers / plane;
-    double steps = t->mode ? 2 * flips + bounds(call, t) : flips; /* of counts and bounds, and a look at these */
+    double steps = t->mode ? 2 * flips + bounds(usual_values(call, t)) : flips; /* of counts and bounds, and a look at these */
     double places = (double)t->places + (double)counts(t) / counts_a_place;
     double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
     double sorting = places * (kind->place + kind->pass * passes);
@@ -233,8 +237,7 @@ static bool choose(const PrimCall *call, WindowTiles *t, int pixels)
     double lowest = reads(call, t, pixels);
     WindowTiles own = *t;
     bool found = false;
-    const int least = t->mode ? 1 : kind->least_walkers; /* counts take much more room than bits */
-    for (int walkers = kind->most_walkers; walkers >= least; walkers /= 2) {
+    for (int walkers = kind->most_walkers; walkers >= kind->least_walkers; walkers /= 2) {
         own.walkers = own.size[0] = walkers;
         own.size[1] = own.size[2] = 1;
         if (!measure(call, &own)) {

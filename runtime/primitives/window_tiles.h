@@ -14,7 +14,7 @@ typedef struct WindowTiles {
     int reach[3];          /* of the window: x, y, z */
     int ahead;             /* ends of runs that a walker looks at together */
     int n_runs, n_columns; /* of the footprint, along x and along y, filled up to multiples of that */
-    int items, walkers;    /* work-items of a group, and those that slide */
+    int items, walkers;    /* work-items of a group, and the most that slide */
     int digit;             /* bits that a pass of sorting looks at */
     int size[3];           /* pixels of a tile */
     size_t places;         /* pixels of a tile and all that their windows reach */

@@ -14,21 +14,21 @@
 #define SLIDE_XOR(word, bit) atomic_xor(word, bit)
 #endif
 
-/* `numbers` by place; `below` of the set are before word `at`. */
+/* `numbers` by place; `walkers` have one, side by side; `below` of the set are before word `at`. */
 typedef struct SlideSet {
     local uint *words;
     global const SLIDE_PLACE *numbers;
-    uint n_words, at, below;
+    uint walkers, n_words, at, below;
 } SlideSet;
 
-/* Each place has its rank as its number. */
-LANES_INLINE SlideSet slide_number(SlideOrder *order, local uint *room)
+/* Each place has its rank as its number.  There is `room` for all walkers. */
+LANES_INLINE SlideSet slide_number(SlideOrder *order, local uint *room, uint words)
 {
     for (uint i = (uint)get_local_id(0); i < order->n; i += SLIDE_ITEMS) {
         order->next[order->now[i]] = (SLIDE_PLACE)i;
     }
     SLIDE_WAIT(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    const SlideSet set = {room + get_local_id(0), order->next, (order->n + 31) / 32, 0, 0};
+    const SlideSet set = {room + get_local_id(0), order->next, SLIDE_WALKERS, (order->n + 31) / 32, 0, 0};
     return set;
 }
 

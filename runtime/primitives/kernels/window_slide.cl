@@ -13,7 +13,7 @@
  * read numbers side by side, and nobody waits for anybody; the numbers that they find become values at the end, by all
  * items.
  *
- * The host defines SLIDE_WALKERS and SLIDE_AHEAD (ends of runs whose numbers are asked for while those before them
+ * The host defines SLIDE_WALKERS (the most of a group) and SLIDE_AHEAD (ends of runs whose numbers are asked for while those before them
  * are flipped).
  */
 #define SLIDE_KERNEL kernel __attribute__((reqd_work_group_size(SLIDE_ITEMS, 1, 1)))
@@ -135,10 +135,11 @@ SLIDE_KERNEL void window_slide(int w, int h, int d, int in_pitch, int out_pitch,
                                int reach_y, int reach_z, int tile_w, int tile_h, int tile_d,
                                int across, int down, int deep, uint tiles, global uint *scratch, int n_rows,
                                int n_columns, ulong at, ulong words, local uint *room,
+                               uint room_words,
                                global WINDOW_RESULT *out)
 {
     const int wide = tile_w + 2 * reach_x, high = tile_h + 2 * reach_y, long_z = tile_d + 2 * reach_z;
-    const int item = (int)get_local_id(0), strip = (tile_w + SLIDE_WALKERS - 1) / SLIDE_WALKERS;
+    const int item = (int)get_local_id(0);
     const uint n = (uint)(wide * high * long_z);
     const size_t pitch = (size_t)out_pitch;
     global const int *const lists = (global const int *)scratch;
@@ -159,8 +160,9 @@ SLIDE_KERNEL void window_slide(int w, int h, int d, int in_pitch, int out_pitch,
                    slide_read(&order, &tile, place,
                               image + (first + (long)layer.over * image_d * tall * in_pitch), room),
                    room);
-        SlideSet set = slide_number(&order, room);
-        const int from = item * strip, end = item < SLIDE_WALKERS ? min(from + strip, tile.columns) : 0;
+        SlideSet set = slide_number(&order, room, room_words);
+        const int walkers = (int)set.walkers, strip = (tile_w + walkers - 1) / walkers;
+        const int from = item * strip, end = item < walkers ? min(from + strip, tile.columns) : 0;
         for (int k = 0; k < tile.planes; k++) {
             const size_t plane_at = (size_t)layer.over * (size_t)d + (size_t)(z + k);
             if (from < end) {
