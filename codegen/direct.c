@@ -10,6 +10,7 @@
 #include "names.h"
 
 #include "../ir/footprint.h"
+#include "../ir/gather.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -198,6 +199,38 @@ static void begin_kernel(CgKernel *k, Str *out)
              k->boxed ? "cols_from + " : "");
 }
 
+/* Of a gather the pixels are made that read rows (planes) which are there; or it says which slabs are wanted. */
+static void begin_gather(CgContext *cx, IrId id)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode n = *ir_expr(k->g, ir_node(k->g, id)->in[0]);
+    int axis = ir_gather_axis(k->g, n.node), buffer = k->cg->buffer[n.node];
+    Place place = {.inside = NULL};
+    const IrExpr at_axis[] = {n.a, n.b, n.c};
+    for (int ax = 0; ax < 3; ax++) { /* named in front of the condition: other gathers of the kernel may have the same */
+        if (at_axis[ax] != 0) {
+            (void)cg_expr(cx, ir_cast(k->g, at_axis[ax], ELEM_I32));
+        }
+    }
+    const char *image = cg_param_buffer(k, n.node, false);
+    const char *first = arena_printf(k->arena, "%s_first", image), *end = arena_printf(k->arena, "%s_end", image);
+    cg_param(k, (ProgArg){ARG_FIRST, buffer, 0}, "int ", first);
+    cg_param(k, (ProgArg){ARG_END, buffer, 0}, "int ", end);
+    cg_param(k, (ProgArg){ARG_WANTED_SLABS, 0, 0}, "global int *restrict ", "wanted");
+    cg_param(k, (ProgArg){ARG_SLAB, 0, 0}, "int ", "slab");
+    const char *at = coordinate(cx, &n, axis, at_axis[axis], &place);
+    cg_line(cx, "if (slab > 0) {");
+    cg_line(cx, "    wanted[(%s) / slab] = 1;", at);
+    cg_line(cx, "} else if ((uint)(%s - %s) < (uint)(%s - %s)) {", at, first, end, first);
+    cx->indent++;
+}
+
+static void end_gather(CgContext *cx)
+{
+    cx->indent--;
+    cg_line(cx, "}");
+}
+
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
 {
     Str body, prologue, planes, function;
@@ -216,9 +249,15 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
+        if (k->gathers) {
+            begin_gather(&cx, id);
+        }
         const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
+        if (k->gathers) {
+            end_gather(&cx);
+        }
     }
     if (!k->boxed) { /* then images tell their own pitch */
         cg_param_extent(k, 0, 4);

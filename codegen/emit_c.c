@@ -226,8 +226,9 @@ static void step_arrays(const ProgStep *s, const char *of, Str *out)
         str_addf(out, "static const ProgRead %s_reads[] = {", of);
         for (int k = 0; k < s->n_reads; k++) {
             const ProgRead *r = &s->reads[k];
-            str_addf(out, "%s{%d, %d, %d, %d, %d, {%d, %d, %d}, %d}", k ? ", " : "", r->buffer, r->below,
-                     r->above, r->rows_below, r->rows_above, r->at[0], r->at[1], r->at[2], (int)r->border);
+            str_addf(out, "%s{%d, %d, %d, %d, %d, {%d, %d, %d}, %d, %s}", k ? ", " : "", r->buffer, r->below,
+                     r->above, r->rows_below, r->rows_above, r->at[0], r->at[1], r->at[2], (int)r->border,
+                     truth(r->in_rounds));
         }
         str_add(out, "};\n");
     }
@@ -340,6 +341,9 @@ static void one_program(const Program *p, const char *name, const char *library,
     if (p->n_variants > 0) {
         str_addf(out, "\n    .variants = %s_variants, .n_variants = %d,", name, p->n_variants);
     }
+    if (p->in_rounds != NULL) {
+        str_addf(out, "\n    .in_rounds = &%s_in_rounds,", name);
+    }
     str_addf(out, "\n    .n_values = %d};\n\n", p->n_values);
 }
 
@@ -360,7 +364,21 @@ static void bounds(const char *name, const char *what, const double *at, int n, 
     str_add(out, "0};\n");
 }
 
-/* Each is a program with a name of its own, and nearly always the same library. */
+/* With a name of its own, and nearly always the same library as the program `beside` it, which has the name `library`. */
+static void other_program(const Program *p, const char *name, const Program *beside, const char *library, Str *out)
+{
+    bool same = strcmp(p->library, beside->library) == 0;
+    char own[NAME_BYTES];
+    if (!same) {
+        library_text(p, name, out);
+    }
+    if (p->in_rounds != NULL) {
+        snprintf(own, sizeof own, "%s_in_rounds", name);
+        other_program(p->in_rounds, own, p, same ? library : name, out);
+    }
+    one_program(p, name, same ? library : name, out);
+}
+
 static void variants(const Program *p, const char *name, Str *out)
 {
     Str list;
@@ -369,11 +387,7 @@ static void variants(const Program *p, const char *name, Str *out)
         const ProgVariant *v = &p->variants[i];
         char own[NAME_BYTES];
         snprintf(own, sizeof own, "%s_variant%d", name, i);
-        bool same = strcmp(v->program->library, p->library) == 0;
-        if (!same) {
-            library_text(v->program, own, out);
-        }
-        one_program(v->program, own, same ? name : own, out);
+        other_program(v->program, own, p, name, out);
         bounds(own, "least", v->least, p->n_params, out);
         bounds(own, "below", v->below, p->n_params, out);
         str_addf(&list, "    {%s_least, %s_below, &%s},\n", own, own, own);
@@ -387,7 +401,7 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
 {
     library_text(p, name, out);
     variants(p, name, out);
-    one_program(p, name, name, out);
+    other_program(p, name, p, name, out);
 }
 
 void cg_show_kernels(const Program *p, Str *out)

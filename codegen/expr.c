@@ -54,16 +54,19 @@ void cg_count_uses(CgContext *cx, IrExpr e)
     if (e == 0) {
         return;
     }
-    const IrExprNode *n = ir_expr(cx->k->g, e);
+    const IrExprNode n = *ir_expr(cx->k->g, e);
     if ((int)e < cx->uses_cap && cx->uses[e]++ > 0) {
         return;
     }
-    if (n->rank <= IR_INDEX) {
+    if (n.rank <= IR_INDEX) {
         return;
     }
-    const IrExpr child[] = {n->a, n->b, n->c, n->outside};
+    const IrExpr child[] = {n.a, n.b, n.c, n.outside};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        cg_count_uses(cx, child[i]);
+        bool place = n.op == IR_X_READAT && i < 3 && child[i] != 0; /* it stands in bounds and in the address */
+        IrExpr used = place ? ir_cast(cx->k->g, child[i], ELEM_I32) : child[i];
+        cg_count_uses(cx, used);
+        cg_count_uses(cx, place ? used : 0);
     }
 }
 

@@ -44,6 +44,7 @@ typedef struct CgKernel {
     const char *window;        /* elements of the largest window that is sorted; NULL none */
     int n_temps;
     bool boxed;                /* it reads at computed places: see ProgStep */
+    bool gathers;              /* it is a gather (ir/gather.h) */
     int ended;                 /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
 } CgKernel;
 

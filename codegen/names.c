@@ -27,13 +27,13 @@ static const char *const RESERVED[] = {
     "convert", "signbit", "isequal", "asin",  "tanh",     "sinh",     "cosh",    "cbrt",
     "cols_from", "rows_from", "rows_to", "row_from", "plane_from", "part_y", "part_plane", "first", "planes",
     "last",   "begin",  "from",    "turn",    "side",     "i",        "j",       "m",
-    "sum",    "end",
+    "sum",    "end",    "wanted",  "slab",
 };
 
 /* Parameters that tell about an image are its name and one of these. */
 static const char *const SUFFIXES[] = {"_rows", "_row0", "_w", "_h", "_d", "_planes", "_pitch",
                                        "_t",    "_int",  "_f64",   "_stored", "_col0",
-                                       "_seam_y", "_seam_z"};
+                                       "_seam_y", "_seam_z", "_first", "_end"};
 
 static bool ends_like_a_parameter(const char *name)
 {

@@ -10,6 +10,7 @@
 #include "places.h"
 
 #include "../ir/footprint.h"
+#include "../ir/gather.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -238,6 +239,18 @@ static int ended_slot(const Build *b)
     return 0;
 }
 
+/* All its stages gather from the same image. */
+static bool gathers(const IrGraph *g, const IrStep *step)
+{
+    IrId from = ir_expr(g, ir_node(g, step->stages.at[0])->in[0])->node;
+    bool all = true;
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId stage = step->stages.at[i];
+        all = all && ir_is_gather(g, stage) && ir_expr(g, ir_node(g, stage)->in[0])->node == from;
+    }
+    return all;
+}
+
 static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
 {
     IrId first = step->stages.at[0];
@@ -252,6 +265,7 @@ static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
     }
     return (CgKernel){.ended = ended_slot(b),
                       .boxed = places,
+                      .gathers = places && gathers(b->g, step),
                       .cg = &b->cg,
                       .g = b->g,
                       .arena = b->arena,
@@ -412,6 +426,15 @@ static int *written(Build *b, const IrStep *step, int *n)
     return list;
 }
 
+/* What a gather gathers may be there in part. */
+static void mark_rounds(const Build *b, CgKernel *k, const IrStep *step)
+{
+    IrId from = k->gathers ? ir_expr(b->g, ir_node(b->g, step->stages.at[0])->in[0])->node : 0;
+    for (int i = 0; i < k->reads.n && k->gathers; i++) {
+        k->reads.at[i].in_rounds = k->reads.at[i].buffer == b->cg.buffer[from];
+    }
+}
+
 static void kernel_step(Build *b, const IrStep *step)
 {
     CgKernel k = new_kernel(b, step, step_name(b, step));
@@ -434,6 +457,7 @@ static void kernel_step(Build *b, const IrStep *step)
         cg_reads(&k, step, step->stages.at[i], halo);
         note_needs(b, &k, step->stages.at[i]);
     }
+    mark_rounds(b, &k, step);
     const char *lines = lines_of(b, step);
     ProgStep out = {.kind = STEP_LAUNCH,
                     .name = k.name,

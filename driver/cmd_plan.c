@@ -131,7 +131,7 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s%s%s", w->whole ? " whole" : w->boxed ? " box" : "",
+        printf("%s%s%s%s%s", w->whole ? " whole" : w->in_rounds ? " slab" : w->boxed ? " box" : "",
                parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
                given ? " -> output" : "");
         const PartsWindow *on = lies_on(plan, seg, w);
@@ -160,6 +160,9 @@ static void print_parts(const ExecPlan *plan)
                    seg->planes ? "planes" : across ? "rows of all planes" : "rows");
             if (seg->cols > 0) {
                 printf(" and %d columns", seg->cols);
+            }
+            if (seg->rounds > 1) {
+                printf(", each in %d rounds", seg->rounds);
             }
         }
         printf(", %.3f MiB\n", (double)seg->bytes / 1048576.0);

@@ -121,7 +121,8 @@ static double *planned_params(Compilation *c)
     return values;
 }
 
-static bool compile_stages(Compilation *c, Stage stage)
+/* The graph through all passes. */
+static bool compile_graph(Compilation *c, Stage stage, bool in_rounds)
 {
     TRY(has_suffix(c->source.path, ".ir") ? read_graph(c, stage) : read_pipeline(c, stage));
     if (stage <= STAGE_GRAPH) {
@@ -130,6 +131,7 @@ static bool compile_stages(Compilation *c, Stage stage)
     PassContext cx = {.fuse = c->options.fuse,
                       .only = c->options.passes,
                       .verify = c->options.verify,
+                      .in_rounds = in_rounds,
                       .figures = &c->options.plan_for,
                       .after = print_after,
                       .user = c};
@@ -137,8 +139,32 @@ static bool compile_stages(Compilation *c, Stage stage)
     exchange_params(c->graph, values);
     c->schedule = pass_run_all(c->graph, &cx);
     exchange_params(c->graph, values);
+    return true;
+}
+
+/* The same pipeline once more, for runs in which an image that may be read anywhere does not fit; NULL: it has none. */
+static const Program *program_in_rounds(Compilation *c)
+{
+    if (!pass_wants_rounds(c->graph)) {
+        return NULL;
+    }
+    Compilation before = *c;
+    c->options.after = NULL;
+    bool ok = compile_graph(c, STAGE_PROGRAM, true);
+    const Program *program = ok ? cg_program(c->graph, c->schedule, hash_of(c)) : NULL;
+    before.arena = c->arena;
+    *c = before;
+    return program;
+}
+
+static bool compile_stages(Compilation *c, Stage stage)
+{
+    TRY(compile_graph(c, stage, false));
     if (stage == STAGE_PROGRAM) {
-        c->program = cg_program(c->graph, c->schedule, hash_of(c));
+        Program *program = arena_new(&c->arena, Program);
+        *program = *cg_program(c->graph, c->schedule, hash_of(c));
+        program->in_rounds = program_in_rounds(c);
+        c->program = program;
     }
     return true;
 }

@@ -132,14 +132,14 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];
         if (out->kind == OUT_VALUE) {
-            to->values[out->value] = ir_eval_uniform(ev, o->value);
+            to->values[i] = ir_eval_uniform(ev, o->value);
         } else if (out->kind == OUT_TABLE) {
             ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &to->tables[out->table], err);
         } else {
             ok = give_image(ir_eval_node(ev, o->node), output_elem(ref, frame, o->node), to, i, err);
             to->grids[i].place = give_place(ev, &o->place);
             if (ok && out->kind == OUT_LABELS) {
-                to->values[out->value] = ir_eval_node(ev, o->node)->value[0];
+                to->values[i] = ir_eval_node(ev, o->node)->value[0];
             }
         }
     }
@@ -200,7 +200,7 @@ bool reference_check(void *context, const RtFrame *frame, Err *err)
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];
         if (out->kind == OUT_VALUE) {
-            double got = frame->values[out->value], want = ir_eval_uniform(ev, o->value);
+            double got = frame->values[i], want = ir_eval_uniform(ev, o->value);
             ok = same(got, want) ||
                  err_set(err, CODE_FILES, "%s: value '%s' is %.17g, the reference %.17g",
                          frame->image, out->name, got, want);

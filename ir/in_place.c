@@ -7,6 +7,7 @@
 #include "in_place.h"
 
 #include "footprint.h"
+#include "gather.h"
 
 static bool is_image(const IrGraph *g, IrId id)
 {
@@ -55,11 +56,13 @@ static bool is_here(const IrReach *reach)
     return !reach->whole && !reach->offset && !reach->channel;
 }
 
-/* A kernel that sorts windows computes several pixels at once, and one that reduces some twice. */
+/* A kernel that sorts windows computes several pixels at once, one that reduces some twice, and one that is run in rounds
+ * reads all of them in each. */
 static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId made, IrId from)
 {
-    bool may = true, reads = false, window = false, *moved = arena_array(g->arena, bool, g->nodes.n);
+    bool may, reads = false, window = false, *moved = arena_array(g->arena, bool, g->nodes.n);
     int stored = count_stored(s, step);
+    may = !ir_is_gather(g, made);
     for (int i = step->stages.n - 1; may && i >= 0; i--) {
         IrId stage = step->stages.at[i];
         IrFootprint fp = ir_footprint(g, ir_node(g, stage)->in[0]);

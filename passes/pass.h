@@ -22,6 +22,7 @@ struct PassContext {
     const struct DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
     const char *only;   /* comma-separated names of the passes to run; NULL: all */
     bool verify;        /* run the verifier after every pass */
+    bool in_rounds;     /* for runs in which images that are read anywhere do not fit (gathers.c) */
     /* Called after every pass that ran, with its name; may be NULL. */
     void (*after)(const IrGraph *g, const char *pass, void *user);
     void *user;
@@ -31,6 +32,9 @@ struct PassContext {
 #define P(name, what) bool pass_##name(IrGraph *g, PassContext *cx);
 #include "passes.def"
 #undef P
+
+/* The graph, with all passes done, has reads that `in_rounds` makes images of their own. */
+bool pass_wants_rounds(const IrGraph *g);
 
 typedef struct PassInfo {
     const char *name, *what;

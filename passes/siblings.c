@@ -7,6 +7,9 @@
  * for one kernel than for two, or as long with one launch less, and the rows that it keeps open must
  * fit into a work-item's registers.
  *
+ * Gathers (ir/gather.h) from one image are one kernel where they are to be run in rounds: each slab of the image
+ * is there once for all of them, and which are wanted is asked once.
+ *
  * The joined kernel stands where the later one stood, if nobody between them needs what the earlier
  * one makes; or where the earlier one stood, if all is there that the later one needs.
  */
@@ -15,10 +18,13 @@
 #include "cost.h"
 #include "rows.h"
 
+#include "../ir/gather.h"
+
 #include <string.h>
 
 enum {
     MAX_SIBLINGS = 24,  /* stages of a joined kernel, */
+    MAX_GATHERS = 8,    /* as many as a pixel between pixels of a volume has neighbours */
     MAX_IMAGES = 16,    /* and images, each with three arguments */
     MAX_REGISTERS = 300 /* of a work-item, by cost.h: 300 still pays, 330 spills */
 };
@@ -161,6 +167,59 @@ static bool try_to_join(Siblings *b, int a, int z)
     return true;
 }
 
+/* ---- gathers ------------------------------------------------------------------------------- */
+
+/* The image that the kernel gathers from; 0: it does not. */
+static IrId gathered_by(const IrGraph *g, const IrStep *step)
+{
+    IrId first = step->kind == IR_STEP_KERNEL && step->stages.n > 0 ? step->stages.at[0] : 0;
+    return first != 0 && ir_is_gather(g, first) ? ir_expr(g, ir_node(g, first)->in[0])->node : 0;
+}
+
+/* Where a gather looks follows from what an earlier one has found. */
+static bool follows(const IrGraph *g, const IrStep *late, const IrStep *early)
+{
+    bool does = false;
+    for (int i = 0; i < late->stages.n; i++) {
+        const IrExprNode *n = ir_expr(g, ir_node(g, late->stages.at[i])->in[0]);
+        for (int k = 0; k < early->stages.n; k++) {
+            IrId made = early->stages.at[k];
+            does = does || !ir_is_easy_place(g, n->a, made) || !ir_is_easy_place(g, n->b, made) ||
+                   !ir_is_easy_place(g, n->c, made);
+        }
+    }
+    return does;
+}
+
+static bool try_to_join_gathers(Siblings *b, int a, int z)
+{
+    const IrStep *one = &b->s->steps.at[a], *two = &b->s->steps.at[z];
+    IrId from = gathered_by(b->g, one);
+    bool same = from != 0 && from == gathered_by(b->g, two) && one->loop == two->loop &&
+                ir_node(b->g, one->stages.at[0])->grid == ir_node(b->g, two->stages.at[0])->grid;
+    if (!same || one->stages.n + two->stages.n > MAX_GATHERS || follows(b->g, two, one)) {
+        return false;
+    }
+    int place = pass_joined_place(b->g, b->s, a, z);
+    if (place >= 0) {
+        pass_merge_steps(b->g, b->s, place == a ? z : a, place);
+    }
+    return place >= 0;
+}
+
+static bool join_gathers(Siblings *b)
+{
+    bool any = false;
+    for (int z = 1; z < b->s->steps.n; z++) {
+        for (int a = 0; a < z; a++) {
+            any = try_to_join_gathers(b, a, z) || any;
+        }
+    }
+    return any;
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
 static bool is_candidate(IrGraph *g, const IrStep *step)
 {
     return step->kind == IR_STEP_KERNEL && step->stages.n > 0 &&
@@ -180,5 +239,5 @@ bool pass_join_siblings(IrGraph *g, const PassContext *cx, IrSchedule *s)
             any = (b.rows[a] && try_to_join(&b, a, z)) || any;
         }
     }
-    return any;
+    return (cx->in_rounds && join_gathers(&b)) || any;
 }

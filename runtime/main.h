@@ -19,7 +19,7 @@ typedef struct RtFrame {
     const ExecGrid *grids;     /* by output; zero for what is no image */
     const Elem *elems;         /* by output */
     const void *const *images; /* by output: dense; NULL for what is no image */
-    const double *values;      /* by slot */
+    const double *values;      /* by output; of labels their number */
     const PrimTable *tables;   /* by table of the program */
 } RtFrame;
 

@@ -179,6 +179,10 @@ typedef enum ArgKind {
     ARG_PITCH,      /* a = buffer: int, elements from row to row */
     ARG_COL0,       /* a = buffer: int, first stored column */
     ARG_COLS_FROM,  /* int: first column to compute */
+    ARG_FIRST,      /* a = buffer: int, its first row (plane, where it has z) that is there, */
+    ARG_END,        /* and one past the last */
+    ARG_WANTED_SLABS,     /* of a step in rounds: global int pointer, by slab: some pixel reads it */
+    ARG_SLAB,       /* int: rows of a slab, when it is asked which are wanted; 0: pixels are made */
     ARG_PARTIALS    /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
                        reduction with these values, which in a run in one piece takes the launch's
                        partial results instead of reading the image */
@@ -219,6 +223,8 @@ typedef struct ProgRead {
     int rows_below, rows_above; /* of volumes: rows */
     int at[3];        /* along x, y, z: host expressions for host_range; -1: anywhere */
     ProgBorder border;
+    bool in_rounds;   /* the step may be run with any of its rows (planes, where it has z) there, and then makes
+                         the pixels that read these */
 } ProgRead;
 
 /*
@@ -328,6 +334,8 @@ typedef struct Program {
     const char *planned_for; /* "sigma from 12.1": what its kernels are best for; NULL: the defaults */
     const ProgVariant *variants;
     int n_variants;
+    const struct Program *in_rounds; /* with the same results, for runs that do not fit otherwise: what may read any row
+                                        of an image is a step of its own (ProgRead.in_rounds); NULL: none */
 } Program;
 
 #endif

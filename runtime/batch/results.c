@@ -3,6 +3,7 @@
 
 #include "../host/row_order.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ bool results_new(const Program *program, Results **out, Err *err)
     r->grids = calloc(outputs, sizeof *r->grids);
     r->elems = calloc(outputs, sizeof *r->elems);
     r->images = calloc(outputs, sizeof *r->images);
-    r->values = calloc((size_t)program->n_values + 1, sizeof *r->values);
+    r->values = calloc(outputs, sizeof *r->values);
     r->tables = calloc((size_t)program->n_tables + 1, sizeof *r->tables);
     if (!r->grids || !r->elems || !r->images || !r->values || !r->tables) {
         results_free(r);
@@ -141,10 +142,13 @@ bool results_sort(PrimTable *table, int by, Err *err)
 
 bool results_finish(Exec *exec, Results *r, Err *err)
 {
-    const Program *p = r->program;
+    const Program *p = r->program, *bound = exec_bound(exec)->program;
     const double *values;
     TRY(exec_values(exec, &values, err));
-    memcpy(r->values, values, (size_t)p->n_values * sizeof *values);
+    for (int i = 0; i < p->n_outputs; i++) {
+        int slot = bound->outputs[i].value;
+        r->values[i] = slot >= 0 ? values[slot] : (double)NAN;
+    }
     for (int i = 0; i < p->n_tables; i++) {
         TRY(copy_table(exec_table(exec, i), &r->tables[i], err));
         TRY(results_sort(&r->tables[i], p->tables[i].sort, err));

@@ -14,7 +14,7 @@ typedef struct Results {
     Elem *elems;       /* by output */
     void **images;     /* by output: dense [c][z][y][x]; NULL for what is no image, and for images
                           whose rows have gone to the sink already */
-    double *values;    /* by slot */
+    double *values;    /* by output; of labels their number */
     PrimTable *tables; /* by table of the program */
     size_t bytes;      /* of all images */
     HostPool *pool;    /* where their memory comes from; NULL: malloc */

@@ -334,7 +334,7 @@ static bool end_image(Sink *sink, int k, int64_t frame, const Results *results, 
     SinkOutput *out = &sink->outputs[k];
     bool own_file = file_per_frame(sink, k), spooled = out->spooled;
     if (output->kind == OUT_LABELS && output->value >= 0) {
-        out->most = fmax(out->most, results->values[output->value]);
+        out->most = fmax(out->most, results->values[k]);
     }
     if (!own_file) {
         return true;
@@ -355,8 +355,7 @@ static bool put_image(Sink *sink, int k, int64_t frame, const Results *results, 
                   .pixels = results->images[k],
                   .pitch = line};
     if (output->kind == OUT_LABELS) {
-        raise_most(&sink->outputs[k], output->value >= 0 ? results->values[output->value] : NAN,
-                   &r);
+        raise_most(&sink->outputs[k], results->values[k], &r);
         r.most = sink->outputs[k].most;
     }
     r.rows = g->h;
@@ -398,7 +397,7 @@ static void put_values(Sink *sink, int64_t frame, const Results *results)
         const ProgOutput *output = &sink->program->outputs[k];
         if (output->kind == OUT_VALUE) {
             char text[DECIMAL_BYTES];
-            double value = results->values[output->value];
+            double value = results->values[k];
             decimal_shortest(value, text);
             fprintf(sink->values_to, ",%s", isnan(value) ? "" : text);
         }

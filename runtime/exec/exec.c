@@ -35,20 +35,28 @@ const Program *exec_variant(const Program *program, const double *params)
     return program;
 }
 
+static size_t larger(int a, int b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
 bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
 {
     Exec *exec = calloc(1, sizeof *exec);
     *out = NULL;
     if (exec) {
-        size_t buffers = (size_t)program->n_buffers + 1, steps = (size_t)program->n_steps + 1;
-        *exec = (Exec){.program = program, .dev = dev, .target = exec_target(dev)};
+        const Program *other = program->in_rounds != NULL ? program->in_rounds : program;
+        size_t buffers = larger(program->n_buffers, other->n_buffers) + 1;
+        size_t steps = larger(program->n_steps, other->n_steps) + 1;
+        size_t values = larger(program->n_values, other->n_values) + 1;
+        *exec = (Exec){.given = program, .program = program, .dev = dev, .target = exec_target(dev)};
         exec->bound = calloc((size_t)program->n_inputs + 1, sizeof *exec->bound);
         exec->params = calloc((size_t)program->n_params + 1, sizeof *exec->params);
         exec->planned = calloc(buffers, sizeof *exec->planned);
         exec->mem = calloc(buffers, sizeof *exec->mem);
         exec->place = calloc(buffers, sizeof *exec->place);
         exec->scratch = calloc(steps, sizeof *exec->scratch);
-        exec->values = calloc((size_t)program->n_values + 1, sizeof *exec->values);
+        exec->values = calloc(values, sizeof *exec->values);
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
         exec->tables = calloc(steps, sizeof *exec->tables);
         exec->programs = calloc(steps, sizeof *exec->programs);
@@ -108,6 +116,7 @@ static void unbind(Exec *exec)
         prim_table_free(&exec->tables[s]);
         prim_programs_free(&exec->programs[s]);
     }
+    exec->program = exec->given;
 }
 
 void exec_free(Exec *exec)
@@ -210,6 +219,7 @@ static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double 
             return refusal.code == CODE_OK ? false : err_prefix(err, "%s", refusal.text);
         }
         err_clear(&refusal);
+        exec->program = exec->plan->program;
         if (allocate(exec, &refusal)) {
             return true;
         }
@@ -217,6 +227,7 @@ static bool plan_and_allocate(Exec *exec, const ExecInput *inputs, const double 
         uint64_t peak = exec->plan->peak, less = peak / 4 * 3;
         exec_plan_free(exec->plan);
         exec->plan = NULL;
+        exec->program = exec->given;
         if (refusal.code != CODE_MEMORY) {
             *err = refusal;
             return false;

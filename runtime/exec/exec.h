@@ -27,7 +27,7 @@ void exec_free(Exec *exec); /* NULL is allowed */
 
 /* `inputs`: one for each input of the program; `params`: one value for each parameter. */
 bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err);
-/* What was bound; NULL before. */
+/* What was bound; NULL before.  Its program is the one for runs in rounds, where only that fits. */
 const ExecPlan *exec_bound(const Exec *exec);
 
 /* False when the pipeline does not look at this channel of the input. */
@@ -96,7 +96,7 @@ void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem);
 /* Rows of an output, in its element type, `pitch` bytes apart on the host. */
 bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows,
                    void *to, size_t pitch, Err *err);
-/* All whole-image values of the last run, by slot; owned by exec. */
+/* All whole-image values of the last run, by slot of the program that was bound; owned by exec. */
 bool exec_values(Exec *exec, const double **values, Err *err);
 /* A table of the last run (see ProgTable); owned by exec; NULL before a run. */
 const PrimTable *exec_table(const Exec *exec, int table);

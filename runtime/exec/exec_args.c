@@ -11,7 +11,7 @@ ExecPlace exec_place_all(const ExecPlan *plan, int buffer)
 {
     int grid = plan->program->buffers[buffer].grid;
     const ExecGrid *g = grid >= 0 ? &plan->grids[grid] : NULL;
-    return g ? (ExecPlace){.rows = g->h, .planes = g->d, .pitch = g->pitch} : (ExecPlace){0};
+    return g ? (ExecPlace){.rows = g->h, .planes = g->d, .pitch = g->pitch, .end = g->has_z ? g->d : g->h} : (ExecPlace){0};
 }
 
 static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
@@ -32,6 +32,14 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
         return dev_int(exec->place[arg->a].pitch);
     case ARG_COL0:
         return dev_int(exec->place[arg->a].col0);
+    case ARG_FIRST:
+        return dev_int(exec->place[arg->a].first);
+    case ARG_END:
+        return dev_int(exec->place[arg->a].end);
+    case ARG_WANTED_SLABS:
+        return dev_mem(range->wanted);
+    case ARG_SLAB:
+        return dev_int(range->slab);
     case ARG_SEAM:
         return dev_int(exec->place[arg->a].seam[arg->b]);
     case ARG_EXTENT:

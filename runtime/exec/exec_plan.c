@@ -661,8 +661,9 @@ void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target)
     plan->peak = plan->load = at + values;
 }
 
-/* In one piece where that fits, else in parts. */
-static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
+/* In one piece where that fits, else in parts; where neither does, *least is the smallest limit that will do, if there
+ * is one. */
+static bool cut(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *err)
 {
     Err one = {0};
     bool fits = plan_arena(plan, target, &one);
@@ -676,9 +677,9 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
     }
     if (!plan_parts(plan, target, target->limit, err)) {
         uint64_t whole = fits && !forced ? plan->peak : UINT64_MAX;
-        uint64_t least = err->code == CODE_MEMORY ? least_limit(plan, target, whole) : 0;
-        if (least > 0) {
-            refuse(plan, target, least, err);
+        *least = err->code == CODE_MEMORY ? least_limit(plan, target, whole) : 0;
+        if (*least > 0) {
+            refuse(plan, target, *least, err);
         }
         return false;
     }
@@ -686,16 +687,18 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, Err *err)
     return true;
 }
 
-bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
-                   const double *params, ExecPlan **out, Err *err)
+/* As this very program. */
+static bool plan_as(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                    const double *params, uint64_t *least, ExecPlan **out, Err *err)
 {
     ExecPlan *plan = calloc(1, sizeof *plan);
     *out = NULL;
+    *least = 0;
     if (!plan || !allocate(plan, program)) {
         exec_plan_free(plan);
         return no_memory(err);
     }
-    if (!fill(plan, target, inputs, params, err) || !cut(plan, target, err)) {
+    if (!fill(plan, target, inputs, params, err) || !cut(plan, target, least, err)) {
         exec_plan_free(plan);
         return false;
     }
@@ -703,7 +706,25 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
     return true;
 }
 
-uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                   const double *params, ExecPlan **out, Err *err)
+{
+    Err other = {0};
+    uint64_t least, in_rounds;
+    if (plan_as(program, target, inputs, params, &least, out, err)) {
+        return true;
+    }
+    if (err->code != CODE_MEMORY || program->in_rounds == NULL) {
+        return false;
+    }
+    bool ok = plan_as(program->in_rounds, target, inputs, params, &in_rounds, out, &other);
+    if (ok || (in_rounds > 0 && (least == 0 || in_rounds < least))) {
+        *err = other;
+    }
+    return ok;
+}
+
+static uint64_t least_as(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                          const double *params)
 {
     ExecTarget none = *target;
@@ -717,6 +738,16 @@ uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const
     }
     exec_plan_free(plan);
     return least;
+}
+
+uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
+                         const double *params)
+{
+    uint64_t least = least_as(program, target, inputs, params), in_rounds = 0;
+    if (program->in_rounds != NULL) {
+        in_rounds = least_as(program->in_rounds, target, inputs, params);
+    }
+    return in_rounds > 0 && (least == 0 || in_rounds < least) ? in_rounds : least;
 }
 
 void exec_plan_free(ExecPlan *plan)

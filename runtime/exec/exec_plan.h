@@ -82,7 +82,7 @@ typedef struct ExecPlan {
     struct PartsPlan *parts; /* how it is cut (parts.h); NULL: it runs in one piece */
 } ExecPlan;
 
-/* Owned by the caller (exec_plan_free). */
+/* Of the program, or where that does not fit of its form for rounds; owned by the caller (exec_plan_free). */
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                    const double *params, ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */

@@ -14,6 +14,8 @@ enum { EXEC_MAX_ARGS = 128 };
 /* What a launch computes, and where the part begins that a primitive works on. */
 typedef struct ExecRange {
     int from, to, plane_from, cols_from, part_y, part_plane;
+    DevMem *wanted; /* ARG_WANTED_SLABS and ARG_SLAB */
+    int slab;
 } ExecRange;
 
 /* What of an image lies in a buffer's memory, and how (program.h). */
@@ -22,10 +24,11 @@ typedef struct ExecPlace {
     int64_t row0;            /* first stored row, counted through the planes that there are */
     int col0;                /* and column */
     int seam[3];             /* by axis: rows (planes) before it lie behind the last */
+    int first, end;          /* where it is read in rounds: rows (planes, where it has z) that are there */
 } ExecPlace;
 
 struct Exec {
-    const Program *program;
+    const Program *given, *program; /* the one that is bound may be that for runs in rounds */
     Device *dev;
     ExecTarget target;
     ExecPlan *plan;

@@ -24,6 +24,10 @@
  * computed part by part (parts_box.c); it is loaded, never computed again.  Where rows of the result
  * need too much (a transpose needs all rows for one), parts are tiles of rows and columns.
  *
+ * Others may read any row, for pixels decide which (ir/gather.h).  Where that image does not fit beside a part, the
+ * program's second form is run (Program.in_rounds): there such a step is a segment of its own, and goes over each part
+ * in *rounds*, in each of which a slab of the image is there, the same for all parts.
+ *
  * Every byte on the device counts: windows (the rows of a buffer that a part needs), whole buffers,
  * scratch of primitives, values.  The longest part that stays within the limit is taken, unless an
  * image is loaded again and again: then parts are short, and what is left of the memory holds rows of
@@ -62,9 +66,9 @@ typedef struct PartsAnywhere {
     uint64_t bytes;
 } PartsAnywhere;
 
-/* A part: rows (planes), and columns. */
+/* A part: rows (planes), and columns; and the round, where a step is run in several. */
 typedef struct PartsPart {
-    int at, rows, col, cols;
+    int at, rows, col, cols, round;
 } PartsPart;
 
 /* A buffer in a segment. */
@@ -73,6 +77,7 @@ typedef struct PartsWindow {
     bool load;  /* its rows come from an input or a store, else a task makes them */
     bool whole; /* all of it is there while the segment runs */
     bool boxed; /* it is loaded as a box for each part */
+    bool in_rounds; /* boxed: the box is a slab of rows (planes, where the image has z), another in each round */
     int most[3];     /* boxed: extents that hold all boxes */
     uint64_t loaded; /* boxed: bytes of rows that are read for all parts */
     bool keep;  /* its part goes to a store, and to outputs */
@@ -95,6 +100,8 @@ typedef struct PartsSegment {
     bool roughly;    /* of many boxes it looks at thousands */
     uint64_t enough; /* it is laid out to see whether it fits: what boxes have beyond this does not matter */
     bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
+    uint64_t slab;   /* bytes of the slab that a round has, if a row (plane) has no more; 0: one row */
+    int rounds;      /* of each part: 1, or as many as there are slabs of an image that is read anywhere */
     int most;        /* rows of a part, at most, to leave room for rows that stay; 0: any */
     int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
@@ -176,7 +183,7 @@ uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *window);
 PartsAnywhere parts_read_anywhere(const ExecPlan *plan, const PartsPlan *parts);
 /* Bytes that go over the bus, and a share of those that are computed on the device. */
 double parts_cost(const ExecPlan *plan, const PartsPlan *parts);
-/* The read takes a box rather than rows around the part, or all. */
+/* The read takes a box, or a slab in each round, rather than rows around the part, or all. */
 bool parts_reads_box(const ProgRead *read);
 /* The parts of the segment may be tiles. */
 bool parts_has_columns(const ExecPlan *plan, const PartsSegment *segment);

@@ -17,7 +17,8 @@ enum {
 
 bool parts_reads_box(const ProgRead *read)
 {
-    return read->below < 0 && (read->at[0] >= 0 || read->at[1] >= 0 || read->at[2] >= 0);
+    return read->in_rounds ||
+           (read->below < 0 && (read->at[0] >= 0 || read->at[1] >= 0 || read->at[2] >= 0));
 }
 
 bool parts_has_columns(const ExecPlan *plan, const PartsSegment *seg)
@@ -121,6 +122,33 @@ static bool read_span(const ExecPlan *plan, const PartsSegment *seg, const ProgR
     return true;
 }
 
+/* ---- slabs ------------------------------------------------------------------------------- */
+
+/* The slab of a round: rows (planes) of all columns; the last one ends where the image does. */
+static PartsBox slab_of(const ExecGrid *g, const PartsWindow *w, int round)
+{
+    PartsBox box = {{0, 0, 0}, {g->w, g->h, g->d}};
+    int axis = g->has_z ? 2 : 1, rows = w->most[axis];
+    box.from[axis] = round * rows;
+    box.n[axis] = (int)at_most(rows, box.n[axis] - box.from[axis]);
+    return box;
+}
+
+/* Slabs of as many bytes as the segment says; loaded for each part, unless there is but one. */
+static void slab_all(const ExecPlan *plan, PartsSegment *seg, PartsWindow *w)
+{
+    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
+    const int extent = g->has_z ? g->d : g->h, axis = g->has_z ? 2 : 1;
+    uint64_t bytes = plan->buffers[w->buffer].bytes, row = bytes / (uint64_t)extent;
+    int rows = seg->slab < row ? 1 : (int)(seg->slab / row < (uint64_t)extent ? seg->slab / row : (uint64_t)extent);
+    w->most[0] = g->w;
+    w->most[1] = g->h;
+    w->most[2] = g->d;
+    w->most[axis] = rows;
+    seg->rounds = (extent + rows - 1) / rows;
+    w->loaded = seg->rounds > 1 ? bytes * (uint64_t)seg->parts : bytes;
+}
+
 /* ---- all reads --------------------------------------------------------------------------- */
 
 bool parts_box(const ExecPlan *plan, const PartsSegment *seg, int i, PartsPart part, PartsBox *box,
@@ -129,6 +157,10 @@ bool parts_box(const ExecPlan *plan, const PartsSegment *seg, int i, PartsPart p
     const PartsWindow *w = &seg->windows[i];
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
     const int extent[3] = {g->w, g->h, g->d};
+    if (w->in_rounds) {
+        *box = slab_of(g, w, part.round);
+        return true;
+    }
     Span all[3] = {{INT_MAX, INT_MIN}, {INT_MAX, INT_MIN}, {INT_MAX, INT_MIN}}, span;
     for (int t = 0; t < seg->n_tasks; t++) {
         const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
@@ -154,12 +186,16 @@ static PartsPart part_of(const PartsSegment *seg, int64_t number, int width, int
 {
     int64_t across = (width + cols - 1) / cols;
     int at = (int)(number / across) * seg->rows, col = (int)(number % across) * cols;
-    return (PartsPart){at, (int)at_most(seg->rows, seg->extent - at), col, (int)at_most(cols, width - col)};
+    return (PartsPart){at, (int)at_most(seg->rows, seg->extent - at), col, (int)at_most(cols, width - col), 0};
 }
 
 bool parts_box_all(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
 {
     PartsWindow *w = &seg->windows[i];
+    if (w->in_rounds) {
+        slab_all(plan, seg, w);
+        return true;
+    }
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
     uint64_t row = (uint64_t)g->w * elem_size(plan->buffers[w->buffer].elem) * (uint64_t)g->c;
     int width = seg->n_tasks > 0 ? parts_grid(plan, seg->tasks[0].step)->w : 1;

@@ -18,14 +18,16 @@ bool parts_place_box(Segment *seg, int i, PartsBox *box, ExecPlace *place)
 {
     const PartsWindow *w = &seg->plan->windows[i];
     const ExecGrid *g = parts_grid_of(seg->run, w->buffer);
-    const PartsPart part = {seg->at, seg->rows, seg->col, seg->cols};
+    const PartsPart part = {seg->at, seg->rows, seg->col, seg->cols, seg->round};
     const int extent[3] = {g->w, g->h, g->d};
     TRY(parts_box(seg->run->plan, seg->plan, i, part, box, seg->run->err));
     *place = (ExecPlace){.rows = w->most[1],
                          .planes = w->most[2],
                          .pitch = parts_box_pitch(w->most[0]),
                          .row0 = (int64_t)box->from[2] * w->most[1] + box->from[1],
-                         .col0 = box->from[0]};
+                         .col0 = box->from[0],
+                         .first = box->from[g->has_z ? 2 : 1]};
+    place->end = place->first + box->n[g->has_z ? 2 : 1];
     for (int ax = 0; ax < 3; ax++) {
         bool round = (int64_t)box->from[ax] + box->n[ax] > extent[ax];
         place->seam[ax] = round ? box->from[ax] : 0;

@@ -26,6 +26,7 @@ enum {
     SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
                                that stay; */
     SHORT_SHARE = 8,        /* and so is such a share of the limit */
+    SLAB_SHARE = 8,        /* of the limit: what a round has of an image that is read anywhere.  Longer parts save more */
     NEARLY = 64,           /* parts that were looked for among some of them are shortened by this part */
     COLUMNS = 256,         /* tiles are multiples of so many columns */
     PITCH = 16             /* boxes begin rows at multiples of so many elements */
@@ -250,7 +251,7 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
         const ProgStep *step = &plan->program->steps[task->step];
         const Primitive *primitive =
             step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
-        seg->scratch[t] = 0;
+        seg->scratch[t] = seg->rounds > 1 ? (uint64_t)seg->rounds * sizeof(int32_t) : 0;
         if (primitive && primitive->scratch_bytes) {
             PrimCall call;
             parts_call(plan, seg, task, target->dev, 0, seg->rows, 0,
@@ -376,6 +377,7 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
         return true;
     }
     seg->twins = false;
+    seg->slab = 0;
     seg->enough = UINT64_MAX;
     seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
     seg->roughly = true;
@@ -482,7 +484,7 @@ static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
     int around, rows = seg->rows;
     uint64_t bytes;
     what_moves(s->plan, seg, &around, &bytes);
-    if (bytes <= 1 || seg->parts == 1 || seg->cols > 0 ||
+    if (bytes <= 1 || seg->parts == 1 || seg->cols > 0 || seg->rounds > 1 ||
         (s->target->cpu && s->target->part_rows == 0)) {
         return true;
     }
@@ -503,22 +505,44 @@ int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit)
 {
     int around;
     uint64_t bytes, enough = limit / SHORT_SHARE < SHORT_BYTES ? limit / SHORT_SHARE : SHORT_BYTES;
+    if (seg->rounds > 1) { /* each part costs all of an image */
+        return 0;
+    }
     what_moves(plan, seg, &around, &bytes);
     int rows = bytes > enough ? 1 : (int)(enough / bytes), least = TWIN_HALO * around;
     return bytes <= 1 ? 0 : rows > least ? rows : least;
 }
 
-/* The rows that stay keep their place. */
-static bool layout_behind(const Search *s, PartsSegment *seg)
+/* Tests have several rounds. */
+static uint64_t slab_of(const Search *s, const PartsSegment *seg)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < seg->n_windows; i++) {
+        const PartsWindow *w = &seg->windows[i];
+        uint64_t slab = s->target->part_rows > 0 ? s->plan->buffers[w->buffer].bytes / 3 : s->limit / SLAB_SHARE;
+        bytes = w->in_rounds ? slab : bytes;
+    }
+    return bytes;
+}
+
+static bool layout_with(const Search *s, PartsSegment *seg, uint64_t slab)
 {
     int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
     int most = seg->most > 0 && seg->most < seg->extent ? seg->most : seg->extent;
     most = s->target->part_rows > 0 ? s->target->part_rows : most;
+    seg->slab = slab;
     seg->twins = false;
     seg->enough = UINT64_MAX;
     seg->cols = 0;
     TRY(!parts_has_columns(s->plan, seg) || choose_columns(s, seg, most));
     return fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, most);
+}
+
+/* The rows that stay keep their place. */
+static bool layout_behind(const Search *s, PartsSegment *seg)
+{
+    uint64_t slab = slab_of(s, seg);
+    return layout_with(s, seg, slab) && (seg->bytes <= s->limit || slab == 0 || layout_with(s, seg, 0));
 }
 
 bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,

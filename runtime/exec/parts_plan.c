@@ -172,6 +172,16 @@ static bool reads_box(const ProgStep *step)
     return reads;
 }
 
+/* It is a segment of its own. */
+static bool is_alone(const Cutter *c, const ProgStep *step)
+{
+    bool rounds = false;
+    for (int i = 0; i < step->n_reads; i++) {
+        rounds = rounds || step->reads[i].in_rounds;
+    }
+    return rounds || (c->alone && reads_box(step));
+}
+
 /* Whether what step s reads has to be there as pixels rather than be computed again. */
 static bool must_be_kept(const Cutter *c, int s, const ProgRead *read)
 {
@@ -181,7 +191,7 @@ static bool must_be_kept(const Cutter *c, int s, const ProgRead *read)
     }
     const ProgStep *from = &c->program->steps[maker];
     return from->kind == STEP_PRIMITIVE || c->level[maker] != c->level[s] || reads_whole(read) ||
-           passes_of(c, s) == 0 || (c->alone && reads_box(&c->program->steps[s])) ||
+           passes_of(c, s) == 0 || is_alone(c, &c->program->steps[s]) ||
            (uses_values(from) && loop_between(c->program, maker, s));
 }
 
@@ -213,7 +223,7 @@ static bool follow_halos(Cutter *c, int s)
     for (int i = 0; i < step->n_writes; i++) {
         c->lo[step->writes[i]] = lo;
         c->hi[step->writes[i]] = hi;
-        kept[step->writes[i]] = kept[step->writes[i]] || (c->alone && reads_box(step));
+        kept[step->writes[i]] = kept[step->writes[i]] || is_alone(c, step);
     }
     return true;
 }
@@ -350,13 +360,13 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     if (have >= 0) {
         return c->now.tasks[have].pass == pass;
     }
-    bool box = c->now.n_tasks > 0 && c->alone &&
-               (reads_box(step) || reads_box(&c->program->steps[c->now.tasks[0].step]));
+    bool apart = c->now.n_tasks > 0 &&
+                 (is_alone(c, step) || is_alone(c, &c->program->steps[c->now.tasks[0].step]));
     if (c->now.n_tasks == 0) {
         c->now.planes = takes_planes(c, s);
         c->now.extent = parts_extent(parts_grid(c->plan, s), c->now.planes);
     }
-    if (!fits_parts(c, s) || box) {
+    if (!fits_parts(c, s) || apart) {
         return false;
     }
     const PartsTask task = {.step = s, .pass = pass, .last_pass = last_pass};
@@ -506,6 +516,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
             w->load = w->load || here < 0 || here >= t;
             bool box = parts_reads_box(&step->reads[i]), whole = reads_whole(&step->reads[i]);
             w->boxed = w->boxed || box;
+            w->in_rounds = w->in_rounds || step->reads[i].in_rounds;
             w->whole = w->whole || (whole && !box) || parts_is_vector(c->plan, b);
             live_at(w, w->load ? 0 : t);
             live_at(w, w->whole || w->boxed ? seg->n_tasks : t);
@@ -537,7 +548,7 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
 static bool segment_new(const Cutter *c, PartsSegment *seg)
 {
     size_t steps = (size_t)c->program->n_steps + 1, buffers = (size_t)c->program->n_buffers + 1;
-    *seg = (PartsSegment){.kind = PARTS_CUT, .step = -1};
+    *seg = (PartsSegment){.kind = PARTS_CUT, .step = -1, .rounds = 1};
     seg->tasks = calloc(steps, sizeof *seg->tasks);
     seg->windows = calloc(buffers, sizeof *seg->windows);
     seg->scratch = calloc(steps, sizeof *seg->scratch);

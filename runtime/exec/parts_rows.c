@@ -379,6 +379,9 @@ static bool load_window(Segment *seg, int i)
     size_t kept = (size_t)(w->lo + w->hi) * (size_t)lines * parts_row_bytes(run->exec, w->buffer);
     int end = seg->at + seg->rows, begin, stay = stay_of(seg, w->buffer), slabs = slabs_of(seg, w->buffer);
     int filled = stay >= 0 ? run->filled[stay] : 0;
+    if (seg->col > 0) { /* there since the first tile of these rows */
+        return true;
+    }
     Loading l = {.seg = seg, .window = i};
     rows_around(seg, w, seg->at, seg->rows, &begin, &l.to);
     l.from = smaller(larger(begin, filled), l.to);
@@ -401,6 +404,16 @@ static bool load_window(Segment *seg, int i)
     return true;
 }
 
+bool parts_load_slab(Segment *seg)
+{
+    Run *run = seg->run;
+    TRY(dev_after(run->exec->dev, DEV_UPLOAD, seg->computed[seg->slot], run->err));
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        TRY(!seg->plan->windows[i].in_rounds || parts_load_box(seg, i));
+    }
+    return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
+}
+
 bool parts_load_rows(Segment *seg)
 {
     Run *run = seg->run;
@@ -408,7 +421,8 @@ bool parts_load_rows(Segment *seg)
     TRY(dev_after(run->exec->dev, DEV_UPLOAD, seg->computed[seg->slot], run->err));
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
-        if (w->load && !w->whole && run->resident[w->buffer] == NOWHERE) {
+        bool later = w->in_rounds && seg->plan->rounds > 1;
+        if (w->load && !w->whole && !later && run->resident[w->buffer] == NOWHERE) {
             TRY((w->boxed ? parts_load_box : load_window)(seg, i));
             any = true;
         }

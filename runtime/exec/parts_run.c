@@ -177,6 +177,8 @@ static bool run_launch(Segment *seg, const PartsTask *task)
         groups[1] = planned->groups[1];
         groups[2] = (size_t)(to - from);
     }
+    range.wanted = seg->scratch[task - seg->plan->tasks];
+    range.slab = seg->slab;
     if (seg->plan->cols > 0) {
         range.cols_from = seg->col;
         groups[0] = divided_up(seg->cols, run->exec->target.lx * run->exec->target.px);
@@ -427,14 +429,48 @@ static bool place_windows(Segment *seg)
     return true;
 }
 
+/* The next rows may go up, or what was made come down, when all that is enqueued is computed. */
+static bool mark(Segment *seg)
+{
+    DevMark **computed = &seg->computed[seg->slot];
+    dev_mark_free(seg->run->exec->dev, *computed);
+    return dev_mark(seg->run->exec->dev, DEV_COMPUTE, computed, seg->run->err);
+}
+
+/* Which slabs of an image that is read anywhere the part reads: often few, for places mostly are not far away. */
+static bool ask(Segment *seg, int32_t *wanted)
+{
+    Run *run = seg->run;
+    size_t bytes = (size_t)seg->plan->rounds * sizeof *wanted;
+    for (int i = 0; i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        seg->slab = w->in_rounds ? w->most[parts_grid_of(run, w->buffer)->has_z ? 2 : 1] : seg->slab;
+    }
+    bool ok = dev_write(run->exec->dev, seg->scratch[0], 0, wanted, bytes, run->err) && place_windows(seg) &&
+              run_tasks(seg) && dev_read(run->exec->dev, seg->scratch[0], 0, wanted, bytes, run->err);
+    seg->slab = 0;
+    return ok;
+}
+
+/* The part in rounds, each with a slab of the image that is read anywhere. */
+static bool run_rounds(Segment *seg)
+{
+    int32_t *wanted = calloc((size_t)seg->plan->rounds, sizeof *wanted);
+    seg->round = 0;
+    bool ok = (wanted != NULL || no_memory(seg->run->err)) && ask(seg, wanted);
+    for (; ok && seg->round < seg->plan->rounds; seg->round++) {
+        ok = !wanted[seg->round] || (parts_load_slab(seg) && place_windows(seg) && run_tasks(seg) && mark(seg));
+    }
+    free(wanted);
+    return ok;
+}
+
 /* The part in `slot`; nothing waits for the device but for what tasks ask of it. */
 static bool run_part(Segment *seg)
 {
-    Run *run = seg->run;
-    DevMark **computed = &seg->computed[seg->slot];
-    TRY(parts_load_rows(seg) && place_windows(seg) && run_tasks(seg) && parts_keep_made(seg));
-    dev_mark_free(run->exec->dev, *computed);
-    return dev_mark(run->exec->dev, DEV_COMPUTE, computed, run->err);
+    TRY(parts_load_rows(seg));
+    TRY(seg->plan->rounds > 1 ? run_rounds(seg) : place_windows(seg) && run_tasks(seg));
+    return parts_keep_made(seg) && mark(seg);
 }
 
 /* All columns of the part, tile by tile; each tile waits for the one before. */

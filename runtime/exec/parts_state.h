@@ -66,6 +66,8 @@ typedef struct Segment {
     DevMark *computed[2]; /* by slot: the latest part there is computed */
     Saving saving;
     int at, rows, slot; /* the part */
+    int round;          /* of the part */
+    int slab;           /* rows of a slab while it is asked which of them the part wants; else 0 */
     int col, cols;      /* where parts are tiles: its columns */
 } Segment;
 
@@ -92,6 +94,8 @@ bool parts_save_image(Run *run, int buffer, DevMem *mem);
 
 /* The rows of the part on their way to its slot; tasks come after them. */
 bool parts_load_rows(Segment *seg);
+/* The slab of the round, when the one before is computed. */
+bool parts_load_slab(Segment *seg);
 /* Rows of the part that is computed begin to come back, as many as have room; those of the part before
  * are all there. */
 bool parts_begin_saving(Segment *seg);

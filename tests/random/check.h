@@ -45,9 +45,10 @@ typedef struct Variant {
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;
 
-/* Which of them: bits of CHECK_VARIANTS, as graphs and on the device (which may be NULL). */
+/* Which of them: bits of CHECK_VARIANTS, as graphs and on the device (which may be NULL), there with the cases of
+ * these bits. */
 typedef struct Checks {
-    unsigned graphs, runs;
+    unsigned graphs, runs, cases;
     Device *dev;
 } Checks;
 

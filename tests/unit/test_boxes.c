@@ -1,7 +1,8 @@
 /*
  * Runs in parts whose stages read images at places that follow from the part: turned round, scaled,
  * projected, put together, round the ends; and volumes with several channels.  Whatever the parts
- * are, the bits are the evaluator's, and no stage needs an image whole.
+ * are, the bits are the evaluator's, and no stage needs an image whole.  What is read anywhere is read
+ * in rounds, too, each with a third of the image.
  */
 #include "both.h"
 #include "pipelines.h"
@@ -84,6 +85,9 @@ static const Scene SCENES[] = {
      PLANE "output a = rotate(image, 33)\noutput b = rotate(image, 90, interpolation = nearest)\n"
            "output c = affine(image, [[1, 0.2, -3], [0.1, 0.9, 4]], border = reflect)\n",
      {300, 280, 1, 1}, ELEM_U16},
+    {"beside a transpose",
+     PLANE "b = median_filter(image, 1)\noutput a = transpose(image) - flip(b, y)\noutput c = b - transpose(image)[x = x_of(b), y = y_of(b)]\n",
+     {290, 290, 1, 1}, ELEM_U8},
     {"volumes moved",
      VOLUME "output a = rotate(image, 20)\n"
             "output b = affine(image, [[1, 0.2, 0, 1], [0, 1, 0.1, 0], [0.1, 0, 1, 2]])\n",
@@ -122,6 +126,46 @@ static const Scene SCENES[] = {
             "output b = image[z = z_of(image) + min(max(image - 128, -1), 2), y = y_of(image) - image / 50, border = mirror]\n"
             "output c = image[y = y_of(image) - min(2, max(gaussian(image, 1) - 128, -2)), border = wrap]\n",
      {15, 12, 10, 1}, ELEM_U8},
+    {"anywhere",
+     PLANE "d = f32(image) - 99.5\ny = y_of(image) + d\ny0 = floor(y)\nfar = image[y = y0 + 1, border = mirror]\n"
+           "near = image[y = y0, border = mirror]\noutput a = near + (far - near) * (y - y0)\n"
+           "output b = image[x = x_of(image) - d, y = image[y = image * 3, border = wrap] / 2, border = reflect]\n"
+           "m = image > 128\noutput c = m[y = y_of(image) + d, border = constant(1)]\n"
+           "k = label(m)\noutput e = k[y = y_of(image) - d, x = y_of(image), border = nearest]\n"
+           "output f = sum(image[y = y_of(image) + d, border = constant(7)] where m)\n"
+           "output g = median_filter(near, 1) + image[y = gaussian(image, 1), border = nearest]\n"
+           "output h = image[y = y_of(image) + median_filter(image, 1) - 128, border = mirror]\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"anywhere between pixels",
+     PLANE "fn mix(a, b, t) = a + (b - a) * t\nd = f32(image) - 99.5\ny = y_of(image) + d / 3\nx = x_of(image) + d / 5\n"
+           "x0 = floor(x)\ny0 = floor(y)\n"
+           "up = mix(image[y = y0, x = x0, border = constant(7)], image[y = y0, x = x0 + 1, border = constant(7)], x - x0)\n"
+           "down = mix(image[y = y0 + 1, x = x0, border = mirror], image[y = y0 + 1, x = x0 + 1, border = mirror], x - x0)\n"
+           "output a = mix(up, down, y - y0)\noutput b = sum(mix(up, down, y - y0) where down > 5)\n"
+           "output c = up + image[y = up, x = x0, border = wrap]\n",
+     {290, 41, 1, 1}, ELEM_U8},
+    {"anywhere by whole values",
+     PLANE "output a = image[y = y_of(image) + mean(image) - 120, border = wrap]\n"
+           "n = count(label(image > 200))\noutput b = image[y = n, border = mirror]\noutput c = a - image\n",
+     {300, 41, 1, 1}, ELEM_U8},
+    {"anywhere in loops",
+     PLANE "v = f32(image)\nrepeat 3 {\n  v = v[y = v, border = mirror] + 1\n}\noutput a = v\n"
+           "w = f32(image)\nrepeat 2 {\n  s = mean(w)\n  w = w[y = y_of(image) + s - w, x = s, border = nearest]\n}\noutput b = w\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"planes anywhere",
+     VOLUME "d = f32(image) / 10\noutput a = image[z = d, border = mirror]\n"
+            "output b = image[z = z_of(image) - d, y = d, border = constant(3)]\n"
+            "output c = image[y = y_of(image) + d, border = nearest]\n"
+            "p = max_project(image)\noutput e = p[y = p - 128, border = mirror]\n"
+            "output f = image[z = median(image) / 30, x = x_of(image) + 1, border = nearest]\n",
+     {15, 12, 10, 1}, ELEM_U8},
+    {"colours anywhere",
+     COLOURS "output a = image[y = image / 3, border = mirror]\noutput b = image[y = image[c = 1], border = nearest]\n"
+             "output c = image[y = y_of(image) - f32(image[c = 0]), c = 2, border = wrap]\n",
+     {23, 19, 1, 3}, ELEM_U8},
+    {"channels of volumes anywhere",
+     CHANNELS "output a = image[z = image / 30, border = mirror]\noutput b = image[z = image[c = 1] / 30, c = 0, border = nearest]\n",
+     {15, 11, 9, 3}, ELEM_U8},
     {"colours",
      COLOURS "output a = flip(image, y)\noutput b = downscale(image, 2)\noutput c = roll(image, 3, 4)\n"
              "output d = gaussian(image, 1, border = wrap)\noutput e = image - flip(image[c = 1], y)\n",
@@ -172,27 +216,55 @@ static void check(Exec *exec, const Program *program, const BothCase *in, const 
     both_free(&got);
 }
 
-static void check_scene(const Scene *scene, Device *dev)
+static IrGraph *graph_of(Arena *arena, const char *name, const char *text)
+{
+    const char *complaints = "";
+    IrGraph *g = pipeline_graph(arena, "scene.pipe", text, &complaints);
+    if (g == NULL) {
+        fail_msg("%s: %s", name, complaints);
+    }
+    return g;
+}
+
+/* NULL: the program for rounds is asked for, and is no other. */
+static const Program *program_of(Arena *arena, const char *name, const char *text, bool in_rounds)
+{
+    IrGraph *g = graph_of(arena, name, text);
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+    if (!in_rounds) {
+        return program;
+    }
+    if (!pass_wants_rounds(g)) {
+        return NULL;
+    }
+    g = graph_of(arena, name, text);
+    cx = (PassContext){.fuse = FUSE_ALL, .verify = true, .in_rounds = true};
+    program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+    assert_false(pass_wants_rounds(g));
+    return program;
+}
+
+static void check_scene(const Scene *scene, bool in_rounds, Device *dev)
 {
     static const int ROWS[] = {0, 1, 3, 8, 1000};
-    const char *complaints = "";
     const int *e = scene->extent;
     Arena arena;
     Err err = {0};
     BothResult want = {0};
     Exec *exec;
     arena_init(&arena);
-    IrGraph *g = pipeline_graph(&arena, "scene.pipe", scene->text, &complaints);
-    if (g == NULL) {
-        fail_msg("%s: %s", scene->name, complaints);
+    const Program *program = program_of(&arena, scene->name, scene->text, in_rounds);
+    if (program == NULL) {
+        arena_free(&arena);
+        return;
     }
+    IrGraph *g = graph_of(&arena, scene->name, scene->text);
     BothCase in = {.n_inputs = 1};
     in.inputs[0] = both_image(e[0], e[1], e[2], e[3], scene->elem, 7, BOTH_NOISE);
     if (!both_evaluate(g, &in, &want, &err)) {
         fail_msg("%s: %s", scene->name, err.text);
     }
-    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
-    const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
     assert_true(exec_new(program, dev, &exec, &err));
     enum { WAYS = sizeof ROWS / sizeof *ROWS };
     for (int i = 0; i < (e[2] > 1 ? 2 : 1) * WAYS; i++) {
@@ -218,7 +290,8 @@ static void parts_of_any_length_give_the_same_bits(void **state)
     assert_true(dev_open(&options, &dev, &err));
     for (int i = 0; i < SCENE_COUNT; i++) {
         if (only == NULL || strcmp(only, SCENES[i].name) == 0) {
-            check_scene(&SCENES[i], dev);
+            check_scene(&SCENES[i], false, dev);
+            check_scene(&SCENES[i], true, dev);
         }
     }
     dev_close(dev);
@@ -254,6 +327,11 @@ static const Need NEEDS[] = {
      {2000, 2000, 1, 1}, 600},
     {PLANE "output a = image[x = x_of(image) + image / 16, y = y_of(image) - u8(image / 16), border = mirror]\n",
      {2000, 2000, 1, 1}, 64},
+    {PLANE "output a = image[y = 100 * f32(image), border = mirror]\n", {2000, 2000, 1, 1}, 200},
+    {PLANE "y = y_of(image) + 50 * sqrt(image)\noutput a = image[y = y, border = mirror] + image[y = y + 1, border = mirror]\n",
+     {2000, 2000, 1, 1}, 400},
+    {PLANE "output a = image[y = y_of(image) - mean(image), border = wrap]\n", {2000, 2000, 1, 1}, 600},
+    {VOLUME "output a = image[z = f32(image), border = mirror]\n", {500, 500, 50, 1}, 3000},
     {PLANE "output a = sum(flip(image, y))\n", {2000, 2000, 1, 1}, 600},
     {VOLUME "output a = max_project(image)\n", {2000, 2000, 50, 1}, 600},
     {VOLUME "output a = mean_project(image, y)\n", {2000, 2000, 50, 1}, 4200},
@@ -269,16 +347,11 @@ static void little_memory_is_needed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++) {
         const Need *need = &NEEDS[i];
-        const char *complaints = "";
         Arena arena;
         Err err = {0};
         arena_init(&arena);
-        IrGraph *g = pipeline_graph(&arena, "need.pipe", need->text, &complaints);
-        if (g == NULL) {
-            fail_msg("%s: %s", need->text, complaints);
-        }
-        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
-        const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef");
+        Program program = *program_of(&arena, need->text, need->text, false);
+        program.in_rounds = program_of(&arena, need->text, need->text, true);
         ExecInput input = {.elem = ELEM_U8};
         for (int ax = 0; ax < 4; ax++) {
             input.extent[ax] = need->extent[ax];
@@ -286,7 +359,7 @@ static void little_memory_is_needed(void **state)
         ExecTarget target = exec_target(NULL);
         ExecPlan *plan = NULL;
         target.limit = (uint64_t)need->kibibytes << 10;
-        if (!exec_plan_new(program, &target, &input, NULL, &plan, &err)) {
+        if (!exec_plan_new(&program, &target, &input, NULL, &plan, &err)) {
             fail_msg("%s: %s", need->text, err.text);
         }
         assert_true(plan->peak <= target.limit);

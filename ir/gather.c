@@ -1,0 +1,59 @@
+/* gather: what decides a coordinate is found by one walk over it. */
+#include "gather.h"
+
+int ir_gather_axis(const IrGraph *g, IrId image)
+{
+    return g->grids.at[ir_node(g, image)->grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
+}
+
+static void look_for_unknown(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    IrExprOp op = ir_expr(g, e)->op;
+    *found = *found || op == IR_X_READ || op == IR_X_READAT || op == IR_X_VALUE || op == IR_X_LOOKUP;
+}
+
+bool ir_reads_anywhere(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_READAT || ir_node(g, n->node)->grid < 0) {
+        return false;
+    }
+    IrExpr at = ir_gather_axis(g, n->node) == IR_AX_Z ? n->c : n->b;
+    bool found = false;
+    if (at != 0) {
+        ir_walk(g, at, look_for_unknown, &found);
+    }
+    return found;
+}
+
+typedef struct Place {
+    IrId image;
+    bool hard;
+} Place;
+
+static void look_for_trouble(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Place *place = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    bool reads = (n->op == IR_X_READ || n->op == IR_X_READAT) && n->node == place->image;
+    place->hard = place->hard || reads || n->op == IR_X_FOLD;
+}
+
+bool ir_is_easy_place(const IrGraph *g, IrExpr at, IrId image)
+{
+    Place place = {.image = image};
+    if (at != 0) {
+        ir_walk(g, at, look_for_trouble, &place);
+    }
+    return !place.hard;
+}
+
+bool ir_is_gather(const IrGraph *g, IrId id)
+{
+    const IrNode *node = ir_node(g, id);
+    const IrExprNode *n = ir_expr(g, node->in[0]);
+    return node->op == IR_MAP && ir_reads_anywhere(g, node->in[0]) && node->elem == n->type &&
+           ir_is_easy_place(g, n->a, n->node) && ir_is_easy_place(g, n->b, n->node) &&
+           ir_is_easy_place(g, n->c, n->node);
+}
