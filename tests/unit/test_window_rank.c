@@ -70,7 +70,7 @@ static const Ranking RANKINGS[] = {
     {{50, 30, 1, 1}, {WINDOW_LITERAL, {12, 1, 0}, HOLES}, ELEM_U16, BOTH_CHECKER, MODE, IR_REFLECT, 0, 7},
     {{50, 30, 1, 1}, {WINDOW_LITERAL, {1, 1, 0}, EMPTY}, ELEM_I16, BOTH_NOISE, MODE, IR_NEAREST, 0, 3},
     {{24, 19, 17, 1}, {WINDOW_BALL, {3, 3, 3}, NULL}, ELEM_U16, BOTH_SMOOTH, MODE, IR_REFLECT, 0, 5},
-    {{40, 30, 1, 1}, {WINDOW_DISK, {60, 60, 0}, NULL}, ELEM_F32, BOTH_SPECIAL, MODE, IR_REFLECT, 0, 13},
+    {{12, 9, 1, 1}, {WINDOW_DISK, {60, 60, 0}, NULL}, ELEM_F32, BOTH_SPECIAL, MODE, IR_REFLECT, 0, 4},
     {{9, 2, 1, 1}, {WINDOW_BOX, {128, 128, 0}, NULL}, ELEM_U8, BOTH_NOISE, MODE, IR_REFLECT, 0, 0},
     /* On either side of 65536 places of the smallest tile, and of what the local memory of GPUs holds. */
     {{9, 2, 1, 1}, {WINDOW_BOX, {127, 127, 0}, NULL}, ELEM_F32, BOTH_NOISE, 50, IR_NEAREST, 0, 1},
