@@ -66,8 +66,8 @@ static inline double px_rank_wide_value(long key)
     } else {                                                                                       \
         PX_SORT(TYPE, v, n)                                                                        \
     }
-/* Batcher's odd-even merges (1968): blocks twice as long in each level, in steps that compare what is half as far from each
- * other; of up to 2^20 values.  All loops have as many rounds each time, or compilers do not unroll them. */
+/* Batcher's odd-even merges (1968): blocks twice as long in each level, in steps that compare what is half as far from
+ * each other; of up to 2^20 values.  All loops have as many rounds each time, or compilers do not unroll them. */
 #define PX_LEVELS(n)                                                                               \
     (((n) > 1 << 0) + ((n) > 1 << 1) + ((n) > 1 << 2) + ((n) > 1 << 3) + ((n) > 1 << 4) +          \
      ((n) > 1 << 5) + ((n) > 1 << 6) + ((n) > 1 << 7) + ((n) > 1 << 8) + ((n) > 1 << 9) +          \

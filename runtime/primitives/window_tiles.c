@@ -114,10 +114,10 @@ static double bounds(double n)
     return 2 * ceil(sqrt(n)) + 4;
 }
 
-/* What all walkers have room for. */
+/* What all walkers have room for; one that is alone has room for all that there may be. */
 static double usual_values(const PrimCall *call, const WindowTiles *t)
 {
-    const double usual = 512;
+    const double usual = t->walkers > 1 ? 512 : INFINITY;
     return fmin(fmin((double)t->places, values_of(call)), usual);
 }
 
@@ -181,7 +181,8 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
         plane *= fmin(t->size[axis], extent(call, axis));
     }
     double flips = 2.0 * t->n_columns + pixels * t->walkers / plane;
-    double steps = t->mode ? 2 * flips + bounds(usual_values(call, t)) : flips; /* of counts and bounds, and a look at these */
+    /* Of counts and bounds, and a look at these. */
+    double steps = t->mode ? 2 * flips + bounds(usual_values(call, t)) : flips;
     double places = (double)t->places + (double)counts(t) / counts_a_place;
     double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
     double sorting = places * (kind->place + kind->pass * passes);

@@ -50,7 +50,8 @@ LANES_INLINE SlideSet slide_number(SlideOrder *order, local uint *room, uint wor
     SlideSet set = {(local SLIDE_PLACE *)room + item, 0, order->next, 0, room[0], 0, 0, 0};
     set.shift = (32 - clz(set.n)) / 2;
     set.n_blocks = (set.n >> set.shift) + 1;
-    set.walkers = min((uint)SLIDE_WALKERS, words * (uint)(sizeof(uint) / sizeof(SLIDE_PLACE)) / (set.n + 1 + set.n_blocks));
+    const uint counted = words * (uint)(sizeof(uint) / sizeof(SLIDE_PLACE));
+    set.walkers = min((uint)SLIDE_WALKERS, counted / (set.n + 1 + set.n_blocks));
     set.bounds = set.counts + (set.n + 1) * set.walkers;
     SLIDE_WAIT(CLK_LOCAL_MEM_FENCE);
     return set;
