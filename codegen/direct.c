@@ -132,7 +132,7 @@ static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
 {
     bool *found = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    *found = *found || (n->op == IR_X_FOLD && n->fold == IR_FOLD_RANK);
+    *found = *found || ir_sorts(n);
 }
 
 /* What computes one pixel, as a function of its place; returns the text of its arguments. */

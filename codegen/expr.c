@@ -662,6 +662,15 @@ static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
     return cg_element(k, n->node);
 }
 
+static const char *nth_text(CgKernel *k, IrExpr nth, IrExpr count)
+{
+    IrExpr last = ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1));
+    nth = ir_rewrite(k->g, nth, bind_count, &count);
+    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
+    nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth, last));
+    return cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", cg_macro(k->arena, k->name)));
+}
+
 CgWindow cg_window(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
@@ -672,15 +681,11 @@ CgWindow cg_window(CgContext *cx, IrExpr e)
         inner = *ir_expr(k->g, inner.a);
     }
     IrExpr count = cg_fold_count(k->g, e);
-    IrExpr nth = ir_rewrite(k->g, inner.nth, bind_count, &count);
-    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
-    nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth,
-                                          ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1))));
     const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
     bool larger = k->window != NULL && strcmp(k->window, size) != 0;
     k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
     return (CgWindow){.size = size,
-                      .nth = cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", macro)),
+                      .nth = inner.nth != 0 ? nth_text(k, inner.nth, count) : "0",
                       .key = rank_key_type(cx, type, inner.a),
                       .body = inner.a};
 }
@@ -713,7 +718,7 @@ static const char *key_text(CgContext *cx, IrExpr body)
     return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : whole_operand(cx, body, v);
 }
 
-/* Gathers the window in registers and takes one of it by its rank. */
+/* Gathers the window in registers and takes one of it by its rank, or the one that there are most of. */
 static const char *rank_text(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
@@ -724,7 +729,11 @@ static const char *rank_text(CgContext *cx, IrExpr e)
     cg_keep_same(cx, e);
     cg_line(cx, "%s %s[%s];", element, list, w.size);
     cg_window_loops(cx, e, list, key_text);
-    cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
+    if (ir_expr(k->g, e)->fold == IR_FOLD_MODE) {
+        cg_line(cx, "PX_MODE(%s, %s, %s, %d);", element, list, w.size, w.key != NULL);
+    } else {
+        cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
+    }
     const char *value = arena_printf(k->arena, "%s[%s]", list, w.nth);
     value = w.key != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", w.key, value) : value;
     return name_value(cx, type, value);
@@ -815,7 +824,7 @@ static const char *make_text(CgContext *cx, IrExpr e)
     case IR_X_CAST:
         return cast_text(cx, &n);
     case IR_X_FOLD:
-        return n.fold == IR_FOLD_RANK ? rank_text(cx, e) : fold_text(cx, e);
+        return ir_sorts(&n) ? rank_text(cx, e) : fold_text(cx, e);
     case IR_X_CALL:
         return call_text(cx, &n);
     default:

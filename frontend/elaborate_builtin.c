@@ -470,20 +470,16 @@ Val el_is_large(Elab *el, Call *call)
     if (known) {
         window_runs(&w, NULL, 0, &pixels);
     }
-    bool fits = ir_expr(el->g, call->arg[0].expr)->type != ELEM_F64;
-    bool large = fits && (!known || pixels > MOST_SORTED);
+    bool large = !known || pixels > MOST_SORTED;
     return el_host(ir_const_typed(el->g, large, ELEM_BOOL));
 }
 
-Val el_window_rank(Elab *el, Call *call)
+static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr percent, bool mode)
 {
     IrGraph *g = el->g;
-    const Val f = call->arg[2], border = call->arg[3];
-    Val v = call->arg[0];
     Window w;
     known_window(el, f, &w);
-    v.expr = ir_expr(g, v.expr)->type == ELEM_F64 ? ir_cast(g, v.expr, ELEM_F32) : v.expr; /* keys have 32 bits */
-    IrExpr in = ir_read(g, el_store(el, v, "value", call->span));
+    IrExpr in = ir_read(g, el_store(el, call->arg[0], "value", call->span));
     IrExpr zero = ir_const(g, 0);
     IrNode node = {.op = IR_WINDOW_RANK,
                    .kind = IR_K_IMAGE,
@@ -491,10 +487,20 @@ Val el_window_rank(Elab *el, Call *call)
                    .grid = call->arg[0].grid,
                    .in = {in},
                    .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr,
-                           f.items[2].val.expr, call->arg[1].expr, ir_const(g, border.border),
-                           border.border == IR_CONSTANT ? border.expr : zero},
+                           f.items[2].val.expr, percent, ir_const(g, border.border),
+                           border.border == IR_CONSTANT ? border.expr : zero, ir_const(g, mode)},
                    .text = w.cells};
     return el_node(el, el_add_once(el, node, "window", call->span));
+}
+
+Val el_window_rank(Elab *el, Call *call)
+{
+    return add_window(el, call, call->arg[2], call->arg[3], call->arg[1].expr, false);
+}
+
+Val el_window_mode(Elab *el, Call *call)
+{
+    return add_window(el, call, call->arg[1], call->arg[2], ir_const(el->g, 0), true);
 }
 
 /* ---- literal kernels ------------------------------------------------------------------- */

@@ -285,7 +285,7 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
     unsigned depends[MAX_FACTORS];
     int axis[MAX_INDICES] = {0};
     bool pixels = grid >= 0 && ir_expr(el->g, body)->rank == IR_PIXEL;
-    while (n > 1 && pixels && where == 0 && fold != IR_FOLD_PROD && fold != IR_FOLD_RANK &&
+    while (n > 1 && pixels && where == 0 && fold != IR_FOLD_PROD && fold < IR_FOLD_RANK &&
            separable(el, fold, folds, n, body, &p, depends, axis)) {
         body = split_inner(el, fold, folds, n, &p, depends, axis, grid, span);
         n--;
@@ -423,6 +423,8 @@ static IrFold simple_fold(WordFold w, bool masks)
     case WORD_MEDIAN:
     case WORD_PERCENTILE:
         return IR_FOLD_RANK;
+    case WORD_MODE:
+        return IR_FOLD_MODE;
     default:
         return IR_FOLD_SUM;
     }
@@ -478,6 +480,11 @@ static IrExpr combine(Elab *el, const AstExpr *e, WordFold w, const Ranges *r, I
     return w == WORD_MEAN ? ir_op2(g, IR_X_DIV, v, how_many(el, r, where)) : v;
 }
 
+static bool sorts(WordFold w)
+{
+    return w == WORD_MEDIAN || w == WORD_PERCENTILE || w == WORD_MODE;
+}
+
 static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
 {
     if (el_is_bad(body)) {
@@ -486,7 +493,7 @@ static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
     bool truth = el_is_mask(el, body) || el_is_truth(el, body);
     bool wants_truth = w == WORD_ANY || w == WORD_ALL || w == WORD_COUNT;
     bool takes_truth = wants_truth || w == WORD_MIN || w == WORD_MAX || w == WORD_SUM ||
-                       w == WORD_MEDIAN || w == WORD_PERCENTILE;
+                       sorts(w);
     if (!el_is_scalar(body) && body.kind != VAL_IMAGE) {
         el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
         return false;
@@ -537,7 +544,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
         diag_help(el->diags, d, "%s", near != NULL
                                           ? arena_printf(el->arena, "did you mean `%s`?", near)
                                           : "sum, prod, min, max, mean, var, std, median, "
-                                            "percentile, count, any and all take `for`");
+                                            "percentile, mode, count, any and all take `for`");
         return el_err();
     }
     Ranges ranges = {.outer = el->ranges};
@@ -558,7 +565,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
         return el_err();
     }
     bool masks = ir_expr(el->g, body.expr)->type == ELEM_BOOL;
-    if (masks && (w == WORD_MEDIAN || w == WORD_PERCENTILE || w == WORD_COUNT || w == WORD_SUM)) {
+    if (masks && (sorts(w) || w == WORD_COUNT || w == WORD_SUM)) {
         body.expr = ir_cast(el->g, body.expr, ELEM_I32);
     }
     IrExpr v = combine(el, e, w, &ranges, where, body);

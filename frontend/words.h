@@ -26,6 +26,7 @@ typedef enum WordFold {
     WORD_STD,
     WORD_MEDIAN,
     WORD_PERCENTILE,
+    WORD_MODE,
     WORD_COUNT,
     WORD_ANY,
     WORD_ALL,

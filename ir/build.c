@@ -16,7 +16,8 @@
 
 const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap",
                                                  "constant"};
-const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "rank"};
+const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all",
+                                             "rank", "mode"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
                                              "value", "vector", "table"};
 const char *const IR_RANK_NAMES[IR_RANKS] = {"const", "host", "index", "uniform", "pixel"};

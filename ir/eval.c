@@ -7,6 +7,7 @@
  */
 #include "eval_internal.h"
 #include "apply.h"
+#include "ref.h"
 #include "function.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ typedef struct FoldState {
     IrFold kind;
     Elem type;
     double acc;
-    double *list; /* RANK */
+    double *list; /* of what is sorted */
     int n, cap;
 } FoldState;
 
@@ -160,6 +161,16 @@ static IrExpr innermost(const IrGraph *g, IrExpr e)
     return e;
 }
 
+static double ranked(IrEval *ev, IrExpr fold, const FoldState *st)
+{
+    double before = ev->count;
+    ev->count = st->n;
+    double nth = eval(ev, ir_expr(ev->g, innermost(ev->g, fold))->nth);
+    ev->count = before;
+    nth = fmin(fmax(nth, 0), st->n - 1);
+    return st->n > 0 ? st->list[(int)nth] : 0;
+}
+
 static double eval_fold(IrEval *ev, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
@@ -169,14 +180,9 @@ static double eval_fold(IrEval *ev, IrExpr e)
     if (st.n == 0 && (n->fold == IR_FOLD_MIN || n->fold == IR_FOLD_MAX)) {
         st.acc = n->fold == IR_FOLD_MIN ? elem_max(n->type) : elem_min(n->type);
     }
-    if (n->fold == IR_FOLD_RANK) {
-        double before = ev->count;
-        ev->count = st.n;
-        double nth = eval(ev, ir_expr(ev->g, innermost(ev->g, e))->nth);
-        ev->count = before;
+    if (ir_sorts(n)) {
         qsort(st.list, (size_t)st.n, sizeof *st.list, compare_doubles);
-        nth = fmin(fmax(nth, 0), st.n - 1);
-        st.acc = st.n > 0 ? st.list[(int)nth] : 0;
+        st.acc = n->fold == IR_FOLD_MODE ? ref_mode(st.list, st.n) : ranked(ev, e, &st);
         free(st.list);
     }
     return st.acc;

@@ -323,6 +323,7 @@ static void run_window_rank(Prim *p)
                                           .radius = {arg(p, 1), arg(p, 2), arg(p, 3)},
                                           .cells = node->text},
                                .percent = arg(p, 4),
+                               .mode = arg(p, 7) != 0,
                                .border = (IrBorder)arg(p, 5),
                                .outside = ir_convert(arg(p, 6), node->elem)};
     double *v = input(p, 0), *to = v != NULL ? ir_eval_pixels(p->ev, p->id, p->n) : NULL;

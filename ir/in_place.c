@@ -37,7 +37,7 @@ static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
 {
     bool *found = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    *found = *found || (n->op == IR_X_FOLD && n->fold == IR_FOLD_RANK);
+    *found = *found || ir_sorts(n);
 }
 
 /* Reductions of what the kernel stores are taken by it: then work-items beyond the edge compute the last columns once

@@ -84,7 +84,8 @@ typedef enum IrExprOp {
  * the body is a product whose factors are added with one rounding (`fused`, SUM only: acc =
  * fma(p, q, acc) instead of acc + body) is decided when the fold is built and stays so, whatever
  * passes put into the body.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth`
- * (0 = smallest).
+ * (0 = smallest); MODE takes the one that there are most of, the smallest of several, NaN only where there
+ * is nothing else.
  * `where` (an index expression, 0 = always) leaves out the indices for which it is 0; it belongs
  * to the innermost fold of a flat sequence.
  */
@@ -96,6 +97,7 @@ typedef enum IrFold {
     IR_FOLD_ANY,
     IR_FOLD_ALL,
     IR_FOLD_RANK,
+    IR_FOLD_MODE,
     IR_FOLDS
 } IrFold;
 
@@ -226,6 +228,12 @@ static inline IrNode *ir_node(const IrGraph *g, IrId id)
 static inline const IrExprNode *ir_expr(const IrGraph *g, IrExpr e)
 {
     return &g->exprs.at[e];
+}
+
+/* True for a fold that sorts. */
+static inline bool ir_sorts(const IrExprNode *n)
+{
+    return n->op == IR_X_FOLD && n->fold >= IR_FOLD_RANK;
 }
 
 /* True for images, masks and labels: what has pixels. */

@@ -92,10 +92,15 @@ void ref_reconstruct(const float *seed, const float *mask, RefShape s, int conne
 void ref_local_maxima(const float *v, RefShape s, int connectivity, uint8_t *out);
 void ref_hull(const uint32_t *labels, RefShape s, uint32_t count, uint8_t *out);
 
+/* The value that most of n sorted ones have, NaN last: the smallest of several, NaN only where there is nothing else,
+ * 0 where there is nothing. */
+double ref_mode(const double *sorted, int n);
+
 /* window_rank, on pixels of any type. */
 typedef struct RefWindowRank {
     Window window;
     double percent;
+    bool mode; /* takes the mode instead */
     IrBorder border;
     double outside;
 } RefWindowRank;

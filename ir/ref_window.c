@@ -1,4 +1,4 @@
-/* ref_window: ranks of large windows in plain C: all that lies under the footprint, sorted. */
+/* ref_window: ranks and modes of windows in plain C: all that lies under the footprint, sorted. */
 #include "ref.h"
 #include "apply.h"
 
@@ -24,6 +24,18 @@ static double pixel(const double *v, RefShape s, const RefWindowRank *how, int x
     return v[row * (size_t)s.w + (size_t)ir_map_border(how->border, x, s.w)] + 0.0; /* one zero */
 }
 
+double ref_mode(const double *sorted, int n)
+{
+    double mode = n > 0 ? sorted[0] : 0;
+    int most = 1;
+    for (int i = 0, first = 0; i < n && !isnan(sorted[i]); i++) {
+        first = sorted[i] == sorted[first] ? first : i;
+        mode = i - first + 1 > most ? sorted[i] : mode;
+        most = i - first + 1 > most ? i - first + 1 : most;
+    }
+    return mode;
+}
+
 static double rank_at(const double *v, RefShape s, const RefWindowRank *how, double *list, int x,
                       int y, int z)
 {
@@ -40,7 +52,7 @@ static double rank_at(const double *v, RefShape s, const RefWindowRank *how, dou
         }
     }
     qsort(list, (size_t)n, sizeof *list, compare);
-    return n > 0 ? list[window_rank(n, how->percent)] : 0;
+    return how->mode ? ref_mode(list, n) : n > 0 ? list[window_rank(n, how->percent)] : 0;
 }
 
 void ref_window_rank(const double *v, RefShape s, const RefWindowRank *how, double *out)

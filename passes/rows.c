@@ -152,8 +152,8 @@ static void check(Walk *w, IrExpr e);
 
 static void check_fold(Walk *w, const IrExprNode *n)
 {
-    if (n->fold == IR_FOLD_RANK || is_long(w->g, n, LONGEST_FOLD)) {
-        refuse(w, n->fold == IR_FOLD_RANK ? "its window is sorted" : TOO_LONG);
+    if (ir_sorts(n) || is_long(w->g, n, LONGEST_FOLD)) {
+        refuse(w, ir_sorts(n) ? "its window is sorted" : TOO_LONG);
         return;
     }
     AxisWalk axis = {.index = (int)n->num, .axis = -1};

@@ -66,15 +66,46 @@ static inline double px_rank_wide_value(long key)
     } else {                                                                                       \
         PX_SORT(TYPE, v, n)                                                                        \
     }
-/* Odd-even transposition.  All loops have as many rounds each time, or compilers do not unroll them. */
+/* Batcher's odd-even merges (1968): blocks twice as long in each level, in steps that compare what is half as far from
+ * each other; of up to 2^20 values.  All loops have as many rounds each time, or compilers do not unroll them. */
+#define PX_LEVELS(n)                                                                               \
+    (((n) > 1 << 0) + ((n) > 1 << 1) + ((n) > 1 << 2) + ((n) > 1 << 3) + ((n) > 1 << 4) +          \
+     ((n) > 1 << 5) + ((n) > 1 << 6) + ((n) > 1 << 7) + ((n) > 1 << 8) + ((n) > 1 << 9) +          \
+     ((n) > 1 << 10) + ((n) > 1 << 11) + ((n) > 1 << 12) + ((n) > 1 << 13) +                       \
+     ((n) > 1 << 14) + ((n) > 1 << 15) + ((n) > 1 << 16) + ((n) > 1 << 17) +                       \
+     ((n) > 1 << 18) + ((n) > 1 << 19))
+#define PX_STEPS(n) (PX_LEVELS(n) * (PX_LEVELS(n) + 1) / 2)
+#define PX_LEVEL_OF(s)                                                                             \
+    (((s) >= 1) + ((s) >= 3) + ((s) >= 6) + ((s) >= 10) + ((s) >= 15) + ((s) >= 21) +              \
+     ((s) >= 28) + ((s) >= 36) + ((s) >= 45) + ((s) >= 55) + ((s) >= 66) + ((s) >= 78) +           \
+     ((s) >= 91) + ((s) >= 105) + ((s) >= 120) + ((s) >= 136) + ((s) >= 153) +                     \
+     ((s) >= 171) + ((s) >= 190) + ((s) >= 210))
 #define PX_SORT(TYPE, v, n)                                                                        \
-    _Pragma("unroll") for (int px_a = 0; px_a < (n); px_a++) {                                     \
-        _Pragma("unroll") for (int px_b = 0; px_b < (n) / 2; px_b++) {                             \
-            const int px_i = 2 * px_b + (px_a & 1);                                                \
-            if (px_i + 1 < (n)) {                                                                  \
-                PX_ORDER(TYPE, v[px_i], v[px_i + 1])                                               \
+    _Pragma("unroll") for (int px_s = 0; px_s < PX_STEPS(n); px_s++) {                             \
+        const int px_l = PX_LEVEL_OF(px_s), px_e = px_l - (px_s - px_l * (px_l + 1) / 2);          \
+        const int px_far = 1 << px_e, px_first = px_e < px_l ? px_far : 0;                         \
+        _Pragma("unroll") for (int px_m = 0; px_m < (n) / 2; px_m++) {                             \
+            const int px_i = px_first + ((px_m >> px_e) << (px_e + 1)) + (px_m & (px_far - 1));    \
+            const int px_j = px_i + px_far;                                                        \
+            if (px_j < (n) && px_i >> (px_l + 1) == px_j >> (px_l + 1)) {                          \
+                PX_ORDER(TYPE, v[px_i], v[px_j])                                                   \
             }                                                                                      \
         }                                                                                          \
+    }
+/* Brings the one that most are equal to to the front; `keys`: the largest number is the key of NaN. */
+#define PX_MODE(TYPE, v, n, keys)                                                                  \
+    PX_SORT(TYPE, v, n)                                                                            \
+    {                                                                                              \
+        const TYPE px_nan_key = sizeof(TYPE) == sizeof(long) ? (TYPE)LONG_MAX : (TYPE)INT_MAX;     \
+        TYPE px_mode = v[0];                                                                       \
+        int px_most = 0, px_run = 0;                                                               \
+        _Pragma("unroll") for (int px_a = 1; px_a < (n); px_a++) {                                 \
+            px_run = v[px_a] == v[px_a - 1] ? px_run + 1 : 0;                                      \
+            const bool px_more = (px_run > px_most) & !((keys) & (v[px_a] == px_nan_key));         \
+            px_most = px_more ? px_run : px_most;                                                  \
+            px_mode = px_more ? v[px_a] : px_mode;                                                 \
+        }                                                                                          \
+        v[0] = px_mode;                                                                            \
     }
 /* Of more than half of the values neither the least nor the greatest is the median: both are
  * dropped and the next value is taken in, until none is left ("forgetful selection"). */

@@ -1,11 +1,11 @@
 /*
- * prim_window_rank: medians and percentiles of windows too large to sort in registers, exact for
+ * prim_window_rank: medians, percentiles and modes of windows too large to sort in registers, exact for
  * every type.
  *
  * Windows slide over the sorted pixels of a tile (kernels/window_slide.cl, window_tiles.h), which costs a pixel as
  * much as the footprint's edge is long.  Where a tile does not fit or has few pixels for its neighbourhood, each
- * pixel reads its own window for every two bits in which the window's pixels differ, and once more
- * (kernels/window_rank.cl): scratch holds the window as runs of offsets then, 16 bytes each.  Parts have the rows
+ * pixel reads its own window for every two bits in which the window's pixels differ, and once more, or for the
+ * values that it has (kernels/window_rank.cl): scratch holds the window as runs of offsets then, 16 bytes each.  Parts have the rows
  * (planes) around them that windows reach; where these go on at the other end of the image, it is not cut.
  */
 #include "window_tiles.h"
@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARG_SHAPE, ARG_X, ARG_Y, ARG_Z, ARG_PERCENT, ARG_BORDER, ARG_OUTSIDE };
+enum { ARG_SHAPE, ARG_X, ARG_Y, ARG_Z, ARG_PERCENT, ARG_BORDER, ARG_OUTSIDE, ARG_MODE };
 
 enum { BORDER_WRAP = 3, BORDER_CONSTANT = 4 }; /* as IrBorder */
 
-extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_text_window_slide[];
+extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_text_window_sort[],
+    kernel_text_window_bits[], kernel_text_window_counts[], kernel_text_window_slide[];
 
 static Window window_of(const PrimCall *call)
 {
@@ -28,12 +29,17 @@ static Window window_of(const PrimCall *call)
                     .cells = call->text};
 }
 
+static bool mode_of(const PrimCall *call)
+{
+    return call->arg[ARG_MODE] != 0;
+}
+
 static size_t scratch_bytes(const PrimCall *call)
 {
     Window w = window_of(call);
     WindowTiles tiles;
     int pixels;
-    if (window_tiles(call, &w, &tiles)) {
+    if (window_tiles(call, &w, mode_of(call), &tiles)) {
         return window_tiles_bytes(&tiles);
     }
     return ((size_t)window_runs(&w, NULL, 0, &pixels) + 1) * sizeof(WindowRun);
@@ -48,6 +54,9 @@ static uint32_t least_of(Elem elem)
 /* The value outside as a pixel of that type, as ir_convert has it. */
 static double pixel_outside(Elem elem, double value)
 {
+    if (elem == ELEM_F64) {
+        return value + 0.0;
+    }
     if (elem == ELEM_F32) {
         return (double)(float)value + 0.0;
     }
@@ -55,20 +64,24 @@ static double pixel_outside(Elem elem, double value)
 }
 
 /* Keys are of the image's own pixels, whose bits are few, or of the result's type, in which there may be
- * values outside that no pixel of the image has; of doubles as f32. */
+ * values outside that no pixel of the image has; of doubles of a file, which are read as f32, as these. */
 static Elem key_type(const PrimCall *call)
 {
-    const bool doubles = call->in[0].elem == ELEM_F64;
-    const Elem own = doubles ? ELEM_F32 : call->in[0].elem, result = call->out[0].elem;
+    const Elem result = call->out[0].elem, own = call->in[0].elem == ELEM_F64 ? result : call->in[0].elem;
     const double outside = call->arg[ARG_OUTSIDE];
     bool constant = call->arg[ARG_BORDER] == BORDER_CONSTANT;
     return constant && pixel_outside(own, outside) != pixel_outside(result, outside) ? result : own;
 }
 
 /* The key of the value outside, as the kernel makes it of a pixel. */
-static uint32_t key_outside(Elem keys, double value)
+static uint64_t key_outside(Elem keys, double value)
 {
     const double pixel = pixel_outside(keys, value);
+    if (keys == ELEM_F64) {
+        uint64_t bits;
+        memcpy(&bits, &pixel, sizeof bits);
+        return isnan(pixel) ? UINT64_MAX : bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+    }
     if (keys != ELEM_F32) {
         return (uint32_t)(int64_t)pixel + least_of(keys);
     }
@@ -152,18 +165,18 @@ static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
     return ((int64_t)in->before - row) * in->pitch;
 }
 
-/* Builds `more` defines, the texts for keys, and `text`. */
-static bool build(const PrimCall *call, const char *more, const char *text, DevProgram **program)
+/* Builds `more` defines, the text for keys, and up to three texts behind it. */
+static bool build(const PrimCall *call, const char *more, const char *const text[3], DevProgram **program)
 {
     const Elem keys = key_type(call);
     char defines[500];
     snprintf(defines, sizeof defines,
              "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
              "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n%s",
-             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem), keys == ELEM_F32,
+             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem), elem_is_integer(keys) ? 0 : (int)elem_size(keys),
              keys == ELEM_U32 ? "uint" : "int", (unsigned)least_of(keys), (int)call->arg[ARG_BORDER],
              more);
-    const char *texts[] = {kernel_text_lanes, kernel_text_window_keys, text, NULL};
+    const char *texts[] = {kernel_text_lanes, kernel_text_window_keys, text[0], text[1], text[2], NULL};
     return visit_program(call, defines, texts, program);
 }
 
@@ -175,7 +188,8 @@ static bool run_read(PrimCall *call)
     int n_runs, pixels;
     DevProgram *program = NULL;
     TRY(write_runs(call, &n_runs, &pixels));
-    TRY(build(call, "", kernel_text_window_rank, &program));
+    TRY(build(call, mode_of(call) ? "#define WINDOW_MODE 1\n" : "#define WINDOW_MODE 0\n",
+              (const char *[3]){kernel_text_window_rank}, &program));
     const DevArg args[] = {
         dev_int(call->w),    dev_int(call->h),    dev_int(call->d),
         dev_uint(rows),      dev_int(in->pitch),  dev_int(out->pitch),
@@ -183,7 +197,7 @@ static bool run_read(PrimCall *call)
         dev_int(part.z),     dev_int(in->h),     dev_long(first_pixel(call, &part)),
         dev_mem(in->mem),    dev_mem(call->scratch), dev_int(n_runs),
         dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-        dev_uint(key_outside(key_type(call), call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
+        dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
     return lanes_launch(call, &(LanesLaunch){.program = program,
                                              .kernel = "window_rank",
                                              .columns = (size_t)call->w,
@@ -207,20 +221,21 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
              "#define SLIDE_ITEMS %d\n#define SLIDE_WALKERS %d\n#define SLIDE_DIGIT %d\n#define SLIDE_AHEAD %d\n"
              "#define SLIDE_PLACE %s\n",
              t->items, t->walkers, t->digit, t->ahead, window_tiles_place(t) == 2 ? "ushort" : "uint");
-    TRY(build(call, defines, kernel_text_window_slide, &program));
+    const char *set = mode_of(call) ? kernel_text_window_counts : kernel_text_window_bits;
+    TRY(build(call, defines, (const char *[3]){kernel_text_window_sort, set, kernel_text_window_slide}, &program));
     const DevArg args[] = {
         dev_int(call->w),     dev_int(call->h),      dev_int(call->d),
         dev_int(in->pitch),   dev_int(out->pitch),   dev_int(part.h),
         dev_int(part.d),      dev_int(part.y),       dev_int(part.z),
         dev_int(in->h),       dev_long(first_pixel(call, &part)), dev_mem(in->mem),
         dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-        dev_uint(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
+        dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
         dev_int(t->reach[0]), dev_int(t->reach[1]),  dev_int(t->reach[2]),
         dev_int(t->size[0]),  dev_int(t->size[1]),   dev_int(t->size[2]),
         dev_int(across),      dev_int(down),         dev_int(deep),
         dev_uint(tiles),      dev_mem(call->scratch), dev_int(t->n_runs),
         dev_int(t->n_columns), dev_ulong(t->edges),  dev_ulong(t->words),
-        dev_local(t->local),  dev_mem(out->mem)};
+        dev_local(t->local),  dev_uint(t->local / sizeof(uint32_t)), dev_mem(out->mem)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "window_slide",
                                              .groups = t->groups < tiles ? t->groups : tiles,
@@ -235,7 +250,7 @@ static bool run(PrimCall *call)
     const Window w = window_of(call);
     WindowTiles tiles;
     TRY(visit_check_count(call));
-    return window_tiles(&longest, &w, &tiles) ? run_slide(call, &tiles) : run_read(call);
+    return window_tiles(&longest, &w, mode_of(call), &tiles) ? run_slide(call, &tiles) : run_read(call);
 }
 
 static int halo(const PrimCall *call)

@@ -79,6 +79,12 @@ size_t window_tiles_place(const WindowTiles *t)
     return t->places <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
+/* That pixels and the one outside can have. */
+static double values_of(const PrimCall *call)
+{
+    return pow(2, 8 * (double)elem_size(call->in[0].elem)) + 1;
+}
+
 static size_t units(const PrimCall *call)
 {
     int n = dev_info(call->dev)->units;
@@ -102,6 +108,31 @@ static size_t counts(const WindowTiles *t)
     return lanes_divided_up((size_t)t->items, WAVE) << t->digit;
 }
 
+/* Of n counts (kernels/window_counts.cl). */
+static double bounds(double n)
+{
+    return 2 * ceil(sqrt(n)) + 4;
+}
+
+/* What all walkers have room for; one that is alone has room for all that there may be. */
+static double usual_values(const PrimCall *call, const WindowTiles *t)
+{
+    const double usual = t->walkers > 1 ? 512 : INFINITY;
+    return fmin(fmin((double)t->places, values_of(call)), usual);
+}
+
+/* Words of local memory for the walkers' sets: bits, or counts of the usual values for all walkers and of all
+ * that there may be for one. */
+static size_t sets(const PrimCall *call, const WindowTiles *t)
+{
+    if (!t->mode) {
+        return lanes_divided_up(t->places, 32) * (size_t)t->walkers;
+    }
+    const double usual = usual_values(call, t), most = fmin((double)t->places, values_of(call));
+    double n = fmax((usual + bounds(usual)) * t->walkers, most + bounds(most));
+    return lanes_divided_up((size_t)n * window_tiles_place(t), sizeof(uint32_t));
+}
+
 /* What follows from the size.  False: it is too large. */
 static bool measure(const PrimCall *call, WindowTiles *t)
 {
@@ -113,11 +144,13 @@ static bool measure(const PrimCall *call, WindowTiles *t)
         return false;
     }
     t->places = (size_t)places;
-    size_t sets = lanes_divided_up(t->places, 32) * (size_t)t->walkers;
     size_t sorting = (size_t)t->items + counts(t) + counts(t) / 32;
-    t->local = (sets > sorting ? sets : sorting) * sizeof(uint32_t);
-    size_t orders = 2 * t->places + (size_t)t->size[0] * (size_t)t->size[1];
-    t->words = t->places + lanes_divided_up(orders * window_tiles_place(t), sizeof(uint32_t));
+    size_t walking = sets(call, t);
+    t->local = (walking > sorting ? walking : sorting) * sizeof(uint32_t);
+    size_t key = call->out[0].elem == ELEM_F64 ? sizeof(uint64_t) : sizeof(uint32_t);
+    size_t orders = (t->mode ? 3 : 2) * t->places + (size_t)t->size[0] * (size_t)t->size[1];
+    size_t bytes = t->places * key + orders * window_tiles_place(t);
+    t->words = lanes_divided_up(bytes, sizeof(uint64_t)) * 2; /* keys may have as many bytes */
     return t->local <= dev_info(call->dev)->local &&
            (t->edges + t->words) * sizeof(uint32_t) <= most_bytes(call);
 }
@@ -148,19 +181,22 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
         plane *= fmin(t->size[axis], extent(call, axis));
     }
     double flips = 2.0 * t->n_columns + pixels * t->walkers / plane;
+    /* Of counts and bounds, and a look at these. */
+    double steps = t->mode ? 2 * flips + bounds(usual_values(call, t)) : flips;
     double places = (double)t->places + (double)counts(t) / counts_a_place;
     double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
     double sorting = places * (kind->place + kind->pass * passes);
-    return ((kind->flip * flips + kind->find) / (t->walkers * groups) +
+    return ((kind->flip * steps + kind->find) / (t->walkers * groups) +
             sorting / (plane * fmin(t->size[2], call->d))) *
            idle((double)count_tiles(call, t), (double)units(call) * groups, kind->late);
 }
 
-/* Reads of the window for a pixel when values are found bit by bit. */
-static double reads(const PrimCall *call, int pixels)
+/* Reads of the window for a pixel when values are found bit by bit, or each that there may be is counted. */
+static double reads(const PrimCall *call, const WindowTiles *t, int pixels)
 {
     double n = (double)call->w * call->h * call->planes;
-    return pixels * (1 + 4 * (double)elem_size(call->in[0].elem)) *
+    double bits = 8 * (double)elem_size(call->in[0].elem);
+    return pixels * (t->mode ? fmin(pixels, values_of(call)) : 1 + bits / 2) *
            idle(n, (double)units(call) * kind_of(call)->lanes, 0);
 }
 
@@ -199,7 +235,7 @@ static void even_out(const PrimCall *call, WindowTiles *t)
 static bool choose(const PrimCall *call, WindowTiles *t, int pixels)
 {
     const Kind *kind = kind_of(call);
-    double lowest = reads(call, pixels);
+    double lowest = reads(call, t, pixels);
     WindowTiles own = *t;
     bool found = false;
     for (int walkers = kind->most_walkers; walkers >= kind->least_walkers; walkers /= 2) {
@@ -224,14 +260,14 @@ static int filled_up(int n, int to)
     return (n + to - 1) / to * to;
 }
 
-bool window_tiles(const PrimCall *call, const Window *window, WindowTiles *t)
+bool window_tiles(const PrimCall *call, const Window *window, bool mode, WindowTiles *t)
 {
     int pixels;
     if (call->dev == NULL) {
         return false;
     }
     const Kind *kind = kind_of(call);
-    *t = (WindowTiles){.items = kind->items, .digit = kind->digit, .ahead = kind->ahead};
+    *t = (WindowTiles){.mode = mode, .items = kind->items, .digit = kind->digit, .ahead = kind->ahead};
     for (int axis = 0; axis < 3; axis++) {
         t->reach[axis] = (int)floor(window->radius[axis]);
     }

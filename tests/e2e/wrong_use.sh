@@ -66,6 +66,10 @@ expect 1 'cut off' run "$blobs" short.tif -o out
 expect 1 'image[c = 1]' run "$blobs" "$SAMPLES/nuclei.tif" -o out
 expect 1 'channel' run "$SAMPLES/nuclei.pipe" "$image" -o out
 says 'blobs.tif'
+printf 'input image[c, y, x]\noutput o = c_of(canvas(image, channels = 2)) + image\n' >channels.pipe
+expect 1 "number of channels of 'image'" run channels.pipe "$SAMPLES/nuclei.tif" -o out
+says '3 and 2'
+expect 1 "number of channels of 'image'" run channels.pipe "$image" -o out
 printf 'input image[y, x]\nparam n = 3 in 0 .. 2e9\noutput far = image[dx = n]\n' >far.pipe
 expect 1 'needs 1000000 pixels' run far.pipe "$image" --n 1000000 -o out
 sed -i 's/= n/= -70000/' far.pipe

@@ -305,7 +305,7 @@ static void image_bent_fold(Draw *d, Str *out, int depth)
 static void image_fold(Draw *d, Str *out, int depth)
 {
     static const char *const FOLDS[] = {"sum", "sum", "sum", "prod", "min", "max", "mean", "var",
-                                        "std", "median", "percentile"};
+                                        "std", "median", "percentile", "mode"};
     static const char *const WEIGHTS[] = {"", "", "exp(-i * i / 4) * exp(-j * j / 2) * ", "(i + 2) * ",
                                           "(i * j) * ", "(1 + j) * (i - 3) * ", "0.25 * "};
     static const char *const WHERES[] = {"", "", "", " where i * i + j * j <= 3", " where i != j"};

@@ -332,7 +332,7 @@ static bool open_run(Run *r, size_t rows)
         TRY(job->pixels[k] == NULL || upload_rows(r, r->image[k], elem, job->pixels[k], all));
     }
     size_t pixels = rows * (size_t)r->pitch;
-    TRY(allocate(r, (job->length > 0 ? (size_t)job->length : pixels) * 4, &r->out));
+    TRY(allocate(r, (job->length > 0 ? (size_t)job->length : pixels) * sizeof(double), &r->out));
     size_t around = rows + 2 * PARTS_HALO * (size_t)(s.d > 1 ? s.h : 1);
     for (int k = 0; k < PARTS_INPUTS && job->stored; k++) {
         TRY(allocate(r, around * (size_t)r->pitch * 8, &r->in[k]));

@@ -1,6 +1,6 @@
 /*
- * test_window_rank: ranks of large windows, sliding and bit by bit, whole and in parts, against the plain C of
- * ir/ref_window.c, bit for bit.
+ * test_window_rank: ranks and modes of large windows, sliding and read for each pixel, whole and in parts, against the
+ * plain C of ir/ref_window.c, bit for bit.
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger ones, for slow checkers of kernels (oclgrind).
  */
@@ -22,14 +22,14 @@
 
 extern const Primitive prim_window_rank;
 
-enum { SMALL_WORK = 1 << 20 };
+enum { SMALL_WORK = 1 << 20, MODE = -1 };
 
 typedef struct Ranking {
     RefShape s;
     Window window;
     Elem elem;
     BothKind kind;
-    double percent;
+    double percent; /* or MODE */
     IrBorder border;
     double outside;
     int step; /* rows or planes of a part; 0: only whole */
@@ -59,6 +59,19 @@ static const Ranking RANKINGS[] = {
     {{24, 19, 17, 1}, {WINDOW_BALL, {3, 3, 3}, NULL}, ELEM_U16, BOTH_NOISE, 50, IR_REFLECT, 0, 5},
     {{33, 20, 9, 2}, {WINDOW_BOX, {2, 3, 1}, NULL}, ELEM_F32, BOTH_SPECIAL, 40, IR_CONSTANT, -INFINITY, 1},
     {{1, 1, 40, 1}, {WINDOW_BOX, {2, 2, 4}, NULL}, ELEM_I32, BOTH_NOISE, 50, IR_MIRROR, 0, 7},
+    {{70, 60, 1, 1}, {WINDOW_BOX, {4, 4, 0}, NULL}, ELEM_F64, BOTH_SPECIAL, 50, IR_CONSTANT, NAN, 11},
+    {{1, 1, 1, 1}, {WINDOW_BOX, {4, 4, 0}, NULL}, ELEM_U8, BOTH_NOISE, MODE, IR_REFLECT, 0, 0},
+    {{63, 64, 1, 1}, {WINDOW_BOX, {5, 4, 0}, NULL}, ELEM_U8, BOTH_SMOOTH, MODE, IR_WRAP, 0, 0},
+    {{129, 257, 1, 2}, {WINDOW_DIAMOND, {6, 6, 0}, NULL}, ELEM_U32, BOTH_EXTREME, MODE, IR_MIRROR, 0, 65},
+    {{90, 50, 1, 1}, {WINDOW_BOX, {5, 5, 0}, NULL}, ELEM_F32, BOTH_SPECIAL, MODE, IR_CONSTANT, NAN, 11},
+    {{90, 50, 1, 1}, {WINDOW_BOX, {5, 5, 0}, NULL}, ELEM_F64, BOTH_SPECIAL, MODE, IR_REFLECT, 0, 11},
+    {{90, 50, 1, 3}, {WINDOW_DISK, {5, 5, 0}, NULL}, ELEM_U16, BOTH_SPARSE, MODE, IR_CONSTANT, 255, 50},
+    {{90, 90, 1, 1}, {WINDOW_BOX, {9, 9, 0}, NULL}, ELEM_F32, BOTH_NOISE, MODE, IR_NEAREST, 0, 40},
+    {{50, 30, 1, 1}, {WINDOW_LITERAL, {12, 1, 0}, HOLES}, ELEM_U16, BOTH_CHECKER, MODE, IR_REFLECT, 0, 7},
+    {{50, 30, 1, 1}, {WINDOW_LITERAL, {1, 1, 0}, EMPTY}, ELEM_I16, BOTH_NOISE, MODE, IR_NEAREST, 0, 3},
+    {{24, 19, 17, 1}, {WINDOW_BALL, {3, 3, 3}, NULL}, ELEM_U16, BOTH_SMOOTH, MODE, IR_REFLECT, 0, 5},
+    {{12, 9, 1, 1}, {WINDOW_DISK, {60, 60, 0}, NULL}, ELEM_F32, BOTH_SPECIAL, MODE, IR_REFLECT, 0, 4},
+    {{9, 2, 1, 1}, {WINDOW_BOX, {128, 128, 0}, NULL}, ELEM_U8, BOTH_NOISE, MODE, IR_REFLECT, 0, 0},
     /* On either side of 65536 places of the smallest tile, and of what the local memory of GPUs holds. */
     {{9, 2, 1, 1}, {WINDOW_BOX, {127, 127, 0}, NULL}, ELEM_F32, BOTH_NOISE, 50, IR_NEAREST, 0, 1},
     {{3, 5, 1, 1}, {WINDOW_BOX, {128, 128, 0}, NULL}, ELEM_U8, BOTH_NOISE, 50, IR_REFLECT, 0, 0},
@@ -89,7 +102,7 @@ static double work(const Ranking *r)
 static PrimCall call_of(RefShape s, Elem elem, int shape)
 {
     PrimCall call = {.dev = device, .w = s.w, .h = s.h, .d = s.d, .planes = s.d * s.c, .shape = shape};
-    call.in[0].elem = elem;
+    call.in[0].elem = call.out[0].elem = elem;
     return call;
 }
 
@@ -108,7 +121,7 @@ static PartsJob job_of(const Ranking *r, const void *pixels)
                     .count = NAN,
                     .out = r->elem};
     const double arg[] = {r->window.shape,     r->window.radius[0], r->window.radius[1], r->window.radius[2],
-                          r->percent, r->border, r->outside};
+                          r->percent, r->border, r->outside, r->percent == MODE};
     memcpy(job.arg, arg, sizeof arg);
     return job;
 }
@@ -141,7 +154,7 @@ static void check(const Ranking *r, int shape)
     IrEvalInput image = both_image(r->s.w, r->s.h, r->s.d, r->s.c, r->elem, 5, (int)r->kind);
     void *pixels = zeroed(n * size), *want = zeroed(n * size), *got = zeroed(n * size);
     double *ranked = zeroed(n * sizeof *ranked);
-    const RefWindowRank how = {r->window, r->percent, r->border, r->outside};
+    const RefWindowRank how = {r->window, r->percent, r->percent == MODE, r->border, r->outside};
     ref_window_rank(image.pixels, r->s, &how, ranked);
     for (size_t i = 0; i < n; i++) {
         elem_put(pixels, i, r->elem, image.pixels[i]);
@@ -166,7 +179,7 @@ static int count_sliding(int shape)
     for (int i = 0; i < N_RANKINGS; i++) {
         const PrimCall call = call_of(RANKINGS[i].s, RANKINGS[i].elem, shape);
         WindowTiles t;
-        n += window_tiles(&call, &RANKINGS[i].window, &t);
+        n += window_tiles(&call, &RANKINGS[i].window, RANKINGS[i].percent == MODE, &t);
     }
     return n;
 }
@@ -243,7 +256,7 @@ static void tiles_fit(void **state)
         const Window *w = &CASES[i].window;
         const PrimCall call = call_of(s, ELEM_U8, CASES[i].shape);
         WindowTiles t;
-        assert_int_equal(window_tiles(&call, w, &t), CASES[i].slides);
+        assert_int_equal(window_tiles(&call, w, false, &t), CASES[i].slides);
         if (CASES[i].slides) {
             assert_true(t.groups > 0 && t.local <= dev_info(device)->local);
             assert_true(t.size[0] <= s.w && t.size[1] <= s.h && t.size[2] <= s.d);

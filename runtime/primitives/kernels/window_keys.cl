@@ -2,10 +2,25 @@
  * window_keys: pixels under a window as keys, whole numbers in their order: NaN is the largest, zeros are
  * one.
  *
- * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), of what the keys are: WINDOW_REAL, or a
- * WINDOW_WHOLE with WINDOW_LEAST (the smallest value of a signed type, negated); and WINDOW_BORDER (as
- * IrBorder).
+ * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), of what the keys are: WINDOW_REAL (bytes of a
+ * floating-point number), or 0 and a WINDOW_WHOLE with WINDOW_LEAST (the smallest value of a signed type, negated);
+ * and WINDOW_BORDER (as IrBorder).
  */
+#if WINDOW_REAL == 8
+typedef ulong WindowKey;
+typedef double WindowReal;
+#define WINDOW_BITS_OF(real) as_ulong(real)
+#define WINDOW_REAL_OF(bits) as_double(bits)
+#else
+typedef uint WindowKey;
+typedef float WindowReal;
+#define WINDOW_BITS_OF(real) as_uint(real)
+#define WINDOW_REAL_OF(bits) as_float(bits)
+#endif
+#define WINDOW_BITS (8 * (int)sizeof(WindowKey))
+#define WINDOW_SIGN ((WindowKey)1 << (WINDOW_BITS - 1))
+#define WINDOW_LARGEST (~(WindowKey)0)
+
 #if WINDOW_BORDER == 1
 #define WINDOW_MAP px_reflect
 #elif WINDOW_BORDER == 2
@@ -16,23 +31,27 @@
 #define WINDOW_MAP px_nearest
 #endif
 #define WINDOW_CONSTANT (WINDOW_BORDER == 4)
-#define WINDOW_NAN UINT_MAX
 
-LANES_INLINE uint window_key(WINDOW_PIXEL pixel)
+LANES_INLINE bool window_is_nan(WindowKey key)
+{
+    return WINDOW_REAL && key == WINDOW_LARGEST;
+}
+
+LANES_INLINE WindowKey window_key(WINDOW_PIXEL pixel)
 {
 #if WINDOW_REAL
-    const float v = (float)pixel + 0.0f;
-    const uint bits = as_uint(v);
-    return isnan(v) ? WINDOW_NAN : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+    const WindowReal v = (WindowReal)pixel + 0.0f;
+    const WindowKey bits = WINDOW_BITS_OF(v);
+    return isnan(v) ? WINDOW_LARGEST : (bits & WINDOW_SIGN) != 0 ? ~bits : bits | WINDOW_SIGN;
 #else
     return (uint)(WINDOW_WHOLE)pixel + WINDOW_LEAST;
 #endif
 }
 
-LANES_INLINE WINDOW_RESULT window_value(uint key)
+LANES_INLINE WINDOW_RESULT window_value(WindowKey key)
 {
 #if WINDOW_REAL
-    return key == WINDOW_NAN ? NAN : as_float((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
+    return window_is_nan(key) ? NAN : WINDOW_REAL_OF((key & WINDOW_SIGN) != 0 ? key & ~WINDOW_SIGN : ~key);
 #elif WINDOW_LEAST
     return (WINDOW_RESULT)(int)(key - WINDOW_LEAST); /* as a float, too */
 #else
@@ -43,7 +62,7 @@ LANES_INLINE WINDOW_RESULT window_value(uint key)
 typedef struct WindowPlace {
     int w, h, d, pitch, x, y, z; /* of the image, also where only a part of it is there */
     int tall;     /* rows from plane to plane that are there */
-    uint outside; /* the key of a constant border */
+    WindowKey outside; /* the key of a constant border */
 } WindowPlace;
 
 /* The row of the image that a run lies in, or NULL when it is all constant border. */
@@ -57,7 +76,7 @@ LANES_INLINE global const WINDOW_PIXEL *window_row(global const WINDOW_PIXEL *vo
                                       : volume + row * (size_t)at->pitch;
 }
 
-LANES_INLINE uint window_key_at(global const WINDOW_PIXEL *row, const WindowPlace *at, int x)
+LANES_INLINE WindowKey window_key_at(global const WINDOW_PIXEL *row, const WindowPlace *at, int x)
 {
     if (WINDOW_CONSTANT && (row == 0 || (uint)x >= (uint)at->w)) {
         return at->outside;
