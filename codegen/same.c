@@ -5,6 +5,8 @@
  */
 #include "kernel.h"
 
+#include "../ir/indices.h"
+
 const char *cg_recall(const CgMemo *memo, int n, IrExpr e)
 {
     for (int i = n - 1; i >= 0; i--) {
@@ -19,17 +21,9 @@ typedef struct Turns {
     CgContext *cx;
     IrExpr fold; /* whose loops are about to be opened */
     bool *own;   /* by index: the loops of that fold run over it */
+    IrIndices *free;
     Vec(IrExpr) same;
 } Turns;
-
-static void note_bound(const IrGraph *g, IrExpr e, void *ctx)
-{
-    bool *found = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_FOLD) {
-        found[(int)n->num] = true;
-    }
-}
 
 /* Folds of pixels in the body that know all their indices before the loops are opened. */
 static void note_same(const IrGraph *g, IrExpr e, void *ctx)
@@ -39,13 +33,10 @@ static void note_same(const IrGraph *g, IrExpr e, void *ctx)
     if (n->op != IR_X_FOLD || n->rank != IR_PIXEL || e == t->fold) {
         return;
     }
-    bool *used = arena_array(t->cx->k->arena, bool, g->next_index + 1);
-    bool *bound = arena_array(t->cx->k->arena, bool, g->next_index + 1);
-    ir_walk(g, e, cg_note_index, used);
-    ir_walk(g, e, note_bound, bound);
-    for (int i = 0; i < g->next_index; i++) {
-        bool known = !used[i] || (!t->own[i] && (bound[i] || cg_loop_of(t->cx, i) != NULL));
-        if (!known || (bound[i] && t->own[i])) {
+    const IrIndices *needed = ir_free_indices(g, t->free, e);
+    for (int i = 0; i < needed->n; i++) {
+        int index = needed->at[i];
+        if (index < 0 || t->own[index] || cg_loop_of(t->cx, index) == NULL) {
             return;
         }
     }
@@ -55,7 +46,10 @@ static void note_same(const IrGraph *g, IrExpr e, void *ctx)
 void cg_keep_same(CgContext *cx, IrExpr fold)
 {
     CgKernel *k = cx->k;
-    Turns t = {cx, fold, arena_array(k->arena, bool, k->g->next_index + 1), {0}};
+    Turns t = {.cx = cx,
+               .fold = fold,
+               .own = arena_array(k->arena, bool, k->g->next_index + 1),
+               .free = arena_array(k->arena, IrIndices, k->g->exprs.n)};
     IrExprNode n = *ir_expr(k->g, fold);
     for (t.own[(int)n.num] = true; n.flat; t.own[(int)n.num] = true) {
         n = *ir_expr(k->g, n.a);

@@ -8,23 +8,18 @@
 #include "verify.h"
 #include "apply.h"
 #include "function.h"
+#include "indices.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The indices that an expression uses and does not bind. */
-typedef struct Free {
-    bool known;
-    int n, *at;
-} Free;
-
 typedef struct Check {
     const IrGraph *g;
     const char *subject; /* "%3 blurred", "loop 1": what is looked at */
     IrId node;           /* reads come before this one */
-    Free *free;          /* by expression */
+    IrIndices *free;     /* by expression */
     Str *out;
 } Check;
 
@@ -38,65 +33,6 @@ static void require(Check *c, bool fine, const char *what)
     if (!fine) {
         find(c, what);
     }
-}
-
-/* ---- indices of folds ---------------------------------------------------------------------- */
-
-static bool has_index(const Free *f, int index)
-{
-    for (int i = 0; i < f->n; i++) {
-        if (f->at[i] == index) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* `to` also uses what `from` uses, without `bound`. */
-static void unite(const IrGraph *g, Free *to, const Free *from, int bound)
-{
-    int *at = arena_array(g->arena, int, to->n + from->n + 1);
-    if (to->n > 0) {
-        memcpy(at, to->at, sizeof *at * (size_t)to->n);
-    }
-    to->at = at;
-    for (int i = 0; i < from->n; i++) {
-        if (from->at[i] != bound && !has_index(to, from->at[i])) {
-            at[to->n++] = from->at[i];
-        }
-    }
-}
-
-enum { NO_INDEX = -2, COUNT_INDEX = -1 };
-
-static const Free *free_indices(Check *c, IrExpr e)
-{
-    Free *f = &c->free[e];
-    if (e == 0 || f->known) {
-        return f;
-    }
-    f->known = true;
-    const IrExprNode *n = ir_expr(c->g, e);
-    bool folds = n->op == IR_X_FOLD;
-    int own = folds ? (int)n->num : NO_INDEX;
-    const struct {
-        IrExpr e;
-        int bound;
-    } child[] = {{n->a, own},          {n->b, NO_INDEX},  {n->c, NO_INDEX},
-                 {n->channel, own},    {n->outside, own}, {n->where, own},
-                 {n->nth, COUNT_INDEX}};
-    Free sum = {.known = true};
-    if (n->op == IR_X_INDEX) {
-        unite(c->g, &sum, &(Free){.n = 1, .at = (int[]){(int)n->num}}, NO_INDEX);
-    }
-    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        const Free *inner = free_indices(c, child[i].e);
-        if (inner->n > 0) {
-            unite(c->g, &sum, inner, child[i].bound);
-        }
-    }
-    *f = sum;
-    return f;
 }
 
 /* ---- expressions --------------------------------------------------------------------------- */
@@ -212,7 +148,7 @@ static void check_tree(Check *c, IrExpr e, IrRank most)
     if (e != 0) {
         ir_walk(c->g, e, check_expr, c);
         require(c, rank_of(c, e) <= most, "has an expression that cannot be computed there");
-        require(c, free_indices(c, e)->n == 0, "uses a fold's index outside the fold");
+        require(c, ir_free_indices(c->g, c->free, e)->n == 0, "uses a fold's index outside the fold");
     }
 }
 
@@ -370,7 +306,7 @@ static bool has_carry(const IrGraph *g, IrId node)
 
 void ir_verify_report(const IrGraph *g, Str *out)
 {
-    Check c = {.g = g, .out = out, .free = arena_array(g->arena, Free, g->exprs.n)};
+    Check c = {.g = g, .out = out, .free = arena_array(g->arena, IrIndices, g->exprs.n)};
     for (c.node = 1; c.node < (IrId)g->nodes.n; c.node++) {
         if (!ir_node(g, c.node)->dead) {
             c.subject = arena_printf(g->arena, "%%%u %s", c.node, ir_node(g, c.node)->name);
