@@ -117,12 +117,12 @@ static void fold_push(IrEval *ev, FoldState *st, const IrExprNode *fold)
     st->n++;
 }
 
-static bool may_go_on(IrEval *ev)
+bool ir_eval_count(IrEval *ev, double elements)
 {
-    if (ev->left == 0) {
+    if (!((double)ev->left >= elements)) {
         return err_set(ev->err, CODE_INTERRUPTED, "the reference would take too long");
     }
-    ev->left--;
+    ev->left -= (uint64_t)elements;
     return true;
 }
 
@@ -135,7 +135,7 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
         err_set(ev->err, CODE_FILES, "a window ends at no number");
     }
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
-    for (double i = lo; i <= hi && may_go_on(ev); i++) {
+    for (double i = lo; i <= hi && ir_eval_count(ev, 1); i++) {
         ev->index[(int)n->num] = i;
         if (n->flat) {
             fold_run(ev, st, n->a);

@@ -35,7 +35,7 @@ struct IrEval {
     EvalWeight *weights;  /* WEIGHTS of them, found by expression and indices */
     double index[MAX_INDICES];
     double count;  /* elements of the rank fold being finished (index -1) */
-    uint64_t left; /* elements that folds may still count */
+    uint64_t left; /* elements that folds and windows may still count */
     Err *err;
 };
 
@@ -45,6 +45,8 @@ size_t ir_eval_extents(IrEval *ev, IrId id, int grid);
 double *ir_eval_pixels(IrEval *ev, IrId id, size_t n);
 /* Evaluates a per-pixel expression over ev->extent. */
 void ir_eval_image(IrEval *ev, IrExpr e, double *to);
+/* Whether that many elements may still be counted; false is an error. */
+bool ir_eval_count(IrEval *ev, double elements);
 /* Evaluates a primitive (eval_primitives.c). */
 void ir_eval_primitive(IrEval *ev, IrId id);
 

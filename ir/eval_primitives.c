@@ -326,8 +326,12 @@ static void run_window_rank(Prim *p)
                                .mode = arg(p, 7) != 0,
                                .border = (IrBorder)arg(p, 5),
                                .outside = ir_convert(arg(p, 6), node->elem)};
+    double elements = (double)p->n;
+    for (int axis = 0; axis < 3; axis++) {
+        elements *= 2 * floor(how.window.radius[axis]) + 1;
+    }
     double *v = input(p, 0), *to = v != NULL ? ir_eval_pixels(p->ev, p->id, p->n) : NULL;
-    if (to != NULL) {
+    if (to != NULL && ir_eval_count(p->ev, elements)) {
         ref_window_rank(v, p->shape, &how, to);
     }
 }
