@@ -199,8 +199,9 @@ static void begin_kernel(CgKernel *k, Str *out)
              k->boxed ? "cols_from + " : "");
 }
 
-/* Of a gather the pixels are made that read rows (planes) which are there; or it says which slabs are wanted. */
-static void begin_gather(CgContext *cx, IrId id)
+/* Of a gather the pixels are made that read rows (planes) which are there; or it says which slabs are wanted.
+ * Returns how many values have names in front of the condition: those made under it have none behind it. */
+static int begin_gather(CgContext *cx, IrId id)
 {
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, ir_node(k->g, id)->in[0]);
@@ -223,10 +224,12 @@ static void begin_gather(CgContext *cx, IrId id)
     cg_line(cx, "    wanted[(%s) / slab] = 1;", at);
     cg_line(cx, "} else if ((uint)(%s - %s) < (uint)(%s - %s)) {", at, first, end, first);
     cx->indent++;
+    return cx->memo.n;
 }
 
-static void end_gather(CgContext *cx)
+static void end_gather(CgContext *cx, int named)
 {
+    cx->memo.n = named;
     cx->indent--;
     cg_line(cx, "}");
 }
@@ -249,14 +252,12 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
-        if (k->gathers) {
-            begin_gather(&cx, id);
-        }
+        int named = k->gathers ? begin_gather(&cx, id) : 0;
         const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
         if (k->gathers) {
-            end_gather(&cx);
+            end_gather(&cx, named);
         }
     }
     if (!k->boxed) { /* then images tell their own pitch */

@@ -52,5 +52,13 @@ const char *cg_outside(CgContext *cx, IrId node, IrExpr outside)
 {
     IrGraph *g = cx->k->g;
     Elem type = ir_read_type(g, node), held = cx->held != NULL ? cx->held[node] : type;
-    return outside == 0 ? "0" : cg_expr(cx, ir_cast(g, ir_cast(g, outside, type), held));
+    if (outside == 0) {
+        return "0";
+    }
+    IrExpr pixel = ir_cast(g, outside, type);
+    if (held == type || ir_expr(g, pixel)->op == IR_X_CONST) {
+        return cg_expr(cx, ir_cast(g, pixel, held));
+    }
+    /* Host expressions are rounded where they end: to a pixel of the image, then to what is held. */
+    return arena_printf(cx->k->arena, "(%s)%s", cg_type(held), cg_expr(cx, pixel));
 }
