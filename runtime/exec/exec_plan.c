@@ -595,16 +595,24 @@ static bool would_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, u
     return limit >= whole || parts;
 }
 
-/* The smallest limit that will do, to the byte; 0: there is none, or it is not for want of device memory
- * that the plan has failed. */
-static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t whole)
+/* The same, quickly: what is said not to do does not. */
+static bool might_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t limit)
+{
+    uint64_t room = room_for_values(plan, target);
+    return limit >= whole || (limit > room && parts_may_fit(plan, target, limit - room));
+}
+
+typedef bool Question(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t limit);
+
+/* The smallest limit from `low` on that will do, to the byte; 0: there is none. */
+static uint64_t smallest(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t low, Question *does)
 {
     enum { FIRST_STEP = 1 << 12, MOST = 60 };
-    uint64_t low = target->limit, high = low, step = FIRST_STEP;
-    if (would_do(plan, target, whole, low)) {
-        return 0;
+    uint64_t high = low, step = FIRST_STEP;
+    if (does(plan, target, whole, low)) {
+        return low;
     }
-    while (high < (uint64_t)1 << MOST && !would_do(plan, target, whole, high + step)) {
+    while (high < (uint64_t)1 << MOST && !does(plan, target, whole, high + step)) {
         high += step;
         step *= 2;
     }
@@ -615,13 +623,23 @@ static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t w
     }
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (would_do(plan, target, whole, middle)) {
+        if (does(plan, target, whole, middle)) {
             high = middle;
         } else {
             low = middle;
         }
     }
     return high;
+}
+
+/* The smallest limit that will do; 0: there is none, or it is not for want of device memory that the plan has
+ * failed. */
+static uint64_t least_limit(ExecPlan *plan, const ExecTarget *target, uint64_t whole)
+{
+    (void)find_onto(plan, EVERYBODY);
+    uint64_t low = smallest(plan, target, whole, target->limit, might_do);
+    uint64_t least = low > 0 ? smallest(plan, target, whole, low, would_do) : 0;
+    return least > target->limit ? least : 0;
 }
 
 /* Says the least limit, and which image asks for most of that, where it is one that may be read anywhere. */
@@ -662,7 +680,7 @@ void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target)
 }
 
 /* In one piece where that fits, else in parts; where neither does, *least is the smallest limit that will do, if there
- * is one. */
+ * is one and anybody asks. */
 static bool cut(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *err)
 {
     Err one = {0};
@@ -677,8 +695,10 @@ static bool cut(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *
     }
     if (!plan_parts(plan, target, target->limit, err)) {
         uint64_t whole = fits && !forced ? plan->peak : UINT64_MAX;
-        *least = err->code == CODE_MEMORY ? least_limit(plan, target, whole) : 0;
-        if (*least > 0) {
+        if (least && err->code == CODE_MEMORY) {
+            *least = least_limit(plan, target, whole);
+        }
+        if (least && *least > 0) {
             refuse(plan, target, *least, err);
         }
         return false;
@@ -693,7 +713,9 @@ static bool plan_as(const Program *program, const ExecTarget *target, const Exec
 {
     ExecPlan *plan = calloc(1, sizeof *plan);
     *out = NULL;
-    *least = 0;
+    if (least) {
+        *least = 0;
+    }
     if (!plan || !allocate(plan, program)) {
         exec_plan_free(plan);
         return no_memory(err);
@@ -711,17 +733,22 @@ bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecI
 {
     Err other = {0};
     uint64_t least, in_rounds;
-    if (plan_as(program, target, inputs, params, &least, out, err)) {
+    if (plan_as(program, target, inputs, params, program->in_rounds ? NULL : &least, out, err)) {
         return true;
     }
     if (err->code != CODE_MEMORY || program->in_rounds == NULL) {
         return false;
     }
-    bool ok = plan_as(program->in_rounds, target, inputs, params, &in_rounds, out, &other);
-    if (ok || (in_rounds > 0 && (least == 0 || in_rounds < least))) {
+    if (plan_as(program->in_rounds, target, inputs, params, &in_rounds, out, &other)) {
+        err_clear(err);
+        return true;
+    }
+    err_clear(err);
+    (void)plan_as(program, target, inputs, params, &least, out, err);
+    if (in_rounds > 0 && (least == 0 || in_rounds < least)) {
         *err = other;
     }
-    return ok;
+    return false;
 }
 
 static uint64_t least_as(const Program *program, const ExecTarget *target, const ExecInput *inputs,

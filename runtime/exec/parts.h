@@ -148,9 +148,13 @@ typedef struct PartsPlan {
  */
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
                     Err *err);
+/* Whether so much might do; false is certain, and quickly said. */
+bool parts_may_fit(const ExecPlan *plan, const ExecTarget *target, uint64_t limit);
 void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
 
-/* Lays all segments out within parts->limit, where they fit, and finds what stays; the peak. */
+/* Bytes with which the shortest parts would run (parts->least). */
+bool parts_find_least(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, Err *err);
+/* Lays all segments out within parts->limit, which is not less than that, and finds what stays; the peak. */
 bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, Err *err);
 /*
  * Lays segment i out again, and those that have passes of its primitives, with parts as short as the labels that

@@ -370,10 +370,9 @@ static bool find_least(const Arranging *a)
     return true;
 }
 
-bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, Err *err)
+bool parts_find_least(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, Err *err)
 {
-    size_t n = (size_t)p->n + 1;
-    Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
+    const Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
     share_grains(&a);
     p->room = p->limit / ROOM;
     TRY(find_least(&a));
@@ -381,11 +380,18 @@ bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p,
         p->room = 0;
         TRY(find_least(&a));
     }
+    return true;
+}
+
+bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, Err *err)
+{
+    size_t n = (size_t)p->n + 1;
+    Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
     a.weight = calloc(n, sizeof *a.weight);
     a.from = calloc(n, sizeof *a.from);
     a.to = calloc(n, sizeof *a.to);
     bool ok = (a.weight && a.from && a.to) || no_memory(err);
-    ok = ok && (p->least > p->limit || arrange(&a));
+    ok = ok && arrange(&a);
     for (int i = 0; i < p->n; i++) {
         p->peak = p->segments[i].bytes > p->peak ? p->segments[i].bytes : p->peak;
     }

@@ -408,7 +408,7 @@ static bool find_rows(const Search *s, PartsSegment *seg, int most)
 {
     int grain = seg->grain, low = 1, high = (most + grain - 1) / grain; /* in grains */
     bool ok = true;
-    seg->roughly = true; /* the boxes of thousands of parts say nearly as much as those of millions */
+    seg->roughly = true; /* the boxes of thousands of parts say nearly as much as those of millions, never more */
     while (low < high && ok) {
         int middle = low + (high - low + 1) / 2;
         ok = lay_out(s, seg, middle * grain);
@@ -418,8 +418,12 @@ static bool find_rows(const Search *s, PartsSegment *seg, int most)
             high = middle - 1;
         }
     }
+    ok = ok && (low > 1 || lay_out(s, seg, grain));
     seg->roughly = false;
-    TRY(ok && lay_out(s, seg, low * grain));
+    if (!ok || (low == 1 && seg->bytes > s->limit)) {
+        return ok;
+    }
+    TRY(lay_out(s, seg, low * grain));
     while (seg->bytes > s->limit && low > 1) {
         low -= 1 + low / NEARLY;
         low = low > 1 ? low : 1;

@@ -781,7 +781,8 @@ static const Way WAYS[] = {{true, false, false}, {false, false, false}, {true, t
                            {true, false, true},  {false, false, true},  {true, true, true}};
 enum { N_WAYS = sizeof WAYS / sizeof WAYS[0] };
 
-static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, Way way,
+/* A plan that does not fit, or is only to say whether it does, is not arranged. */
+static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, Way way, bool arranged,
                       PartsPlan **out, Err *err)
 {
     Cutter c = {.plan = plan,
@@ -798,7 +799,8 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
     }
     c.parts->limit = limit;
     c.parts->labels = expected_labels(limit);
-    bool ok = allocate(&c) && cut(&c) && parts_arrange(plan, target, c.parts, err);
+    bool ok = allocate(&c) && cut(&c) && parts_find_least(plan, target, c.parts, err);
+    ok = ok && (!arranged || c.parts->least > limit || parts_arrange(plan, target, c.parts, err));
     if (c.open) {
         segment_free(&c.now);
     }
@@ -843,7 +845,7 @@ bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t lim
         if (!is_tried(plan, target, WAYS[i], *out)) {
             continue;
         }
-        if (!plan_once(plan, target, limit, WAYS[i], &other, err)) {
+        if (!plan_once(plan, target, limit, WAYS[i], true, &other, err)) {
             parts_plan_free(*out);
             *out = NULL;
             return false;
@@ -865,6 +867,19 @@ bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t lim
     parts_plan_free(*out);
     *out = NULL;
     return false;
+}
+
+bool parts_may_fit(const ExecPlan *plan, const ExecTarget *target, uint64_t limit)
+{
+    bool fits = false;
+    for (int i = 0; i < N_WAYS && !fits; i++) {
+        Err ignored = {0};
+        PartsPlan *parts = NULL;
+        fits = is_tried(plan, target, WAYS[i], NULL) &&
+               plan_once(plan, target, limit, WAYS[i], false, &parts, &ignored) && parts->least <= limit;
+        parts_plan_free(parts);
+    }
+    return fits;
 }
 
 void parts_plan_free(PartsPlan *parts)
