@@ -71,6 +71,12 @@ typedef struct PartsPart {
     int at, rows, col, cols, round;
 } PartsPart;
 
+/* What the boxes of all parts of so many rows and columns come to. */
+typedef struct PartsBoxes {
+    int rows, cols, most[3]; /* extents that hold all boxes */
+    uint64_t loaded;         /* bytes of rows that are read for all parts */
+} PartsBoxes;
+
 /* A buffer in a segment. */
 typedef struct PartsWindow {
     int buffer;
@@ -80,6 +86,7 @@ typedef struct PartsWindow {
     bool in_rounds; /* boxed: the box is a slab of rows (planes, where the image has z), another in each round */
     int most[3];     /* boxed: extents that hold all boxes */
     uint64_t loaded; /* boxed: bytes of rows that are read for all parts */
+    PartsBoxes known; /* boxed: the last ones that were looked at one by one; they take long */
     bool keep;  /* its part goes to a store, and to outputs */
     int lo, hi; /* rows before and behind the part that it has, too */
     int first, last; /* tasks that need it */

@@ -212,7 +212,7 @@ bool parts_box_all(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
             w->most[ax] = box.n[ax] > w->most[ax] ? box.n[ax] : w->most[ax];
             same = same && box.from[ax] == before.from[ax] && box.n[ax] == before.n[ax];
         }
-        w->loaded += same ? 0 : row * (uint64_t)box.n[1] * (uint64_t)box.n[2];
+        w->loaded += same ? 0 : row * (uint64_t)box.n[1] * (uint64_t)box.n[2] * (uint64_t)(number > 0 ? skip : 1);
         before = box;
     }
     return true;

@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     GRAIN = 16,            /* longest parts are looked for in steps of this many rows */
@@ -215,7 +216,16 @@ uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *w)
 static bool size_box(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
 {
     PartsWindow *w = &seg->windows[i];
-    TRY(parts_box_all(plan, seg, i, err));
+    bool exact = !w->in_rounds && !seg->roughly && seg->enough == UINT64_MAX;
+    if (exact && w->known.rows == seg->rows && w->known.cols == seg->cols) {
+        memcpy(w->most, w->known.most, sizeof w->most);
+        w->loaded = w->known.loaded;
+    } else {
+        TRY(parts_box_all(plan, seg, i, err));
+    }
+    if (exact) {
+        w->known = (PartsBoxes){seg->rows, seg->cols, {w->most[0], w->most[1], w->most[2]}, w->loaded};
+    }
     w->rows = w->most[1];
     w->bytes = parts_box_bytes(plan, w);
     return true;
@@ -403,25 +413,35 @@ static bool lay_out(const Search *s, PartsSegment *seg, int rows)
     return try_rows(s->plan, s->target, s->parts, seg, s->labels, s->vectors, rows, s->err);
 }
 
-/* The longest parts of at most `most` rows that stay within the limit, if any do, all alike. */
-static bool find_rows(const Search *s, PartsSegment *seg, int most)
+/* The longest parts of at most `most` rows that seem to stay within the limit, in grains; 0: not even the shortest
+ * do.  The boxes of thousands of parts say nearly as much as those of millions, and never more. */
+static bool find_grains(const Search *s, PartsSegment *seg, int most, int *grains)
 {
-    int grain = seg->grain, low = 1, high = (most + grain - 1) / grain; /* in grains */
+    int low = 1, high = (most + seg->grain - 1) / seg->grain;
     bool ok = true;
-    seg->roughly = true; /* the boxes of thousands of parts say nearly as much as those of millions, never more */
+    seg->roughly = true;
     while (low < high && ok) {
         int middle = low + (high - low + 1) / 2;
-        ok = lay_out(s, seg, middle * grain);
+        ok = lay_out(s, seg, middle * seg->grain);
         if (seg->bytes <= s->limit) {
             low = middle;
         } else {
             high = middle - 1;
         }
     }
-    ok = ok && (low > 1 || lay_out(s, seg, grain));
+    ok = ok && lay_out(s, seg, low * seg->grain);
     seg->roughly = false;
-    if (!ok || (low == 1 && seg->bytes > s->limit)) {
-        return ok;
+    *grains = seg->bytes <= s->limit ? low : 0;
+    return ok;
+}
+
+/* The longest parts of at most `most` rows that stay within the limit, if any do, all alike. */
+static bool find_rows(const Search *s, PartsSegment *seg, int most)
+{
+    int grain = seg->grain, low;
+    TRY(find_grains(s, seg, most, &low));
+    if (low == 0) {
+        return true;
     }
     TRY(lay_out(s, seg, low * grain));
     while (seg->bytes > s->limit && low > 1) {
@@ -446,24 +466,50 @@ static double loaded_bytes(const PartsSegment *seg)
     return bytes;
 }
 
-/* Tiles where they are the only way, or load less than strips of all columns.  Strips of a huge image
- * that do not fit are many: the first one that does not is enough to know. */
-static bool choose_columns(const Search *s, PartsSegment *seg, int most)
+/* The columns of tiles, halved `times` times; 0: all of them. */
+static int columns_of(int width, int times)
 {
-    int width = parts_grid(s->plan, seg->tasks[0].step)->w, best = 0;
-    double least = INFINITY;
-    for (int cols = width; cols > COLUMNS / 2; cols /= 2) {
-        seg->cols = cols == width ? 0 : (cols + COLUMNS - 1) / COLUMNS * COLUMNS;
-        seg->enough = s->limit;
-        bool ok = find_rows(s, seg, most);
-        seg->enough = UINT64_MAX;
-        TRY(ok);
-        if (seg->bytes <= s->limit && loaded_bytes(seg) < least) {
-            least = loaded_bytes(seg);
-            best = seg->cols;
-        }
+    return times == 0 ? 0 : ((width >> times) + COLUMNS - 1) / COLUMNS * COLUMNS;
+}
+
+/* What tiles of so many columns seem to load; infinite where not even the shortest seem to fit. */
+static bool estimate(const Search *s, PartsSegment *seg, int cols, int most, double *load)
+{
+    int grains;
+    seg->cols = cols;
+    seg->enough = s->limit;
+    bool ok = find_grains(s, seg, most, &grains);
+    seg->enough = UINT64_MAX;
+    *load = grains > 0 ? loaded_bytes(seg) : INFINITY;
+    return ok;
+}
+
+static bool lay_out_rows(const Search *s, PartsSegment *seg, int fixed, int most)
+{
+    return fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, most);
+}
+
+/* Tiles where they are the only way, or load less than strips of all columns: the best by what seems so, of
+ * those that do fit. */
+static bool lay_out_tiles(const Search *s, PartsSegment *seg, int fixed, int most)
+{
+    enum { MOST = 31 };
+    double load[MOST];
+    int width = parts_grid(s->plan, seg->tasks[0].step)->w, n = 0;
+    bool tests = s->target->part_rows > 0, last = tests;
+    for (; !tests && n < MOST && (n == 0 || width >> n > COLUMNS / 2); n++) {
+        TRY(estimate(s, seg, columns_of(width, n), most, &load[n]));
     }
-    seg->cols = s->target->part_rows > 0 ? COLUMNS : best;
+    do {
+        int best = 0;
+        for (int i = 1; i < n; i++) {
+            best = load[i] < load[best] ? i : best;
+        }
+        seg->cols = tests ? COLUMNS : columns_of(width, best);
+        TRY(lay_out_rows(s, seg, fixed, most));
+        last = last || isinf(load[best]);
+        load[best] = INFINITY;
+    } while (seg->bytes > s->limit && !last);
     return true;
 }
 
@@ -538,8 +584,7 @@ static bool layout_with(const Search *s, PartsSegment *seg, uint64_t slab)
     seg->twins = false;
     seg->enough = UINT64_MAX;
     seg->cols = 0;
-    TRY(!parts_has_columns(s->plan, seg) || choose_columns(s, seg, most));
-    return fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, most);
+    return parts_has_columns(s->plan, seg) ? lay_out_tiles(s, seg, fixed, most) : lay_out_rows(s, seg, fixed, most);
 }
 
 /* The rows that stay keep their place. */
