@@ -10,6 +10,7 @@
 #include "ref.h"
 #include "function.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -519,7 +520,11 @@ static void eval_loop(IrEval *ev, int id)
     }
     double rounds = floor(ir_eval_uniform(ev, loop->count != 0 ? loop->count : loop->at_most));
     double before = NAN;
-    for (double k = 0; k < rounds && ev->err->code == CODE_OK; k++) {
+    if (!(fabs(rounds) <= INT_MAX)) {
+        err_set(ev->err, CODE_USAGE, "the number of rounds is %g, which is not a whole number that fits", rounds);
+        return;
+    }
+    for (double k = 0; k < rounds && ev->err->code == CODE_OK && ir_eval_count(ev, 1); k++) {
         eval_nodes(ev, id);
         double now = loop->until != 0 ? ir_eval_uniform(ev, loop->until) : NAN;
         apply_carries(ev, loop);
