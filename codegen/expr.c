@@ -871,8 +871,9 @@ const char *cg_expr(CgContext *cx, IrExpr e)
     }
     text = make_text(cx, e);
     bool shared = (int)e < cx->uses_cap && cx->uses[e] > 1 && n.op != IR_X_COORD;
-    if (shared && !(is_atom(text) && strlen(text) < 16)) {
-        text = name_value(cx, cg_text_type(cx, &n), text);
+    bool named = n.op == IR_X_FOLD; /* by its accumulator, or its window's value */
+    if (shared && (named || !is_atom(text) || strlen(text) >= 16)) {
+        text = named ? text : name_value(cx, cg_text_type(cx, &n), text);
         vec_push(k->arena, &cx->memo, (CgMemo){e, text});
     } else if (strlen(text) > 160) {
         text = name_value(cx, cg_text_type(cx, &n), text);

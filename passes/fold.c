@@ -22,6 +22,14 @@ static bool is_product(const IrGraph *g, IrExpr e)
     return ir_expr(g, e)->op == IR_X_MUL;
 }
 
+/* Whole numbers that became floats, of which none is NaN. */
+static bool was_whole(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    Elem from = n->op == IR_X_CAST ? ir_expr(g, n->a)->type : ELEM_NONE;
+    return elem_is_integer(from) || from == ELEM_BOOL;
+}
+
 static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
 {
     (void)ctx;
@@ -49,6 +57,16 @@ static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
     case IR_X_NEG:
         if (ir_expr(g, n.a)->op == IR_X_NEG) {
             return ir_expr(g, n.a)->a;
+        }
+        break;
+    case IR_X_ISNAN:
+        if (was_whole(g, n.a)) {
+            return ir_const_typed(g, 0, ELEM_BOOL);
+        }
+        break;
+    case IR_X_FOLD: /* however many there are */
+        if ((n.fold == IR_FOLD_ANY && is_value(g, n.a, 0)) || (n.fold == IR_FOLD_ALL && is_value(g, n.a, 1))) {
+            return n.a;
         }
         break;
     case IR_X_SELECT:

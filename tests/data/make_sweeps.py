@@ -774,7 +774,7 @@ for i in IMAGES:
         if i in FINITE:
             case('std_project', i, 'output a = std_project' + P, v.std(axis), 1e-4)
             case('argmax_project', i, 'output a = argmax_project' + P, v.argmax(axis), 0)
-        case('median_project', i, 'output a = median_project' + P, np.sort(v, axis).take(v.shape[axis] // 2, axis), 0)
+        case('median_project', i, 'output a = median_project' + P, np.median(v, axis))
         case('flip', i, 'output a = flip' + P, np.flip(v, axis), 0)
         case('concatenate', i, f'output a = concatenate(image, image * 2, {name})', np.concatenate((v, v * 2), axis), 0)
     put = v.copy()

@@ -115,6 +115,14 @@ END
     check "$COMPARE" same typed.tif out/blobs_blurred.tif
 done
 
+# A fold that is used several times is computed once: both ranks in the middle are.
+cat >middle.pipe <<'END'
+input image[z, y, x]
+output middle = median_project(image)
+END
+expect 0 '' "$PIPEC" show middle.pipe --kernels
+check test "$(grep -c 'PX_RANK(' said.out)" = 2
+
 # clang does find what is wrong.
 if command -v clang >/dev/null; then
     echo 'kernel void a(global int *b) { const int unused = 1; b[0] = 2; }' >wrong.cl

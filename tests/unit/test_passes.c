@@ -89,6 +89,8 @@ static void fold_removes_what_changes_nothing(void **state)
     assert_folds("select(1:bool, %1, 0:f32)", "%1");
     assert_folds("select(0:bool, %1, 0:f32)", "0:f32");
     assert_folds("select(gt(%1, 2:f32), %1, %1)", "%1");
+    assert_folds("select(isnan(f32(gt(%1, 2:f32))), 0:f32, %1)", "%1");
+    assert_folds("select(any(#0 in 0 .. 4, isnan(f32(gt(%1@[x = #0], 2:f32)))), 0:f32, %1)", "%1");
     assert_folds("add(%1, f32(7))", "add(%1, 7:f32)");
     assert_folds("add(%1, f32(mul(2, 3)))", "add(%1, 6:f32)");
 }
