@@ -307,8 +307,11 @@ void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
     for (int i = 0; i < step->stages.n; i++) {
         const IrNode *node = ir_node(k->g, step->stages.at[i]);
         for (int v = 0; v < 5 && node->in[v] != 0; v++) {
+            const IrExpr value = ir_cast(k->g, node->in[v], ELEM_F64);
             cx.out = &body;
-            const char *text = cg_expr(&cx, ir_cast(k->g, node->in[v], ELEM_F64));
+            cx.memo.n = 0; /* what is read may have been written since */
+            cg_count_uses(&cx, value);
+            const char *text = cg_expr(&cx, value);
             cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v, text,
                     node->name);
         }

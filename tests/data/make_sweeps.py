@@ -319,8 +319,9 @@ for i, (border, mode) in itertools.product(BORDERED, BORDERS.items()):
 
 # ---- arithmetic -----------------------------------------------------------------------------
 
-UNARY = {name: getattr(np, {'asin': 'arcsin', 'acos': 'arccos', 'atan': 'arctan', 'round': 'rint'}.get(name, name))
-         for name in ('abs sqrt cbrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil '
+UNARY = {name: getattr(np, {'asin': 'arcsin', 'acos': 'arccos', 'atan': 'arctan', 'round': 'rint',
+                              'asinh': 'arcsinh'}.get(name, name))
+         for name in ('abs sqrt cbrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh log1p floor ceil '
                       'round trunc sign isnan isfinite').split()}
 for i in IMAGES:
     v = (i.array / np.float32(64)).astype(np.float32)
