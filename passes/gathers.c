@@ -17,6 +17,7 @@
 #include "../ir/edit.h"
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
+#include "../ir/indices.h"
 
 /* An expression that is a map now. */
 typedef struct Made {
@@ -30,32 +31,12 @@ typedef struct Gathers {
     Vec(Made) made;
 } Gathers;
 
-typedef struct Indices {
-    bool *bound, *used; /* by index variable */
-} Indices;
-
-static void note_indices(const IrGraph *g, IrExpr e, void *ctx)
-{
-    Indices *found = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_FOLD) {
-        found->bound[(int)n->num] = true;
-    } else if (n->op == IR_X_INDEX && n->num >= 0) {
-        found->used[(int)n->num] = true;
-    }
-}
-
 /* The expression follows from an index of a fold around it. */
 static bool is_of_fold(const IrGraph *g, IrExpr e)
 {
-    int n = g->next_index + 1;
-    Indices found = {arena_array(g->arena, bool, n), arena_array(g->arena, bool, n)};
-    ir_walk(g, e, note_indices, &found);
-    bool is = ir_expr(g, e)->channel != 0 && ir_expr(g, ir_expr(g, e)->channel)->rank > IR_HOST;
-    for (int i = 0; i < n; i++) {
-        is = is || (found.used[i] && !found.bound[i]);
-    }
-    return is;
+    IrExpr channel = ir_expr(g, e)->channel;
+    bool other = channel != 0 && ir_expr(g, channel)->rank > IR_HOST;
+    return other || ir_free_indices(g, arena_array(g->arena, IrIndices, g->exprs.n), e)->n > 0;
 }
 
 /* Reads a map with the values of an expression. */
@@ -116,17 +97,17 @@ bool pass_wants_rounds(const IrGraph *g)
     return wants;
 }
 
-/* A node that is a gather now itself needs none beside it: the one made last. */
+/* A node that is a gather now itself needs none beside it: the one made last.  Others may read it instead. */
 static void absorb(IrGraph *g, Gathers *own, IrId id)
 {
     IrId end = (IrId)(g->nodes.n - 1);
     IrNode *node = ir_node(g, id), *last = ir_node(g, end);
-    const Made *made = own->made.n > 0 ? &own->made.at[own->made.n - 1] : NULL;
+    Made *made = own->made.n > 0 ? &own->made.at[own->made.n - 1] : NULL;
     bool all = node->op == IR_MAP && made != NULL && made->read == node->in[0];
     if (all && ir_expr(g, made->read)->node == end && last->elem == node->elem) {
         node->in[0] = last->in[0];
         last->dead = true;
-        own->made.n--;
+        made->read = 0; /* until it has moved */
     }
 }
 
@@ -165,6 +146,10 @@ bool pass_gathers(IrGraph *g, PassContext *cx)
         any = take_node_apart(g, &own, id) || any;
         if (any) {
             move(g, id);
+        }
+        Made *last = own.made.n > 0 ? &own.made.at[own.made.n - 1] : NULL;
+        if (last != NULL && last->read == 0) {
+            last->read = ir_read(g, (IrId)(g->nodes.n - 1));
         }
     }
     return any;
