@@ -172,6 +172,22 @@ typedef struct CgWindow {
 CgWindow cg_window(CgContext *cx, IrExpr fold);
 /* The loops that put a window's elements into a list. */
 void cg_window_loops(CgContext *cx, IrExpr fold, const char *list, CgReadText element);
+/* The value of a fold whose loops are written in front; of one that ranks or counts its elements, after they are
+ * sorted.  Its name in the text. */
+const char *cg_fold_text(CgContext *cx, IrExpr fold);
+const char *cg_rank_text(CgContext *cx, IrExpr fold);
+/* What the macros of a loop's bounds begin with. */
+const char *cg_loop_macro(CgKernel *k, const char *name);
+/* An index expression as an element of a table that the host fills. */
+const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix);
+/* Text that binds as a name does: in brackets where it has to. */
+const char *cg_atom(Arena *arena, const char *text);
+/* An operator's text (exprs.def) with its operands. */
+const char *cg_substitute(Arena *arena, const char *text, const char *const operand[3]);
+/* Declares a name for a value. */
+const char *cg_name_value(CgContext *cx, Elem type, const char *text);
+/* An operand of a minimum or maximum of whole numbers, which ranks are made of (px_whole.h). */
+const char *cg_whole_operand(CgContext *cx, IrExpr e, const char *text);
 /* A line of text at the current indentation. */
 void cg_line(CgContext *cx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *cg_type(Elem type);

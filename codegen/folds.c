@@ -1,0 +1,343 @@
+/*
+ * folds: loops over indices.  A fold becomes an accumulator and its loops; one that asks for a rank or for what is there most
+ * often gathers its elements in registers and sorts them.  What a fold leaves out is a condition, computed where it can
+ * be and else a table that the host fills.
+ */
+#include "kernel.h"
+#include "names.h"
+
+#include "../ir/apply.h"
+#include "../ir/edit.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *cg_fold_start(const IrExprNode *n)
+{
+    bool real = n->type == ELEM_F32 || n->type == ELEM_F64;
+    switch (n->fold) {
+    case IR_FOLD_PROD:
+        return real ? "1.0f" : "1";
+    case IR_FOLD_ANY:
+        return "false";
+    case IR_FOLD_ALL:
+        return "true";
+    case IR_FOLD_MIN:
+        return real ? "INFINITY" : n->type == ELEM_U32 ? "UINT_MAX" : "INT_MAX";
+    case IR_FOLD_MAX:
+        return real ? "-INFINITY" : n->type == ELEM_U32 ? "0" : "INT_MIN";
+    default:
+        return real ? "0.0f" : "0";
+    }
+}
+
+static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *acc, IrExpr body)
+{
+    Arena *arena = cx->k->arena;
+    const IrExprNode n = *ir_expr(cx->k->g, body);
+    bool integer = fold->type != ELEM_F32 && fold->type != ELEM_F64;
+    if (fold->fused && n.op == IR_X_MUL) {
+        const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
+        return arena_printf(arena, "fma(%s, %s, %s)", a, b, acc);
+    }
+    const char *v = cg_atom(arena, cg_expr(cx, body));
+    switch (fold->fold) {
+    case IR_FOLD_SUM:
+        return arena_printf(arena, integer ? "px_add(%s, %s)" : "%s + %s", acc, v);
+    case IR_FOLD_PROD:
+        return arena_printf(arena, integer ? "px_mul(%s, %s)" : "%s * %s", acc, v);
+    case IR_FOLD_ANY:
+        return arena_printf(arena, "%s || %s", acc, v);
+    case IR_FOLD_ALL:
+        return arena_printf(arena, "%s && %s", acc, v);
+    default:
+        if (!integer) {
+            return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max",
+                                acc, v);
+        }
+        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
+                            cg_whole_operand(cx, body, v));
+    }
+}
+
+static const char *loop_name(CgContext *cx, int depth)
+{
+    static const char *const NAMES[] = {"j", "i", "m", "n", "p", "q"};
+    return depth < 6 ? NAMES[depth] : arena_printf(cx->k->arena, "i%d", depth);
+}
+
+/* The names that were given inside a loop are out of scope after it. */
+typedef struct Scope {
+    int memo, loops;
+} Scope;
+
+static Scope enter(CgContext *cx)
+{
+    return (Scope){cx->memo.n, cx->loops.n};
+}
+
+static void leave(CgContext *cx, Scope scope)
+{
+    cx->memo.n = scope.memo;
+    cx->loops.n = scope.loops;
+}
+
+/* How many sequences of folds stand inside one another in each expression; visited bottom-up. */
+static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
+{
+    unsigned char *nesting = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    const IrExpr child[] = {n->a, n->b, n->c, n->where};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        nesting[e] = nesting[child[i]] > nesting[e] ? nesting[child[i]] : nesting[e];
+    }
+    nesting[e] = (unsigned char)(nesting[e] + (n->op == IR_X_FOLD && !n->flat));
+}
+
+/* A window in a window is unrolled; three of them would be thousands of steps. */
+static bool is_unrolled(CgContext *cx, IrExpr fold)
+{
+    enum { MOST = 2, LONGEST = 256 };
+    const IrGraph *g = cx->k->g;
+    const IrExprNode *n = ir_expr(g, fold);
+    double lo, hi;
+    if (ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi - lo >= LONGEST) {
+        return false; /* more text than a compiler takes in good time */
+    }
+    unsigned char *nesting = arena_array(cx->k->arena, unsigned char, g->exprs.n);
+    ir_walk(g, fold, note_nesting, nesting);
+    return nesting[fold] <= MOST;
+}
+
+static void open_loop(CgContext *cx, IrExpr fold)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode node = *ir_expr(k->g, fold), *n = &node;
+    const char *name = loop_name(cx, cx->loops.n);
+    const char *macro = cg_loop_macro(k, name);
+    const char *lo = cg_define_int(k, n->b, arena_printf(k->arena, "%s_LO", macro));
+    const char *hi = cg_define_int(k, n->c, arena_printf(k->arena, "%s_HI", macro));
+    if (is_unrolled(cx, fold)) {
+        cg_line(cx, "#pragma unroll");
+    }
+    cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, lo, name, hi, name);
+    cx->indent++;
+    vec_push(k->arena, &cx->loops, (CgLoop){(int)n->num, n->b, n->c, name});
+}
+
+/* Opens the loops of a flat sequence; returns the innermost fold. */
+static IrExprNode open_loops(CgContext *cx, IrExpr fold, int *depth)
+{
+    IrExprNode n = *ir_expr(cx->k->g, fold);
+    for (*depth = 1;; ++*depth) {
+        open_loop(cx, fold);
+        if (!n.flat) {
+            return n;
+        }
+        fold = n.a;
+        n = *ir_expr(cx->k->g, fold);
+    }
+}
+
+static void close_loops(CgContext *cx, int depth)
+{
+    for (int i = 0; i < depth; i++) {
+        cx->indent--;
+        cg_line(cx, "}");
+    }
+}
+
+/* A condition as text, exact as the host's: comparisons and logic of whole numbers, and of numbers
+ * that the host knows.  NULL: something else is in it. */
+static const char *condition_text(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    Arena *arena = k->arena;
+    const IrExprNode n = *ir_expr(k->g, e);
+    IrRule rule = ir_op_rule(n.op);
+    const char *text = cg_int_text(cx, e, "WHERE");
+    if (n.rank <= IR_HOST && n.op != IR_X_CONST) {
+        return cg_param_host(k, e, ELEM_F64);
+    }
+    if (text != NULL || (rule != IR_RULE_COMPARE && rule != IR_RULE_LOGIC)) {
+        return text;
+    }
+    const IrExpr child[3] = {n.a, n.b, n.c};
+    const char *operand[3] = {"", "", ""};
+    for (int i = 0; i < ir_expr_op_arity(n.op); i++) {
+        operand[i] = condition_text(cx, child[i]);
+        if (operand[i] == NULL) {
+            return NULL;
+        }
+        operand[i] = arena_printf(arena, "(%s)", operand[i]);
+    }
+    return cg_substitute(arena, ir_op_text(n.op, true), operand);
+}
+
+static int count_indices(CgContext *cx, IrExpr e)
+{
+    bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
+    ir_walk(cx->k->g, e, cg_note_index, found);
+    int n = 0;
+    for (int i = 0; i < cx->loops.n; i++) {
+        n += found[cx->loops.at[i].index];
+    }
+    return n;
+}
+
+/* In space a table would be large: it is computed where it can be. */
+static const char *where_text(CgContext *cx, IrExpr where)
+{
+    const char *text = count_indices(cx, where) > 2 ? condition_text(cx, where) : NULL;
+    return text != NULL ? text
+                        : arena_printf(cx->k->arena, "%s != 0", cg_table_text(cx, where, ELEM_F32, "WHERE"));
+}
+
+/* The combining line of a fold whose outer loop is open already: the loops inside, if the
+ * sequence is flat, and the step. */
+void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    Scope scope = enter(cx);
+    int depth = 0;
+    IrExprNode inner = n;
+    if (n.flat) {
+        inner = open_loops(cx, n.a, &depth);
+    }
+    if (inner.where != 0) {
+        cg_line(cx, "if (%s) {", where_text(cx, inner.where));
+        cx->indent++;
+    }
+    cg_line(cx, "%s = %s;", acc, step_text(cx, &inner, acc, inner.a));
+    if (inner.where != 0) {
+        cx->indent--;
+        cg_line(cx, "}");
+    }
+    close_loops(cx, depth);
+    leave(cx, scope);
+}
+
+const char *cg_fold_text(CgContext *cx, IrExpr e)
+{
+    cg_keep_same(cx, e);
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
+    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
+    Scope scope = enter(cx);
+    open_loop(cx, e);
+    cg_fold_steps(cx, e, acc);
+    close_loops(cx, 1);
+    leave(cx, scope);
+    return acc;
+}
+
+static IrExpr bind_count(IrGraph *g, IrExpr e, void *ctx)
+{
+    const IrExpr *count = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    return n->op == IR_X_INDEX && n->num < 0 ? *count : ir_made_anew(g, e);
+}
+
+IrExpr cg_fold_count(IrGraph *g, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(g, e);
+    IrExpr one = n.flat ? cg_fold_count(g, n.a) : ir_const(g, 1);
+    double lo, hi;
+    bool alike = n.where == 0 && ir_expr(g, one)->rank <= IR_HOST; /* as many in every round */
+    if (alike && ir_is_const(g, n.b, &lo) && ir_is_const(g, n.c, &hi)) {
+        return ir_op2(g, IR_X_MUL, one, ir_const(g, fmax(hi - lo + 1, 0)));
+    }
+    return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
+}
+
+/* The type whose order the values of a rank fold have: that of the pixels where they are read as
+ * they are, else f32, or `wide` for f64; NULL for whole numbers, which need no keys. */
+static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode *n = ir_expr(k->g, body);
+    if (type != ELEM_F32) {
+        return type == ELEM_F64 ? "wide" : NULL;
+    }
+    if (n->op != IR_X_READ || n->border == IR_CONSTANT) {
+        return "float";
+    }
+    return cg_element(k, n->node);
+}
+
+static const char *nth_text(CgKernel *k, IrExpr nth, IrExpr count)
+{
+    IrExpr last = ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1));
+    nth = ir_rewrite(k->g, nth, bind_count, &count);
+    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
+    nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth, last));
+    return cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", cg_macro(k->arena, k->name)));
+}
+
+CgWindow cg_window(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    IrExprNode inner = *ir_expr(k->g, e);
+    const Elem type = inner.type;
+    const char *macro = cg_macro(k->arena, k->name);
+    while (inner.flat) {
+        inner = *ir_expr(k->g, inner.a);
+    }
+    IrExpr count = cg_fold_count(k->g, e);
+    const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
+    bool larger = k->window != NULL && strcmp(k->window, size) != 0;
+    k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
+    return (CgWindow){.size = size,
+                      .nth = inner.nth != 0 ? nth_text(k, inner.nth, count) : "0",
+                      .key = rank_key_type(cx, type, inner.a),
+                      .body = inner.a};
+}
+
+void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText element)
+{
+    cg_line(cx, "int %s_n = 0;", list);
+    Scope scope = enter(cx);
+    int depth;
+    IrExprNode inner = open_loops(cx, e, &depth);
+    if (inner.where != 0) {
+        cg_line(cx, "if (%s) {", where_text(cx, inner.where));
+        cx->indent++;
+    }
+    cg_line(cx, "%s[%s_n++] = %s;", list, list, element(cx, inner.a));
+    if (inner.where != 0) {
+        cx->indent--;
+        cg_line(cx, "}");
+    }
+    close_loops(cx, depth);
+    leave(cx, scope);
+}
+
+/* The key of a window's pixel. */
+static const char *key_text(CgContext *cx, IrExpr body)
+{
+    const char *type = rank_key_type(cx, ir_expr(cx->k->g, body)->type, body);
+    bool as_read = type != NULL && strcmp(type, "float") != 0 && strcmp(type, "wide") != 0;
+    const char *v = as_read ? cg_read_element(cx, body) : cg_expr(cx, body);
+    return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : cg_whole_operand(cx, body, v);
+}
+
+/* Gathers the window in registers and takes one of it by its rank, or the one that there are most of. */
+const char *cg_rank_text(CgContext *cx, IrExpr e)
+{
+    CgKernel *k = cx->k;
+    Elem type = ir_expr(k->g, e)->type;
+    const CgWindow w = cg_window(cx, e);
+    const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
+    const char *element = type == ELEM_U32 ? "uint" : type == ELEM_F64 ? "long" : "int";
+    cg_keep_same(cx, e);
+    cg_line(cx, "%s %s[%s];", element, list, w.size);
+    cg_window_loops(cx, e, list, key_text);
+    if (ir_expr(k->g, e)->fold == IR_FOLD_MODE) {
+        cg_line(cx, "PX_MODE(%s, %s, %s, %d);", element, list, w.size, w.key != NULL);
+    } else {
+        cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
+    }
+    const char *value = arena_printf(k->arena, "%s[%s]", list, w.nth);
+    value = w.key != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", w.key, value) : value;
+    return cg_name_value(cx, type, value);
+}
