@@ -44,7 +44,6 @@ static bool reads_whole(const ProgRead *read)
     return read->below < 0 || read->above < 0;
 }
 
-
 static bool uses_values(const ProgStep *step)
 {
     return step->of_value >= 0 || step->n_uses > 0;
@@ -785,13 +784,10 @@ enum { N_WAYS = sizeof WAYS / sizeof WAYS[0] };
 static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, Way way, bool arranged,
                       PartsPlan **out, Err *err)
 {
-    Cutter c = {.plan = plan,
-                .target = target,
-                .program = plan->program,
-                .again = way.again,
-                .alone = way.alone,
-                .across = way.across,
-                .err = err};
+    Cutter c = {.plan = plan, .target = target, .program = plan->program, .err = err};
+    c.again = way.again;
+    c.alone = way.alone;
+    c.across = way.across;
     *out = NULL;
     c.parts = calloc(1, sizeof *c.parts);
     if (!c.parts) {
