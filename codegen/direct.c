@@ -57,6 +57,9 @@ static const char *channel_text(CgContext *cx, const IrExprNode *n)
     if (n->channel == 0) {
         return "c";
     }
+    if (ir_expr(cx->k->g, n->channel)->rank > IR_INDEX) {
+        return cg_atom(cx->k->arena, cg_expr(cx, n->channel));
+    }
     const char *c = cg_int_text(cx, n->channel, "CHANNEL");
     return c != NULL ? c : cg_param_host(cx->k, n->channel, ELEM_I32);
 }

@@ -168,6 +168,17 @@ void cg_note_index(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
+int cg_count_loops(const CgContext *cx, IrExpr e)
+{
+    bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
+    ir_walk(cx->k->g, e, cg_note_index, found);
+    int n = 0;
+    for (int i = 0; i < cx->loops.n; i++) {
+        n += found[cx->loops.at[i].index];
+    }
+    return n;
+}
+
 /* What the macros of a loop's bounds begin with. */
 const char *cg_loop_macro(CgKernel *k, const char *name)
 {
@@ -530,7 +541,7 @@ const char *cg_expr(CgContext *cx, IrExpr e)
         bool plain = n.op == IR_X_CAST && (Elem)n.num == ELEM_NONE;
         return host_text(cx, plain ? n.a : e, n.type);
     }
-    if (n.rank == IR_UNIFORM && cx->out != cx->prologue) {
+    if (n.rank == IR_UNIFORM && cx->out != cx->prologue && cg_count_loops(cx, e) == 0) {
         return uniform_text(cx, e);
     }
     const char *text = cg_recall(cx->memo.at, cx->memo.n, e);

@@ -174,21 +174,10 @@ static const char *condition_text(CgContext *cx, IrExpr e)
     return cg_substitute(arena, ir_op_text(n.op, true), operand);
 }
 
-static int count_indices(CgContext *cx, IrExpr e)
-{
-    bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
-    ir_walk(cx->k->g, e, cg_note_index, found);
-    int n = 0;
-    for (int i = 0; i < cx->loops.n; i++) {
-        n += found[cx->loops.at[i].index];
-    }
-    return n;
-}
-
 /* In space a table would be large: it is computed where it can be. */
 static const char *where_text(CgContext *cx, IrExpr where)
 {
-    const char *text = count_indices(cx, where) > 2 ? condition_text(cx, where) : NULL;
+    const char *text = cg_count_loops(cx, where) > 2 ? condition_text(cx, where) : NULL;
     return text != NULL ? text
                         : arena_printf(cx->k->arena, "%s != 0", cg_table_text(cx, where, ELEM_F32, "WHERE"));
 }

@@ -364,7 +364,7 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     const IrNode *node = ir_node(g, n.node);
     const IrGrid from = g->grids.at[node->grid], here = g->grids.at[w->domain];
     IrExpr one = ir_const(b->g, 1);
-    if (n.channel != 0) {
+    if (n.channel != 0 && ir_expr(g, n.channel)->rank <= IR_INDEX) {
         need_channel(w, node, n.channel);
     }
     const IrExpr at[] = {n.a, n.b, n.c, n.channel};

@@ -90,6 +90,7 @@ static void visit_read(Walk *w, IrExprNode n)
             r->reflects = r->reflects || (ax > 0 && (n.border == IR_REFLECT || n.border == IR_MIRROR));
         }
     }
+    visit(w, n.channel);
 }
 
 static void visit_fold(Walk *w, IrExprNode n)

@@ -109,7 +109,7 @@ typedef struct IrExprNode {
     double num;
     IrExpr a, b, c;
     /* READ and READAT: */
-    IrExpr channel; /* host expression: absolute channel; 0 = the current one */
+    IrExpr channel; /* host or index expression, of READAT any: absolute channel; 0 = the current one */
     IrBorder border;
     IrExpr outside; /* host expression: the value outside under IR_CONSTANT */
     /* FOLD: a = body, b = lo, c = hi, num = index variable */

@@ -65,7 +65,7 @@ static void check_read(Check *c, const IrExprNode *n)
     for (int i = 0; n->op == IR_X_READ && i < 3; i++) {
         require(c, rank_of(c, offset[i]) <= IR_INDEX, "has an offset that the host cannot compute");
     }
-    require(c, rank_of(c, n->channel) <= IR_INDEX, "has a channel that the host cannot compute");
+    require(c, rank_of(c, n->channel) <= IR_INDEX || n->op == IR_X_READAT, "has a channel that the host cannot compute");
     require(c, rank_of(c, n->outside) <= IR_INDEX, "has a border that the host cannot compute");
     require(c, (n->border == IR_CONSTANT) == (n->outside != 0) || !pixels,
             "has a value outside without the border `constant`, or the other way round");

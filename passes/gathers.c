@@ -8,7 +8,8 @@
  *
  * That stores a pixel for each read, so that it is for a second program (Program.in_rounds), which only runs
  * where the first one does not fit; the pass does nothing otherwise.  It comes after inlining, which would put the
- * reads back.  Reads at places that follow from a fold's index stay: there is one for each index.
+ * reads back.  What follows from a fold's index becomes a map with a channel for each of them (ir/stack.h), where
+ * there can be one.
  *
  * Nodes stand in the order in which they are computed, so all that follow the first new one are moved behind it.
  */
@@ -18,6 +19,7 @@
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
 #include "../ir/indices.h"
+#include "../ir/stack.h"
 
 /* An expression that is a map now. */
 typedef struct Made {
@@ -27,25 +29,19 @@ typedef struct Made {
 
 typedef struct Gathers {
     IrId reader; /* the node that is taken apart */
+    IrExpr root; /* which of its expressions */
     int domain;  /* the grid that it is computed over */
     Vec(Made) made;
+    bool found;  /* something to take apart */
 } Gathers;
 
-/* The expression follows from an index of a fold around it. */
-static bool is_of_fold(const IrGraph *g, IrExpr e)
-{
-    IrExpr channel = ir_expr(g, e)->channel;
-    bool other = channel != 0 && ir_expr(g, channel)->rank > IR_HOST;
-    return other || ir_free_indices(g, arena_array(g->arena, IrIndices, g->exprs.n), e)->n > 0;
-}
-
-/* Reads a map with the values of an expression. */
-static IrExpr map_of(IrGraph *g, Gathers *own, IrExpr e, const char *what)
+/* Reads a map with the values of an expression over a grid. */
+static IrExpr map_of(IrGraph *g, Gathers *own, IrExpr e, int domain, const char *what)
 {
     const IrNode reader = *ir_node(g, own->reader);
     for (int i = 0; i < own->made.n; i++) {
         const Made *m = &own->made.at[i];
-        if (m->of == e && m->domain == own->domain && m->loop == reader.loop) {
+        if (m->of == e && m->domain == domain && m->loop == reader.loop) {
             return m->read;
         }
     }
@@ -53,48 +49,74 @@ static IrExpr map_of(IrGraph *g, Gathers *own, IrExpr e, const char *what)
     IrNode map = {.op = IR_MAP,
                   .kind = type == ELEM_BOOL ? IR_K_MASK : IR_K_IMAGE,
                   .elem = type,
-                  .grid = own->domain,
+                  .grid = domain,
                   .name = arena_printf(g->arena, "%s_%s", reader.name, what),
                   .span = reader.span,
                   .loop = reader.loop};
     map.in[0] = e;
     IrExpr read = ir_read(g, ir_add_node(g, map));
-    vec_push(g->arena, &own->made, ((Made){e, read, own->domain, reader.loop}));
+    vec_push(g->arena, &own->made, ((Made){e, read, domain, reader.loop}));
     return read;
+}
+
+/* The read as a map over a grid, its coordinates too where they are not easy. */
+static IrExpr gather_of(IrGraph *g, Gathers *own, IrExpr read, int domain)
+{
+    IrExprNode n = *ir_expr(g, read);
+    IrExpr *const at[3] = {&n.a, &n.b, &n.c};
+    for (int ax = 0; ax < 3; ax++) {
+        if (!ir_is_easy_place(g, *at[ax], n.node)) {
+            *at[ax] = map_of(g, own, ir_cast(g, *at[ax], ELEM_I32), domain, "place");
+        }
+    }
+    return map_of(g, own, ir_intern(g, n), domain, "gather");
+}
+
+static bool has_index(const IrGraph *g, IrExpr e)
+{
+    return ir_free_indices(g, arena_array(g->arena, IrIndices, g->exprs.n), e)->n > 0;
+}
+
+/* What the read is over the stack of the indices that it follows from; 0: it has none. */
+static IrExpr stack_of(IrGraph *g, const Gathers *own, IrExpr e, IrStack *stack)
+{
+    return ir_stack_for(g, own->root, e, own->domain, stack) ? ir_stacked(g, stack, e) : 0;
 }
 
 static IrExpr take_apart(IrGraph *g, IrExpr e, void *ctx)
 {
     Gathers *own = ctx;
-    IrExprNode n = *ir_expr(g, e);
-    if (!ir_reads_anywhere(g, e) || is_of_fold(g, e)) {
+    IrStack stack;
+    if (!ir_reads_anywhere(g, e)) {
         return e;
     }
-    IrExpr *const at[3] = {&n.a, &n.b, &n.c};
-    for (int ax = 0; ax < 3; ax++) {
-        if (!ir_is_easy_place(g, *at[ax], n.node)) {
-            *at[ax] = map_of(g, own, ir_cast(g, *at[ax], ELEM_I32), "place");
-        }
+    if (!has_index(g, e)) {
+        return gather_of(g, own, e, own->domain);
     }
-    return map_of(g, own, ir_intern(g, n), "gather");
+    IrExpr at = stack_of(g, own, e, &stack);
+    return at != 0 ? ir_read_stack(g, &stack, ir_expr(g, gather_of(g, own, at, stack.grid))->node) : e;
 }
 
-static void look_for_reads(const IrGraph *g, IrExpr e, void *ctx)
+static IrExpr look_for_reads(IrGraph *g, IrExpr e, void *ctx)
 {
-    bool *found = ctx;
-    *found = *found || (ir_reads_anywhere(g, e) && !is_of_fold(g, e));
+    Gathers *own = ctx;
+    IrStack stack;
+    bool may = ir_reads_anywhere(g, e) && (!has_index(g, e) || stack_of(g, own, e, &stack) != 0);
+    own->found = own->found || may;
+    return e;
 }
 
-bool pass_wants_rounds(const IrGraph *g)
+bool pass_wants_rounds(IrGraph *g)
 {
-    bool wants = false;
+    Gathers own = {.found = false};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-        const IrNode *node = ir_node(g, id);
-        for (int i = 0; i < IR_MAX_IN && !node->dead && node->in[i] != 0 && !ir_is_gather(g, id); i++) {
-            ir_walk(g, node->in[i], look_for_reads, &wants);
+        own.domain = ir_node(g, id)->dead ? -1 : ir_domain(g, id);
+        for (int i = 0; i < IR_MAX_IN && own.domain >= 0 && !ir_is_gather(g, id); i++) {
+            own.root = ir_node(g, id)->in[i];
+            own.root = own.root != 0 ? ir_rewrite(g, own.root, look_for_reads, &own) : 0;
         }
     }
-    return wants;
+    return own.found;
 }
 
 /* A node that is a gather now itself needs none beside it: the one made last.  Others may read it instead. */
@@ -117,7 +139,7 @@ static bool take_node_apart(IrGraph *g, Gathers *own, IrId id)
     own->reader = id;
     own->domain = ir_domain(g, id);
     for (int i = 0; i < IR_MAX_IN && own->domain >= 0 && !ir_is_gather(g, id); i++) {
-        IrExpr e = ir_node(g, id)->in[i];
+        IrExpr e = own->root = ir_node(g, id)->in[i];
         IrExpr apart = e != 0 ? ir_rewrite(g, e, take_apart, own) : 0;
         any = any || apart != e;
         ir_node(g, id)->in[i] = apart;

@@ -34,7 +34,7 @@ struct PassContext {
 #undef P
 
 /* The graph, with all passes done, has reads that `in_rounds` makes images of their own. */
-bool pass_wants_rounds(const IrGraph *g);
+bool pass_wants_rounds(IrGraph *g);
 
 typedef struct PassInfo {
     const char *name, *what;

@@ -262,12 +262,16 @@ static void image_other_fold(Draw *d, Str *out, int depth)
         "pick($, [7, -1, 2.5, 40])",
         "sum($[dx = i] for i in -40 .. 40)",
         "max($[dx = i, border = mirror] for i in 0 .. 70)",
+        "sum(i * @ * $[dx = i] for i in -1 .. 2)",
+        "max(@ / (i + 3) - $[dx = i] for i in -1 .. 1)",
     };
-    const DrawName *name = draw_name(d, DRAW_IMAGE);
+    const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
     (void)depth;
     for (const char *p = draw_one(d, FORMS); *p != '\0'; p++) {
         if (*p == '$') {
             str_add(out, name != NULL ? name->name : "ramp(x = 19, y = 5)");
+        } else if (*p == '@') {
+            str_add(out, value != NULL ? value->name : "1.5");
         } else {
             str_addn(out, p, 1);
         }
@@ -428,6 +432,35 @@ static void image_followed(Draw *d, Str *out, int depth)
     str_add(out, "]");
 }
 
+/* A window at a place that a pixel gives. */
+static void image_window_anywhere(Draw *d, Str *out, int depth)
+{
+    static const char *const FOLDS[] = {"sum", "min", "max", "mean", "median", "mode", "prod"};
+    static const char *const MOVES[] = {" + i", " - 2 * i", " * i", " + 0.5 * i + j", " * j + i", " + c"};
+    static const char *const RANGES[] = {"i in -1 .. 1, j in 0 .. 1", "i in -1 .. 2, j in 0 .. i", "j in 1 .. 3, i in 0 .. 0",
+                                         "i in -2 .. 1, j in 1 .. 2 where i != j"};
+    const DrawName *name = draw_name(d, DRAW_IMAGE), *param = draw_chance(d, 20) ? draw_name(d, DRAW_NUMBER) : NULL;
+    if (name == NULL) {
+        image_arithmetic(d, out, depth);
+        return;
+    }
+    str_addf(out, "%s((i + 2) * %s[", draw_one(d, FOLDS), name->name);
+    for (const char *axis = d->axes; *axis != '\0' && *axis != 'c'; axis++) {
+        str_addf(out, "%s%c = %c_of(%s) + ", axis > d->axes ? ", " : "", *axis, *axis, name->name);
+        draw_image(d, out, depth - 1);
+        const char *move = draw_one(d, MOVES);
+        bool colours = strchr(d->axes, 'c') != NULL;
+        str_add(out, strcmp(move, " + c") != 0 ? move : colours ? " + c_of(image) * i" : " + i * j");
+    }
+    str_add(out, ", border = ");
+    draw_border(d, out);
+    if (param != NULL) {
+        str_addf(out, "] for i in -1 .. %s, j in 0 .. 1)", param->name);
+    } else {
+        str_addf(out, "] for %s)", draw_one(d, RANGES));
+    }
+}
+
 /* Between two images, as a whole-image value decides. */
 static void image_decided(Draw *d, Str *out, int depth)
 {
@@ -466,6 +499,7 @@ void draw_image(Draw *d, Str *out, int depth)
         image_fold,      image_of_mask,  image_of_vector,  image_function,   image_coordinate,
         image_channel,   image_math,     image_math,       image_negative,   image_bent_fold,
         image_plane,     image_decided,  image_followed,   image_other_fold, image_other_fold,
+        image_window_anywhere,
     };
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
     form(d, out, depth);

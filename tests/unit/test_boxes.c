@@ -159,6 +159,32 @@ static const Scene SCENES[] = {
             "p = max_project(image)\noutput e = p[y = p - 128, border = mirror]\n"
             "output f = image[z = median(image) / 30, x = x_of(image) + 1, border = nearest]\n",
      {15, 12, 10, 1}, ELEM_U8},
+    {"windows anywhere",
+     PLANE "d = f32(image) - 99.5\ny = y_of(image) + d\nx = x_of(image) - d\n"
+           "output a = sum((1.5 - abs(j)) * image[y = y + j, x = x + i, border = mirror] for j in -1 .. 1, i in -2 .. 2 where i <= j)\n"
+           "output b = median(image[y = y + j, x = x + i, border = nearest] for j in -1 .. 1, i in -1 .. 1)\n"
+           "output c = mode(image[y = y + j, border = wrap] // 64 for j in -2 .. 2)\n"
+           "output e = min(image[y = y_of(image) + image[dy = k] * k, border = reflect] for k in -2 .. 2)\n"
+           "m = image > 128\noutput f = any(m[y = y + j, border = constant(1)] for j in 0 .. 3 where j != 1)\n"
+           "output g = sum(image[y = y + j * mean(image) / 50 + j * j * 0.5, x = k, border = mirror] for j in 1 .. 3, k in 2 .. 3)\n"
+           "output h = max(image[y = y - j * image[y = y + j, border = wrap], border = wrap] for j in 0 .. 2)\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"windows anywhere in a param's range",
+     PLANE "param r = 2 in 0 .. 5\nparam step = 0.75\nd = f32(image) - 99.5\n"
+           "output a = mean(image[y = y_of(image) + d * j * step + r, x = x_of(image) + j, border = nearest] for j in -r .. r)\n"
+           "output b = sum(image[y = y_of(image) + d + j, border = nearest] for j in r .. 1)\n",
+     {35, 41, 1, 1}, ELEM_U8},
+    {"colours in windows anywhere",
+     COLOURS "d = f32(image) - 99.5\n"
+             "output a = sum(image[y = y_of(image) + d + j, x = x_of(image) + i, border = mirror] for j in 0 .. 1, i in 0 .. 2)\n"
+             "output b = max(image[y = y_of(image) + image[c = k] - j, c = k, border = nearest] for k in 0 .. 2, j in 0 .. 1)\n"
+             "output c = median(image[y = y_of(image) + f32(image[c = 0]) * j, border = wrap] for j in -1 .. 1)\n"
+             "output e = sum(image[y = y_of(image) + f32(image[c = k]) - c_of(image), c = k, border = wrap] for k in 0 .. 2)\n",
+     {23, 19, 1, 3}, ELEM_U8},
+    {"volumes in windows anywhere",
+     VOLUME "d = f32(image) / 10\noutput a = mean(image[z = d + k, y = y_of(image) + j, border = mirror] for k in -1 .. 1, j in -1 .. 1)\n"
+            "p = max_project(image)\noutput b = sum(p[y = p + j, border = mirror] for j in 0 .. 3)\n",
+     {15, 12, 10, 1}, ELEM_U8},
     {"colours anywhere",
      COLOURS "output a = image[y = image / 3, border = mirror]\noutput b = image[y = image[c = 1], border = nearest]\n"
              "output c = image[y = y_of(image) - f32(image[c = 0]), c = 2, border = wrap]\n",
