@@ -128,9 +128,9 @@ x0 = floor(x)
 output warped = sum(weight(abs(y - y0 - j)) * weight(abs(x - x0 - i)) * dim[y = y0 + j, x = x0 + i, border = mirror] for j in -1 .. 2, i in -1 .. 2)
 output middle = median(dim[y = y + j, x = x + i, border = nearest] for j in -r .. r, i in -r .. r)
 PIPE
-expect 0 '' "$PIPEC" run windows.pipe large/blobs_sky.tif -q -o whole/windows
+expect 0 '' "$PIPEC" run windows.pipe "$SAMPLES/blobs.tif" -q -o whole/windows
 rm -rf out
-expect 0 '' "$PIPEC" run windows.pipe large/blobs_sky.tif -q -o out --memory 3MiB
+expect 0 '' "$PIPEC" run windows.pipe "$SAMPLES/blobs.tif" -q -o out --memory 400KiB
 check diff -r -x '.*' whole/windows out
 
 # Not where such a window may have thousands of pixels: the image is named that has to be there for that.
@@ -139,12 +139,12 @@ input sky[y, x]: f32
 dim = sky / 2
 output out = sum(dim[y = y_of(sky) + i * sky, border = mirror] for i in 0 .. 1024 where i < 3)
 PIPE
-expect 0 '' "$PIPEC" run folded.pipe large/blobs_sky.tif -q -o whole/folded
+expect 0 '' "$PIPEC" run folded.pipe "$SAMPLES/blobs.tif" -q -o whole/folded
 expect 4 "'out' (line 3) may read any row of 'dim', so that" "$PIPEC" run folded.pipe \
-    large/blobs_sky.tif -q -o none --memory 1MiB
+    "$SAMPLES/blobs.tif" -q -o none --memory 128KiB
 least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
 rm -rf out
-expect 0 '' "$PIPEC" run folded.pipe large/blobs_sky.tif -q -o out --memory "$least"
+expect 0 '' "$PIPEC" run folded.pipe "$SAMPLES/blobs.tif" -q -o out --memory "$least"
 check diff -r -x '.*' whole/folded out
 
 expect 4 'the least that will do is --memory' "$PIPEC" run "$SAMPLES/harris.pipe" "$SAMPLES/blobs.tif" -q -o out --memory 100
