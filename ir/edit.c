@@ -77,6 +77,14 @@ void ir_replace_node(IrGraph *g, IrId from, IrId to)
     }
 }
 
+void ir_move_to_end(IrGraph *g, IrId id)
+{
+    IrNode node = *ir_node(g, id);
+    vec_push(g->arena, &g->nodes, node);
+    ir_node(g, id)->dead = true;
+    ir_replace_node(g, id, (IrId)(g->nodes.n - 1));
+}
+
 typedef struct Users {
     int *count;
     int *seen; /* by node: the last reader that counted */

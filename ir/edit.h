@@ -6,6 +6,8 @@
 
 /* Every mention of node `from` becomes one of `to`: reads, values, carries, outputs. */
 void ir_replace_node(IrGraph *g, IrId from, IrId to);
+/* The node stands behind all others, under another number. */
+void ir_move_to_end(IrGraph *g, IrId id);
 /* How many live nodes read each node (a node that reads twice counts once), outputs, carries and
  * loop conditions included; indexed by node. */
 int *ir_count_users(IrGraph *g);

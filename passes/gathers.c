@@ -116,7 +116,7 @@ bool pass_wants_rounds(IrGraph *g)
             own.root = own.root != 0 ? ir_rewrite(g, own.root, look_for_reads, &own) : 0;
         }
     }
-    return own.found;
+    return own.found || pass_wants_wraps(g);
 }
 
 /* A node that is a gather now itself needs none beside it: the one made last.  Others may read it instead. */
@@ -148,15 +148,6 @@ static bool take_node_apart(IrGraph *g, Gathers *own, IrId id)
     return any;
 }
 
-/* Behind all others. */
-static void move(IrGraph *g, IrId id)
-{
-    IrNode node = *ir_node(g, id);
-    vec_push(g->arena, &g->nodes, node);
-    ir_node(g, id)->dead = true;
-    ir_replace_node(g, id, (IrId)(g->nodes.n - 1));
-}
-
 bool pass_gathers(IrGraph *g, PassContext *cx)
 {
     Gathers own = {.reader = 0};
@@ -167,7 +158,7 @@ bool pass_gathers(IrGraph *g, PassContext *cx)
         }
         any = take_node_apart(g, &own, id) || any;
         if (any) {
-            move(g, id);
+            ir_move_to_end(g, id);
         }
         Made *last = own.made.n > 0 ? &own.made.at[own.made.n - 1] : NULL;
         if (last != NULL && last->read == 0) {

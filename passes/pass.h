@@ -33,8 +33,10 @@ struct PassContext {
 #include "passes.def"
 #undef P
 
-/* The graph, with all passes done, has reads that `in_rounds` makes images of their own. */
+/* The graph, with all passes done, has reads that `in_rounds` makes images of their own, or windows for whose ends it
+ * makes larger ones. */
 bool pass_wants_rounds(IrGraph *g);
+bool pass_wants_wraps(const IrGraph *g);
 
 typedef struct PassInfo {
     const char *name, *what;
