@@ -65,6 +65,13 @@ void diags_init(Diags *diags, Arena *arena) {
     diags->arena = arena;
 }
 
+void diags_rewind(Diags *diags, const Diags *before) {
+    *diags = *before;
+    if (diags->last != NULL) {
+        diags->last->next = NULL;
+    }
+}
+
 Diag *diag_add(Diags *diags, DiagId id, Span span, ...) {
     Diag *diag = arena_new(diags->arena, Diag);
     diag->id = id;

@@ -32,6 +32,8 @@ typedef struct Diags {
 } Diags;
 
 void diags_init(Diags *diags, Arena *arena);
+/* Takes back what was said since `before`, a copy of *diags. */
+void diags_rewind(Diags *diags, const Diags *before);
 
 /* Adds a diagnostic: the row's format takes the arguments.  Returns it for the calls below.
  * A second one of the same kind at the same place is dropped. */

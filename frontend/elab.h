@@ -112,7 +112,7 @@ typedef struct Elab {
     int depth;           /* of expanded functions */
     Span call;           /* the user's words while the prelude is expanded; else no source */
     int loop;            /* the loop being elaborated */
-    const struct Ranges *ranges; /* of the comprehension around */
+    struct Ranges *ranges; /* of the comprehension around */
     const char *hint;    /* what a node made now is called */
     Vec(bool) anonymous; /* by node: the compiler made up its name */
     Vec(ElGrid) grids;
@@ -242,6 +242,10 @@ IrExpr el_bound(Elab *el, const AstExpr *e);
 
 Val el_index(Elab *el, const AstExpr *e);
 Val el_comprehension(Elab *el, const AstExpr *e);
+/* True when an expression follows from an index of a comprehension around. */
+bool el_follows_index(const Elab *el, IrExpr e);
+/* Something outside of expressions (a stage, a grid, a number of rounds) has that in it. */
+void el_note_index(Elab *el, IrExpr e);
 /* A fold over indices, innermost last, axis by axis where that is the same. */
 IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
                IrExpr body, int grid, Span span);

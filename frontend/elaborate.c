@@ -319,7 +319,7 @@ static void bind_value(Elab *el, const AstStmt *s, Val v)
     const Binding *b = el_find_here(el->scope, s->name);
     bool carried = el->loop != 0 && b != NULL && b->loop != el->loop;
     const char *name = carried ? arena_printf(el->arena, "%s_next", s->name) : s->name;
-    if (v.kind == VAL_IMAGE) {
+    if (v.kind == VAL_IMAGE && !el_follows_index(el, v.expr)) {
         v = name_image(el, name, v, s->span);
     } else if (v.kind == VAL_UNIFORM) {
         v = name_uniform(el, name, v, s->span);

@@ -5,6 +5,9 @@
  * by axis: the innermost index becomes a stage of its own.  For sums this is what the language
  * defines the result to be (a box sum or a gaussian is separable by definition, also in its
  * rounding); for smallest and largest values it is exact.
+ *
+ * What is folded is one expression in which the index stands for itself.  Where that cannot be, because a stage
+ * would depend on the index (gaussian(v, i), label(v > i)), it is elaborated for each index, and the fold picks.
  */
 #include "elab.h"
 #include "words.h"
@@ -13,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_INDICES = 8, MAX_FACTORS = 32 };
+enum { MAX_INDICES = 8, MAX_FACTORS = 32, MOST_FOR_EACH = 256 };
 
 /* ---- which indices an expression depends on -------------------------------------------- */
 
@@ -34,7 +37,7 @@ static void find_index(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
-static unsigned depends_on(Elab *el, IrExpr e, const Fold *folds, int n)
+static unsigned depends_on(const Elab *el, IrExpr e, const Fold *folds, int n)
 {
     Depends d = {.folds = folds, .n = n};
     if (e != 0) {
@@ -300,10 +303,28 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
 
 typedef struct Ranges {
     Fold fold[MAX_INDICES];
+    const AstFor *of[MAX_INDICES]; /* which one each is */
     int n;
     IrExpr where; /* indices that count, where bounds depend on other indices; 0: all */
-    const struct Ranges *outer; /* of the comprehension around */
+    bool staged;  /* a stage was made that depends on an index */
+    struct Ranges *outer; /* of the comprehension around */
 } Ranges;
+
+bool el_follows_index(const Elab *el, IrExpr e)
+{
+    bool follows = false;
+    for (const Ranges *r = el->ranges; r != NULL; r = r->outer) {
+        follows = follows || depends_on(el, e, r->fold, r->n) != 0;
+    }
+    return follows;
+}
+
+void el_note_index(Elab *el, IrExpr e)
+{
+    for (Ranges *r = el->ranges; r != NULL && e != 0; r = r->outer) {
+        r->staged = r->staged || depends_on(el, e, r->fold, r->n) != 0;
+    }
+}
 
 /* The smallest (or largest) that a bound becomes over the ranges of the indices that it depends on. */
 static IrExpr widest(Elab *el, const Ranges *r, IrFold fold, IrExpr bound)
@@ -324,7 +345,7 @@ static void only_where(Elab *el, Ranges *r, IrExprOp comparison, IrExpr a, IrExp
 
 /* One index more.  Kernels know how far windows reach before they run: a range whose ends depend on other
  * indices is the widest of them, of which some indices are left out. */
-static void add_range(Elab *el, Ranges *r, int index, IrExpr lo, IrExpr hi)
+static void add_range(Elab *el, Ranges *r, const AstFor *of, int index, IrExpr lo, IrExpr hi)
 {
     IrExpr first = widest(el, r, IR_FOLD_MIN, lo), last = widest(el, r, IR_FOLD_MAX, hi);
     IrExpr at = ir_index(el->g, index);
@@ -334,6 +355,7 @@ static void add_range(Elab *el, Ranges *r, int index, IrExpr lo, IrExpr hi)
     if (last != hi) {
         only_where(el, r, IR_X_LE, at, hi);
     }
+    r->of[r->n] = of;
     r->fold[r->n++] = (Fold){index, first, last};
 }
 
@@ -366,10 +388,126 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
         return false;
     }
     int index = ir_new_index(el->g);
-    add_range(el, r, index, first, last);
+    add_range(el, r, f, index, first, last);
     el_bind(el, f->name, f->span, el_host(ir_index(el->g, index)), BIND_LOCAL);
     return true;
 }
+
+/* ---- for each index ----------------------------------------------------------------------- */
+
+/* How far the graph and what was said of it had come. */
+typedef struct Mark {
+    int nodes, lies, anonymous, loops, graph_grids, grids, functions, compiled, folds;
+    Diags diags;
+} Mark;
+
+static Mark mark(const Elab *el)
+{
+    return (Mark){el->g->nodes.n, el->lies.n,         el->anonymous.n, el->g->loops.n, el->g->grids.n,
+                  el->grids.n,    el->g->functions.n, el->compiled.n,  el->folds.n,    *el->diags};
+}
+
+static void rewind_to(Elab *el, const Mark *m)
+{
+    el->g->nodes.n = m->nodes;
+    el->lies.n = m->lies;
+    el->anonymous.n = m->anonymous;
+    el->g->loops.n = m->loops;
+    el->g->grids.n = m->graph_grids;
+    el->grids.n = m->grids;
+    el->g->functions.n = m->functions;
+    el->compiled.n = m->compiled;
+    el->folds.n = m->folds;
+    diags_rewind(el->diags, &m->diags);
+}
+
+/* The ranges as numbers, and how many combinations they have; 0: that is not known, or they are too many. */
+static int combinations(const Elab *el, const Ranges *r, double *lo, int *count)
+{
+    double all = 1;
+    for (int i = 0; i < r->n; i++) {
+        double hi;
+        if (!ir_is_const(el->g, r->fold[i].lo, &lo[i]) || !ir_is_const(el->g, r->fold[i].hi, &hi)) {
+            return 0;
+        }
+        lo[i] = ceil(lo[i]);
+        all *= floor(hi) - lo[i] + 1;
+        if (!(all <= MOST_FOR_EACH)) {
+            return 0;
+        }
+        count[i] = (int)(floor(hi) - lo[i]) + 1;
+    }
+    return (int)all;
+}
+
+/* Which combination the indices are, the last one running fastest. */
+static IrExpr combination(Elab *el, const Ranges *r, const double *lo, const int *count)
+{
+    IrGraph *g = el->g;
+    IrExpr at = ir_const(g, 0);
+    for (int i = 0; i < r->n; i++) {
+        IrExpr own = ir_op2(g, IR_X_SUB, ir_index(g, r->fold[i].index), ir_const(g, lo[i]));
+        at = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, at, ir_const(g, count[i])), own);
+    }
+    return at;
+}
+
+/* The expression with numbers for the indices. */
+static Val at_combination(Elab *el, const AstExpr *e, const Ranges *r, const double *lo, const int *count, int which)
+{
+    Scope *around = el_push(el, el->scope);
+    for (int i = r->n - 1; i >= 0; i--) {
+        double value = lo[i] + which % count[i];
+        which /= count[i];
+        el_bind(el, r->of[i]->name, r->of[i]->span, el_number(el, value), BIND_LOCAL);
+    }
+    Val v = el_expr(el, e);
+    el->scope = around;
+    return v;
+}
+
+/* The expression for each combination, of which the indices pick one. */
+static Val for_each(Elab *el, const AstExpr *e, const Ranges *r, const double *lo, const int *count, int n)
+{
+    Val *each = arena_array(el->arena, Val, n);
+    for (int i = 0; i < n; i++) {
+        each[i] = at_combination(el, e, r, lo, count, i);
+        if (el_is_bad(each[i])) {
+            return el_err();
+        }
+    }
+    Val at = el_host(combination(el, r, lo, count)), picked = each[n - 1];
+    for (int i = n - 2; i >= 0; i--) {
+        Val here = el_op2(el, IR_X_LE, at, el_number(el, i), e->span);
+        picked = el_select(el, here, each[i], picked, e->span);
+    }
+    return picked;
+}
+
+/* What is folded: an expression of the indices where it can be one. */
+static Val read_body(Elab *el, const AstExpr *e, Ranges *r)
+{
+    double lo[MAX_INDICES];
+    int count[MAX_INDICES];
+    const Mark before = mark(el);
+    Val body = el_expr(el, e);
+    bool failed = el->diags->errors > before.diags.errors;
+    int n = r->n > 0 && (r->staged || failed) ? combinations(el, r, lo, count) : 0;
+    if (n > 0) {
+        rewind_to(el, &before);
+        r->staged = false;
+        el->ranges = r->outer;
+        body = for_each(el, e, r, lo, count, n);
+        el->ranges = r;
+    } else if (r->staged && !failed) {
+        Diag *d = el_error(el, STAGE_FOR_EACH_INDEX, e->span, r->of[0]->name);
+        diag_help(el->diags, d, "up to %d numbers in all will do: for %s in 1 .. 4", MOST_FOR_EACH, r->of[0]->name);
+        return el_err();
+    }
+    return body;
+}
+
+/* ---- the parts of a comprehension ------------------------------------------------------ */
 
 static WordFold find_fold(const char *name)
 {
@@ -554,7 +692,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     for (const AstFor *f = e->fors; f != NULL; f = f->next) {
         fine = bind_range(el, f, &ranges) && fine;
     }
-    Val body = el_expr(el, e->a);
+    Val body = read_body(el, e->a, &ranges);
     IrExpr where = read_where(el, e, &fine);
     if (ranges.where != 0) {
         where = where != 0 ? ir_op2(el->g, IR_X_AND, ranges.where, where) : ranges.where;

@@ -162,6 +162,7 @@ static bool read_count(Elab *el, const AstStmt *s, IrLoop *loop)
         el_error(el, BAD_ROUNDS, e->span, n);
         return false;
     }
+    el_note_index(el, count);
     *(until ? &loop->at_most : &loop->count) = count;
     return count != 0;
 }
@@ -181,6 +182,7 @@ static void read_until(Elab *el, const AstStmt *s, int id)
                   el_words(el, s->a->span));
         return;
     }
+    el_note_index(el, v.expr);
     el->g->loops.at[id].until = v.expr;
 }
 

@@ -17,6 +17,12 @@
 
 int el_add_grid(Elab *el, IrGrid extents, IrPlace place)
 {
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        el_note_index(el, extents.extent[ax]);
+    }
+    for (int i = 0; i < 12 && place.moved; i++) {
+        el_note_index(el, place.of[i / 4][i % 4]);
+    }
     ElGrid grid = {.extents = ir_add_grid(el->g, extents), .place = place};
     for (int i = 0; i < el->grids.n; i++) {
         const ElGrid *have = &el->grids.at[i];

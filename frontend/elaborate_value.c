@@ -273,6 +273,12 @@ const char *el_hint(Elab *el, const char *part)
 static IrId add_node(Elab *el, IrNode node)
 {
     int grid = node.grid;
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        el_note_index(el, node.in[i]);
+    }
+    for (int i = 0; i < IR_MAX_ARG; i++) {
+        el_note_index(el, node.arg[i]);
+    }
     node.grid = grid >= 0 ? el->grids.at[grid].extents : -1;
     IrId id = ir_add_node(el->g, node);
     el_set_grid(el, id, grid);

@@ -41,7 +41,8 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
         return;
     }
     int axis = axis_of(g, n, ir_expr(g, found->fold)->num);
-    w->refused = axis < 0 || n->channel != 0 || ir_node(g, n->node)->grid != w->grid ||
+    bool constant = n->outside == 0 || ir_expr(g, n->outside)->rank <= IR_HOST;
+    w->refused = axis < 0 || !constant || n->channel != 0 || ir_node(g, n->node)->grid != w->grid ||
                  (found->n_reads > 0 && axis != found->axis) || found->n_reads == IR_LONG_READS;
     if (!w->refused) {
         found->axis = axis;

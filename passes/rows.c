@@ -92,6 +92,9 @@ static void check_read(Walk *w, const IrExprNode *n)
     if (n->channel != 0 && ir_expr(w->g, n->channel)->rank > IR_HOST) {
         refuse(w, "it reads channels chosen by an index");
     }
+    if (n->outside != 0 && ir_expr(w->g, n->outside)->rank > IR_HOST) {
+        refuse(w, "the value outside is chosen by an index");
+    }
     if (n->c != 0 && w->g->grids.at[w->domain].has[IR_AX_C]) {
         refuse(w, "it reads other planes, of several channels");
     }

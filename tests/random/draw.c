@@ -264,6 +264,15 @@ static void image_other_fold(Draw *d, Str *out, int depth)
         "max($[dx = i, border = mirror] for i in 0 .. 70)",
         "sum(i * @ * $[dx = i] for i in -1 .. 2)",
         "max(@ / (i + 3) - $[dx = i] for i in -1 .. 1)",
+        "sum($[dx = i, border = constant(2 * i)] for i in -2 .. 2)",
+        "max($[dx = i, border = constant(i)] for i in -80 .. 3)",
+        "sum(gaussian($, i) for i in 1 .. 2)",
+        "max(erode($ * i, 1)[dx = i] for i in -1 .. 1)",
+        "median(median_filter($, i) for i in 0 .. 2)",
+        "sum(mean($ * i) * $[dx = i] for i in 1 .. 3 where i != 2)",
+        "count($ > percentile($, 30 * i) for i in 1 .. 3)",
+        "max(max(($ * i)[dx = j] for j in 0 .. 1) for i in 1 .. 2)",
+        "sum(var($[dx = i + j] for j in 0 .. 2) for i in -1 .. 1)",
     };
     const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
     (void)depth;
