@@ -113,6 +113,7 @@ typedef struct Elab {
     Span call;           /* the user's words while the prelude is expanded; else no source */
     int loop;            /* the loop being elaborated */
     struct Ranges *ranges; /* of the comprehension around */
+    int copies;          /* of what is elaborated now, for indices around; 0: one */
     const char *hint;    /* what a node made now is called */
     Vec(bool) anonymous; /* by node: the compiler made up its name */
     Vec(ElGrid) grids;

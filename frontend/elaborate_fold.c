@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_INDICES = 8, MAX_FACTORS = 32, MOST_FOR_EACH = 256 };
+enum { MAX_INDICES = 8, MAX_FACTORS = 32, MOST_FOR_EACH = 64 };
 
 /* ---- which indices an expression depends on -------------------------------------------- */
 
@@ -424,7 +424,7 @@ static void rewind_to(Elab *el, const Mark *m)
 /* The ranges as numbers, and how many combinations they have; 0: that is not known, or they are too many. */
 static int combinations(const Elab *el, const Ranges *r, double *lo, int *count)
 {
-    double all = 1;
+    double all = 1, copies = el->copies > 0 ? el->copies : 1;
     for (int i = 0; i < r->n; i++) {
         double hi;
         if (!ir_is_const(el->g, r->fold[i].lo, &lo[i]) || !ir_is_const(el->g, r->fold[i].hi, &hi)) {
@@ -432,7 +432,7 @@ static int combinations(const Elab *el, const Ranges *r, double *lo, int *count)
         }
         lo[i] = ceil(lo[i]);
         all *= floor(hi) - lo[i] + 1;
-        if (!(all <= MOST_FOR_EACH)) {
+        if (!(all * copies <= MOST_FOR_EACH)) {
             return 0;
         }
         count[i] = (int)(floor(hi) - lo[i]) + 1;
@@ -470,11 +470,16 @@ static Val at_combination(Elab *el, const AstExpr *e, const Ranges *r, const dou
 static Val for_each(Elab *el, const AstExpr *e, const Ranges *r, const double *lo, const int *count, int n)
 {
     Val *each = arena_array(el->arena, Val, n);
-    for (int i = 0; i < n; i++) {
+    int copies = el->copies;
+    bool fine = true;
+    el->copies = n * (copies > 0 ? copies : 1);
+    for (int i = 0; i < n && fine; i++) {
         each[i] = at_combination(el, e, r, lo, count, i);
-        if (el_is_bad(each[i])) {
-            return el_err();
-        }
+        fine = !el_is_bad(each[i]);
+    }
+    el->copies = copies;
+    if (!fine) {
+        return el_err();
     }
     Val at = el_host(combination(el, r, lo, count)), picked = each[n - 1];
     for (int i = n - 2; i >= 0; i--) {
@@ -500,8 +505,8 @@ static Val read_body(Elab *el, const AstExpr *e, Ranges *r)
         body = for_each(el, e, r, lo, count, n);
         el->ranges = r;
     } else if (r->staged && !failed) {
-        Diag *d = el_error(el, STAGE_FOR_EACH_INDEX, e->span, r->of[0]->name);
-        diag_help(el->diags, d, "up to %d numbers in all will do: for %s in 1 .. 4", MOST_FOR_EACH, r->of[0]->name);
+        Diag *d = el_error(el, STAGE_FOR_EACH_INDEX, e->span, r->of[0]->name, MOST_FOR_EACH);
+        diag_help(el->diags, d, "write the ends as numbers: for %s in 1 .. 4", r->of[0]->name);
         return el_err();
     }
     return body;

@@ -215,6 +215,7 @@ typedef struct IrGraph {
     int next_index;          /* for index variables */
     uint32_t *hash;          /* of expressions: open addressing */
     int hash_cap;
+    struct IrScratch *scratch; /* of walks (ir/walk.c) */
 } IrGraph;
 
 /* ---- building (ir/build.c) ------------------------------------------------------------- */
@@ -293,13 +294,17 @@ Elem ir_read_type(const IrGraph *g, IrId node);
 bool ir_is_const(const IrGraph *g, IrExpr e, double *value);
 /* True when a host or index expression can only be a whole number. */
 bool ir_is_integral(const IrGraph *g, IrExpr e);
-/* Replaces every use of an expression by another inside e; memoised. */
+
+/* ---- walking and rewriting (ir/walk.c) --------------------------------------------------- */
+
 typedef IrExpr (*IrRewrite)(IrGraph *g, IrExpr e, void *ctx);
 /* Rebuilds e bottom-up: children first, then `visit` on the rebuilt expression. */
 IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx);
 /* Calls visit on e and everything below it, children first, each once. */
 void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx),
              void *ctx);
+
+/* ---- names ------------------------------------------------------------------------------- */
 
 extern const char *const IR_BORDER_NAMES[IR_BORDERS];
 extern const char *const IR_FOLD_NAMES[IR_FOLDS];

@@ -1,0 +1,96 @@
+/*
+ * walk: every expression below another one, each once, children first.
+ *
+ * What was visited is known by a stamp in an array with an entry for each expression.  Walks are many and
+ * most of them short, so that the arrays stay with the graph and are not cleared: each walk has a stamp of its own.
+ * One that is started by the visit of another takes the next array.
+ */
+#include "ir.h"
+
+#include <assert.h>
+
+enum { MOST_NESTED = 32 };
+
+typedef struct Level {
+    uint32_t stamp;    /* of the walk that has it */
+    uint32_t *visited; /* by expression: the stamp of the last walk that came by */
+    IrExpr *to;        /* what it became then */
+    int cap;
+} Level;
+
+struct IrScratch {
+    Level level[MOST_NESTED];
+    int depth;
+};
+
+static Level *enter(IrGraph *g)
+{
+    if (g->scratch == NULL) {
+        g->scratch = arena_new(g->arena, struct IrScratch);
+    }
+    assert(g->scratch->depth < MOST_NESTED);
+    Level *l = &g->scratch->level[g->scratch->depth++];
+    if (l->cap < g->exprs.n || l->stamp == UINT32_MAX) {
+        l->cap = 2 * g->exprs.n;
+        l->visited = arena_array(g->arena, uint32_t, l->cap);
+        l->to = arena_array(g->arena, IrExpr, l->cap);
+        l->stamp = 0;
+    }
+    l->stamp++;
+    return l;
+}
+
+static void leave(IrGraph *g)
+{
+    g->scratch->depth--;
+}
+
+static void walk(const IrGraph *g, IrExpr e, Level *l, void (*visit)(const IrGraph *, IrExpr, void *), void *ctx)
+{
+    if (e == 0 || l->visited[e] == l->stamp) {
+        return;
+    }
+    l->visited[e] = l->stamp;
+    const IrExprNode n = *ir_expr(g, e);
+    const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        walk(g, child[i], l, visit, ctx);
+    }
+    visit(g, e, ctx);
+}
+
+void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx), void *ctx)
+{
+    IrGraph *own = (IrGraph *)(uintptr_t)g; /* what is looked at stays what it is */
+    if (e != 0) {
+        walk(g, e, enter(own), visit, ctx);
+        leave(own);
+    }
+}
+
+static IrExpr rewrite(IrGraph *g, IrExpr e, Level *l, IrRewrite visit, void *ctx)
+{
+    if (e == 0 || l->visited[e] == l->stamp) {
+        return e == 0 ? 0 : l->to[e];
+    }
+    IrExprNode n = *ir_expr(g, e);
+    IrExpr *child[] = {&n.a, &n.b, &n.c, &n.channel, &n.outside, &n.where, &n.nth};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+        *child[i] = rewrite(g, *child[i], l, visit, ctx);
+    }
+    IrExpr rebuilt = visit(g, ir_intern(g, n), ctx);
+    l->visited[e] = l->stamp;
+    l->to[e] = rebuilt;
+    return rebuilt;
+}
+
+IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx)
+{
+    if (e == 0) {
+        return 0;
+    }
+    /* Only expressions that exist now are visited, so that the arrays need not grow. */
+    IrExpr rebuilt = rewrite(g, e, enter(g), visit, ctx);
+    leave(g);
+    return rebuilt;
+}
