@@ -261,8 +261,8 @@ static Val gather(Elab *el, Val v, IrId node, Index *ix, int grid, Span span)
             position[ax] = ir_op2(el->g, IR_X_ADD, ir_coord(el->g, ax),
                                   ir_cast(el->g, ix->offset[ax], ELEM_I32));
             from[ax] = el_image(el, position[ax], grid);
-        } else if (moving && !el_has(el, v, ax)) {
-            position[ax] = ir_const_typed(el->g, 0, ELEM_I32); /* the places may have more axes than the image */
+        } else if (moving && !el_has(el, v, ax) && el->g->grids.at[el->grids.at[grid].extents].has[ax]) {
+            position[ax] = ir_const_typed(el->g, 0, ELEM_I32); /* the places have more axes than the image */
         }
     }
     grid = moving ? el_placed(el, grid, v.grid, from) : grid;
