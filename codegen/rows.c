@@ -187,6 +187,19 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     return row;
 }
 
+/* While the longest fold warms up, the march stands so far in front of the strip that what others read from there may
+ * lie before the rows that are there at all, in a part of the image: they begin `rows` - 1 rows before it. */
+static Row not_before(const Rows *r, Row row, const char *rows)
+{
+    const char *march = rows_march_z(r) ? "plane" : "y";
+    const char **name = rows_march_z(r) ? &row.plane : &row.y, **of = rows_march_z(r) ? &row.plane_of : &row.y_of;
+    if (r->warms_up && strcmp(*name, march) == 0) {
+        const char *first = strcmp(rows, "1") == 0 ? "first" : arena_printf(r->k->arena, "first - (%s - 1)", rows);
+        *name = *of = arena_printf(r->k->arena, "max(%s, %s)", march, first);
+    }
+    return row;
+}
+
 /* Rows that are derived from this one belong to a fold. */
 static void note_folded(Rows *r, Row *row)
 {
@@ -236,7 +249,8 @@ static Row row_of_read(Rows *r, const IrExprNode *n)
         if (offset[i] == 0 || is_folded(r, offset[i])) {
             continue;
         }
-        row = derive_row(r, row, i == 0 ? IR_AX_Y : IR_AX_Z, offset[i], n->border);
+        int axis = i == 0 ? IR_AX_Y : IR_AX_Z;
+        row = derive_row(r, axis == r->step->march ? not_before(r, row, "1") : row, axis, offset[i], n->border);
         if (other != NULL && row.inside != NULL) { /* off the image along either */
             row.inside = arena_printf(r->k->arena, "(%s && %s)", other, row.inside);
         }
@@ -542,13 +556,15 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
 {
     Rows *r = ctx;
     IrBorder border;
+    const IrExprNode *n = ir_expr(g, e);
+    IrExpr offset = n->op == IR_X_READ ? march_offset(r, n) : 0;
+    r->shifts = r->shifts || (offset != 0 && ir_expr(g, offset)->op != IR_X_INDEX);
     if (!is_march_fold(r, e, &border)) {
         return;
     }
     double lo, hi;
-    const IrExprNode *n = ir_expr(g, e);
     bool is_short = ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi - lo < SHORT_FOLD;
-    vec_push(r->k->arena, &r->last_rows, ((LastRow){n->c, border}));
+    vec_push(r->k->arena, &r->last_rows, ((LastRow){n->c, n->b, border}));
     r->warms_up = true;
     r->fetches = r->fetches || !is_short;
 }
@@ -631,6 +647,26 @@ static IrExpr shared_last_row(const Rows *r, const IrExprNode *n, IrBorder borde
     return best;
 }
 
+static bool same_number(const IrGraph *g, IrExpr a, IrExpr b)
+{
+    double p, q;
+    return a == b || (ir_is_const(g, a, &p) && ir_is_const(g, b, &q) && p == q);
+}
+
+/* The march begins where this fold does, or reads nothing that the other folds do not read of the same image. */
+static bool begins_with_others(const Rows *r, const IrExprNode *n, IrExpr last)
+{
+    const IrGraph *g = r->k->g;
+    double own, other;
+    bool alike = true, latest = ir_is_const(g, last, &own) && stored_images(r) == 1 && !r->shifts;
+    for (int i = 0; i < r->last_rows.n; i++) {
+        const LastRow *row = &r->last_rows.at[i];
+        alike = alike && same_number(g, row->ahead, n->c) && same_number(g, row->behind, n->b);
+        latest = latest && ir_is_const(g, row->ahead, &other) && other <= own;
+    }
+    return alike || latest;
+}
+
 /* One row more for every open sum, which begins one; one of them is finished then, and the first
  * is taken.  Returns the array that replaces the fold. */
 static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
@@ -658,7 +694,8 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
-    r->fold_row = derive_row(r, r->at, r->step->march, last, border);
+    Row from = begins_with_others(r, &n, last) ? r->at : not_before(r, r->at, rows);
+    r->fold_row = derive_row(r, from, r->step->march, last, border);
     note_folded(r, &r->fold_row);
     r->fold_index = (int)n.num;
     prepare(r, n.a);

@@ -57,9 +57,9 @@ typedef struct Carried {
     const char *row;            /* pointer to the row's beginning, over px_at */
 } Carried;
 
-/* The last row that a fold over the march axis takes for one of its results. */
+/* The rows that a fold over the march axis takes for one of its results, from the first to the last. */
 typedef struct LastRow {
-    IrExpr ahead;
+    IrExpr ahead, behind;
     IrBorder border;
 } LastRow;
 
@@ -87,6 +87,7 @@ typedef struct Rows {
     IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
     IrExpr open;           /* rows that these keep open; 0 none */
     bool warms_up;         /* some stage has a fold over the march axis */
+    bool shifts;           /* and some read is moved along it by something else */
     bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
     bool gpu;              /* the text is for GPUs alone */
     bool late;             /* some fold keeps its finished sums for some rows */
