@@ -85,6 +85,8 @@ static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
             diag_help(el->diags, d, "a selection can be measured: mean(v where mask), count(...)");
         } else if (v.kind == VAL_RECORD && v.n > 0) {
             diag_help(el->diags, d, "take one of its members: .%s", v.items[0].name);
+        } else if (v.kind == VAL_VECTOR) {
+            diag_help(el->diags, d, "paint it, and compute with the pixels: %s[labels]", el_words(el, span));
         } else if (v.kind == VAL_FUNCTION) {
             diag_help(el->diags, d, "call it with its arguments in parentheses");
         }
