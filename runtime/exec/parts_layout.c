@@ -274,6 +274,7 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
             call.state = parts->state ? &parts->state[task->step] : NULL;
             call.err = err;
             call.room = parts->room;
+            call.limit = parts->limit;
             call.certain = step->of_value >= 0 && labels && !isnan(labels[step->of_value]);
             seg->scratch[t] = primitive->scratch_bytes(&call);
         }

@@ -264,6 +264,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.state = &run->state[task->step];
     call.note = &run->notes[task->step];
     call.room = run->parts->room;
+    call.limit = run->parts->limit;
     call.certain = !isnan(labels);
     call.budget = &run->pixels.budget;
     call.stop = run->exec->stop;

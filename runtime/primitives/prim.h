@@ -95,6 +95,7 @@ typedef struct PrimCall {
                                 many as are expected where it is not known yet, or there is none */
     bool certain;            /* in parts: labels are as many as there are */
     uint64_t room;           /* in parts: bytes of scratch that may be for labels, however short parts are */
+    uint64_t limit;          /* in parts: bytes that all of them may take; 0: what the device lets a run hold */
     void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
     uint64_t *note;          /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:

@@ -93,7 +93,7 @@ static size_t units(const PrimCall *call)
 
 static size_t most_bytes(const PrimCall *call)
 {
-    uint64_t share = dev_limit(call->dev) / LEAST_SHARE;
+    uint64_t share = (call->limit > 0 ? call->limit : dev_limit(call->dev)) / LEAST_SHARE;
     return share < MOST_BYTES ? (size_t)share : MOST_BYTES;
 }
 
