@@ -266,13 +266,15 @@ static bool is_mended(const IrExprNode *n, const Row *row)
     return row->inside != NULL && (n->b != 0 || n->c != 0);
 }
 
-static const char *find_columns(Rows *r, IrId node, const Row *row, const char *channel,
-                                bool mended)
+/* The array of what a read looks at, if there is one with the value outside that it finds there; n NULL: of the
+ * node as it is. */
+static const char *find_columns(Rows *r, IrId node, const Row *row, const char *channel, const IrExprNode *n)
 {
+    bool mended = n != NULL && is_mended(n, row);
     for (int i = 0; i < r->columns.n; i++) {
         const Columns *c = &r->columns.at[i];
         if (c->node == node && strcmp(c->y, row->y) == 0 && strcmp(c->plane, row->plane) == 0 &&
-            strcmp(c->channel, channel) == 0 && c->mended == mended) {
+            strcmp(c->channel, channel) == 0 && c->mended == mended && (!mended || c->outside == n->outside)) {
             return c->array;
         }
     }
@@ -319,7 +321,10 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
                               row->inside, width_text(r, n->node), array, outside));
     for (int i = 0; i < r->columns.n; i++) {
         Columns *c = &r->columns.at[i];
-        c->mended = c->mended || strcmp(c->array, array) == 0;
+        if (strcmp(c->array, array) == 0) {
+            c->mended = true;
+            c->outside = n->outside;
+        }
     }
 }
 
@@ -431,7 +436,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const char *channel = channel_text(r, n);
-    const char *array = find_columns(r, node, &row, channel, is_mended(n, &row));
+    const char *array = find_columns(r, node, &row, channel, n);
     if (array != NULL) {
         return array;
     }
@@ -472,7 +477,7 @@ static const char *columns_of_read(Rows *r, const IrExprNode *n)
     if (!r->extent[n->node].computed) {
         return load_columns(r, n->node, row, n);
     }
-    const char *array = find_columns(r, n->node, &row, "", is_mended(n, &row));
+    const char *array = find_columns(r, n->node, &row, "", n);
     if (array != NULL) {
         return array;
     }
@@ -499,7 +504,7 @@ static const char *read_text(CgContext *cx, IrExpr e)
     const char *channel = channel_text(r, &n);
     const char *array = rows_carried(r, n.node, &row, channel);
     array = array != NULL ? array
-                          : find_columns(r, n.node, &row, channel, is_mended(&n, &row));
+                          : find_columns(r, n.node, &row, channel, &n);
     assert(array != NULL);
     const char *child = left_text(r, n.node), *own = left_text(r, r->stage);
     const char *at = "k";
@@ -827,7 +832,7 @@ static void emit_row(Rows *r)
         if (r->k->cg->buffer[id] < 0) {
             continue;
         }
-        const char *array = find_columns(r, id, &here, "", false);
+        const char *array = find_columns(r, id, &here, "", NULL);
         array = array != NULL ? array : emit_stage(r, id, here);
         r->body = r->stores;
         r->cx.indent = r->warms_up ? indent + 1 : indent;

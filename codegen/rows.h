@@ -26,7 +26,8 @@ typedef struct Columns {
     IrId node;
     const char *y, *plane, *channel;
     const char *array;
-    bool mended; /* on a row outside, the value of a constant border stands in it */
+    bool mended;    /* on a row outside, the value of a constant border stands in it: */
+    IrExpr outside; /* this one */
 } Columns;
 
 typedef struct Extent {

@@ -102,7 +102,8 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
     bool rounds =
         cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2%s%s%s",
+    /* -w: drivers write to stderr how many warnings there were, and a pipeline may well say x == x. */
+    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2 -w%s%s%s",
              rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", options->flags ? " " : "",
              options->flags ? options->flags : "");
     dev->alignment = 256;

@@ -307,9 +307,9 @@ static void write_float(FILE *out, double value)
 {
     float f = (float)value;
     if (isnan(f)) {
-        fputs("(0.0f / 0.0f)", out); /* NAN is no constant for a table everywhere */
+        fputs("(0.0f / 0.0f)", out); /* NAN and INFINITY are no constants for a table everywhere */
     } else if (isinf(f)) {
-        fputs(f < 0 ? "(-INFINITY)" : "INFINITY", out);
+        fputs(f < 0 ? "(-1.0f / 0.0f)" : "(1.0f / 0.0f)", out);
     } else {
         fprintf(out, signbit(f) ? "(%af)" : "%af", (double)f);
     }

@@ -392,7 +392,7 @@ NEAR_INLINE float near_ranked(READ_PARAMS, NEAR_ABOUT, const NearQuery *own_q)
         }
         own_after = own_n > 0 ? own_list[own_n - 1].key : 0;
     } while (own_n == NEAR_LISTED);
-    return own_best.n > 0 && NEAR_FOLD == NEAR_MODE ? near_value_of(own_best.key) : 0;
+    return NEAR_FOLD == NEAR_MODE && own_best.n > 0 ? near_value_of(own_best.key) : 0;
 }
 
 NEAR_INLINE float near_extreme(READ_PARAMS, NEAR_ABOUT, const NearQuery *own_q)
