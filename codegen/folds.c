@@ -254,13 +254,23 @@ static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
     return cg_element(k, n->node);
 }
 
+/* The number of an element that the host knows. */
 static const char *nth_text(CgKernel *k, IrExpr nth, IrExpr count)
 {
     IrExpr last = ir_op2(k->g, IR_X_SUB, count, ir_const(k->g, 1));
     nth = ir_rewrite(k->g, nth, bind_count, &count);
-    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
     nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth, last));
+    nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
     return cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", cg_macro(k->arena, k->name)));
+}
+
+bool cg_picks(const IrGraph *g, IrExpr fold)
+{
+    const IrExprNode *n = ir_expr(g, fold);
+    while (n->flat) {
+        n = ir_expr(g, n->a);
+    }
+    return n->nth != 0 && ir_expr(g, n->nth)->rank > IR_INDEX;
 }
 
 CgWindow cg_window(CgContext *cx, IrExpr e)
@@ -277,7 +287,9 @@ CgWindow cg_window(CgContext *cx, IrExpr e)
     bool larger = k->window != NULL && strcmp(k->window, size) != 0;
     k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
     return (CgWindow){.size = size,
-                      .nth = inner.nth != 0 ? nth_text(k, inner.nth, count) : "0",
+                      .count = count,
+                      .nth = inner.nth != 0 && !cg_picks(k->g, e) ? nth_text(k, inner.nth, count) : "0",
+                      .rank = inner.nth,
                       .key = rank_key_type(cx, type, inner.a),
                       .body = inner.a};
 }
@@ -319,14 +331,19 @@ const char *cg_rank_text(CgContext *cx, IrExpr e)
     const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
     const char *element = type == ELEM_U32 ? "uint" : type == ELEM_F64 ? "long" : "int";
     cg_keep_same(cx, e);
-    cg_line(cx, "%s %s[%s];", element, list, w.size);
+    double some;
+    bool none = !ir_is_const(k->g, w.count, &some) || some <= 0;
+    cg_line(cx, none ? "%s %s[AT_LEAST_ONE(%s)];" : "%s %s[%s];", element, list, w.size);
     cg_window_loops(cx, e, list, key_text);
     if (ir_expr(k->g, e)->fold == IR_FOLD_MODE) {
         cg_line(cx, "PX_MODE(%s, %s, %s, %d);", element, list, w.size, w.key != NULL);
+    } else if (cg_picks(k->g, e)) {
+        cg_line(cx, "PX_PICK(%s, %s, %s, %s);", element, list, w.size, cg_expr(cx, w.rank));
     } else {
         cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
     }
     const char *value = arena_printf(k->arena, "%s[%s]", list, w.nth);
     value = w.key != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", w.key, value) : value;
+    value = none ? arena_printf(k->arena, "(%s > 0 ? %s : %s)", w.size, value, w.key != NULL ? "NAN" : "0") : value;
     return cg_name_value(cx, type, value);
 }

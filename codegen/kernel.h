@@ -169,9 +169,11 @@ IrExpr cg_fold_count(IrGraph *g, IrExpr fold);
  * whole numbers as they are), and what is sorted, over the indices of its loops. */
 typedef struct CgWindow {
     const char *size, *nth, *key;
-    IrExpr body;
+    IrExpr body, count, rank; /* size and nth as expressions; where a pixel finds its rank, nth is "0" */
 } CgWindow;
 CgWindow cg_window(CgContext *cx, IrExpr fold);
+/* Does a pixel find which of a window's elements is taken? */
+bool cg_picks(const IrGraph *g, IrExpr fold);
 /* The loops that put a window's elements into a list. */
 void cg_window_loops(CgContext *cx, IrExpr fold, const char *list, CgReadText element);
 /* The value of a fold whose loops are written in front; of one that ranks or counts its elements, after they are

@@ -42,7 +42,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
     for (int i = 0; i < step->stages.n; i++) {
         ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_at_fold, &w);
     }
-    if (w.window == 0 || w.others || k->boxed) {
+    if (w.window == 0 || w.others || k->boxed || cg_picks(k->g, w.window)) {
         return 0;
     }
     const IrExprNode *fold = ir_expr(k->g, w.window);

@@ -10,6 +10,7 @@
 
 #include "elaborate.h"
 #include "ops.h"
+#include "words.h"
 
 typedef enum ValKind {
     VAL_ERROR,
@@ -250,6 +251,10 @@ void el_note_index(Elab *el, IrExpr e);
 /* A fold over indices, innermost last, axis by axis where that is the same. */
 IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
                IrExpr body, int grid, Span span);
+
+/* The elements of a comprehension as they are where the condition holds, else what changes nothing
+ * (elaborate_kept.c). */
+Val el_keep(Elab *el, WordFold w, Val condition, Val body, Span span);
 
 /* ---- calls (elaborate_call.c) ---------------------------------------------------------- */
 

@@ -10,7 +10,6 @@
  * would depend on the index (gaussian(v, i), label(v > i)), it is elaborated for each index, and the fold picks.
  */
 #include "elab.h"
-#include "words.h"
 
 #include <assert.h>
 #include <math.h>
@@ -541,15 +540,6 @@ static IrExpr how_many(Elab *el, const Ranges *r, IrExpr where)
     return n;
 }
 
-/* Number floor(count * q) of the sorted elements, the last one at most. */
-static IrExpr nth_of(Elab *el, IrExpr share)
-{
-    IrGraph *g = el->g;
-    IrExpr count = ir_index(g, -1);
-    IrExpr nth = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_MUL, count, share));
-    return ir_op2(g, IR_X_MIN, nth, ir_op2(g, IR_X_SUB, count, ir_const(g, 1)));
-}
-
 static IrFold simple_fold(WordFold w, bool masks)
 {
     switch (w) {
@@ -573,54 +563,72 @@ static IrFold simple_fold(WordFold w, bool masks)
     }
 }
 
+/* What a comprehension combines: its elements, of which some may be left out, all of them or pixel by pixel. */
+typedef struct Elements {
+    const Ranges *r;
+    IrExpr where; /* a condition on the indices; 0: all */
+    IrExpr kept;  /* a condition on pixels; 0: none */
+    IrExpr count; /* how many there are */
+    IrExpr share; /* of a rank: of so many of them */
+    int grid;     /* of the result; -1: it is a number */
+    Span span;
+} Elements;
+
+static IrExpr sum_of(Elab *el, const Elements *of, IrExpr body)
+{
+    return el_fold(el, IR_FOLD_SUM, of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
+}
+
 /* Mean squared distance from the mean, which is a stage of its own. */
-static IrExpr variance(Elab *el, const Ranges *r, IrExpr where, IrExpr body, int grid, Span span)
+static IrExpr variance(Elab *el, const Elements *of, IrExpr body)
 {
     IrGraph *g = el->g;
-    IrExpr n = how_many(el, r, where);
-    IrExpr mean = ir_op2(g, IR_X_DIV,
-                         el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, body, grid, span), n);
-    if (grid >= 0) {
-        mean = ir_read(g, el_store(el, el_image(el, mean, grid), "mean", span));
+    IrExpr mean = ir_op2(g, IR_X_DIV, sum_of(el, of, body), of->count);
+    if (of->grid >= 0) {
+        mean = ir_read(g, el_store(el, el_image(el, mean, of->grid), "mean", of->span));
     }
     IrExpr distance = ir_op2(g, IR_X_SUB, body, mean);
     IrExpr square = ir_op2(g, IR_X_MUL, distance, distance);
-    IrExpr sum = el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, square, grid, span);
-    return ir_op2(g, IR_X_DIV, sum, n);
+    square = of->kept != 0 ? ir_op3(g, IR_X_SELECT, of->kept, square, ir_const(g, 0)) : square;
+    return ir_op2(g, IR_X_DIV, sum_of(el, of, square), of->count);
 }
 
-/* The share of a percentile: percentile(... for ..., q = 90). */
-static IrExpr percentile_share(Elab *el, const AstExpr *e)
-{
-    IrExpr q = e->args != NULL ? el_host_number(el, e->args->value, "a percentile") : 0;
-    if (e->args == NULL) {
-        Diag *d = el_error(el, MISSING_ARGUMENT, e->word, "percentile", "q");
-        diag_help(el->diags, d, "percentile(v[dx = i] for i in -2 .. 2, q = 90)");
-    }
-    return q != 0 ? ir_op2(el->g, IR_X_DIV, q, ir_const(el->g, 100)) : 0;
-}
-
-static IrExpr combine(Elab *el, const AstExpr *e, WordFold w, const Ranges *r, IrExpr where,
-                      Val body)
+/* Number floor(count * share) of the sorted elements, the last one at most. */
+static IrExpr nth_of(Elab *el, const Elements *of)
 {
     IrGraph *g = el->g;
-    int grid = body.kind == VAL_IMAGE ? body.grid : -1;
-    bool masks = ir_expr(g, body.expr)->type == ELEM_BOOL;
-    IrExpr nth = 0;
+    bool alike = of->kept == 0 && ir_expr(g, of->share)->rank <= IR_INDEX; /* the same one for all pixels */
+    IrExpr count = alike ? ir_index(g, -1) : ir_cast(g, of->count, ELEM_F64);
+    IrExpr nth = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_MUL, count, of->share));
+    return ir_op2(g, IR_X_MIN, nth, ir_op2(g, IR_X_SUB, count, ir_const(g, 1)));
+}
+
+/* One of the sorted elements, by its share of them. */
+static IrExpr ranked(Elab *el, const Elements *of, IrExpr body)
+{
+    IrGraph *g = el->g;
+    IrExpr v = el_fold(el, IR_FOLD_RANK, of->r->fold, of->r->n, of->where, nth_of(el, of), body, of->grid, of->span);
+    bool real = ir_expr(g, v)->type == ELEM_F32 || ir_expr(g, v)->type == ELEM_F64;
+    if (of->kept == 0 || real) {
+        return v;
+    }
+    IrExpr some = ir_op2(g, IR_X_GT, of->count, ir_const(g, 0)); /* of none 0, as NaN is no whole number */
+    return ir_op3(g, IR_X_SELECT, some, v, ir_const(g, 0));
+}
+
+static IrExpr combine(Elab *el, WordFold w, const Elements *of, IrExpr body)
+{
+    IrGraph *g = el->g;
+    bool masks = ir_expr(g, body)->type == ELEM_BOOL;
     if (w == WORD_VAR || w == WORD_STD) {
-        IrExpr v = variance(el, r, where, body.expr, grid, e->span);
+        IrExpr v = variance(el, of, body);
         return w == WORD_STD ? ir_op1(g, IR_X_SQRT, v) : v;
     }
     if (w == WORD_MEDIAN || w == WORD_PERCENTILE) {
-        IrExpr share = w == WORD_MEDIAN ? ir_const(g, 0.5) : percentile_share(el, e);
-        if (share == 0) {
-            return 0;
-        }
-        nth = nth_of(el, share);
+        return ranked(el, of, body);
     }
-    IrExpr v = el_fold(el, simple_fold(w, masks), r->fold, r->n, where, nth, body.expr, grid,
-                       e->span);
-    return w == WORD_MEAN ? ir_op2(g, IR_X_DIV, v, how_many(el, r, where)) : v;
+    IrExpr v = el_fold(el, simple_fold(w, masks), of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
+    return w == WORD_MEAN ? ir_op2(g, IR_X_DIV, v, of->count) : v;
 }
 
 static bool sorts(WordFold w)
@@ -655,27 +663,77 @@ static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
     return true;
 }
 
-/* The condition on the indices, 0 when there is none; *fine is false after a complaint. */
-static IrExpr read_where(Elab *el, const AstExpr *e, bool *fine)
+/* What is combined: numbers where they are sorted or added, without what is left out. */
+static Val as_elements(Elab *el, WordFold w, Val body, Val kept, Span span)
+{
+    bool masks = ir_expr(el->g, body.expr)->type == ELEM_BOOL;
+    if (masks && sorts(w)) {
+        body.expr = ir_cast(el->g, body.expr, ELEM_I32);
+    }
+    body = kept.expr != 0 ? el_keep(el, w, kept, body, span) : body;
+    if (!el_is_bad(body) && masks && (w == WORD_COUNT || w == WORD_SUM)) {
+        body.expr = ir_cast(el->g, body.expr, ELEM_I32);
+    }
+    return body;
+}
+
+/* The condition: on the indices alone, which the result is (0: all), or of pixels, which goes into *kept beside what
+ * is there; *fine is false after a complaint. */
+static IrExpr read_where(Elab *el, const AstExpr *e, Ranges *r, Val *kept, bool *fine)
 {
     if (e->b == NULL) {
         return 0;
     }
-    Val v = el_expr(el, e->b);
+    Val v = read_body(el, e->b, r);
+    bool pixels = el_is_mask(el, v) || el_is_truth(el, v);
     double known;
-    if (el_constant(el, v, &known) && el_is_truth(el, v) && known != 0) {
+    if (pixels && ir_is_const(el->g, v.expr, &known) && known != 0) {
         return 0;
     }
-    if (v.kind == VAL_NUMBER && el_is_truth(el, v)) {
+    if (v.kind == VAL_NUMBER && pixels) {
         return v.expr;
     }
-    *fine = false;
-    if (!el_is_bad(v)) {
-        Diag *d = el_error(el, WHERE_OF_PIXELS, e->b->span, el_describe(el, v));
-        diag_help(el->diags, d, "leave out pixels inside the sum: sum(e if condition else 0 for "
-                                "...)");
+    if (pixels) {
+        *kept = kept->expr == 0 ? v : el_op2(el, IR_X_AND, *kept, v, e->b->span);
+    } else if (!el_is_bad(v)) {
+        Diag *d = el_error(el, NEEDS_MASK, e->b->span, el_describe(el, v));
+        diag_help(el->diags, d, "what stays is a comparison: where v[dx = i] > 3");
     }
+    *fine = *fine && pixels;
     return 0;
+}
+
+/* A selection of pixels is elements of which those stay. */
+static Val take_apart(Elab *el, Val body, Val *kept)
+{
+    if (body.kind != VAL_SELECTION) {
+        return body;
+    }
+    *kept = el_image(el, body.mask, body.grid);
+    return el_image(el, body.expr, body.grid);
+}
+
+/* The share of a percentile, percentile(... for ..., q = 90), which pixels may find; it meets the elements. */
+static IrExpr read_share(Elab *el, const AstExpr *e, WordFold w, Val *body)
+{
+    if (w != WORD_PERCENTILE) {
+        return ir_const(el->g, 0.5);
+    }
+    if (e->args == NULL) {
+        Diag *d = el_error(el, MISSING_ARGUMENT, e->word, "percentile", "q");
+        diag_help(el->diags, d, "percentile(v[dx = i] for i in -2 .. 2, q = 90)");
+        return 0;
+    }
+    Val q = el_op2(el, IR_X_DIV, el_expr(el, e->args->value), el_number(el, 100), e->args->value->span);
+    Val both[2] = {*body, q};
+    if (el_is_bad(q) || !el_meet(el, both, 2, e->args->value->span)) {
+        return 0;
+    }
+    *body = both[0];
+    if (q.kind == VAL_IMAGE && body->kind != VAL_IMAGE) {
+        *body = el_image(el, body->expr, both[1].grid);
+    }
+    return both[1].expr;
 }
 
 Val el_comprehension(Elab *el, const AstExpr *e)
@@ -697,8 +755,9 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     for (const AstFor *f = e->fors; f != NULL; f = f->next) {
         fine = bind_range(el, f, &ranges) && fine;
     }
-    Val body = read_body(el, e->a, &ranges);
-    IrExpr where = read_where(el, e, &fine);
+    Val kept = {.expr = 0}; /* what stays, by pixel; 0: all */
+    Val body = take_apart(el, read_body(el, e->a, &ranges), &kept);
+    IrExpr where = read_where(el, e, &ranges, &kept, &fine);
     if (ranges.where != 0) {
         where = where != 0 ? ir_op2(el->g, IR_X_AND, ranges.where, where) : ranges.where;
     }
@@ -707,13 +766,14 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     if (!fine || !check_body(el, w, body, e)) {
         return el_err();
     }
-    bool masks = ir_expr(el->g, body.expr)->type == ELEM_BOOL;
-    if (masks && (sorts(w) || w == WORD_COUNT || w == WORD_SUM)) {
-        body.expr = ir_cast(el->g, body.expr, ELEM_I32);
-    }
-    IrExpr v = combine(el, e, w, &ranges, where, body);
-    if (v == 0) {
+    body = as_elements(el, w, body, kept, e->span);
+    IrExpr share = el_is_bad(body) ? 0 : read_share(el, e, w, &body);
+    if (share == 0) {
         return el_err();
     }
+    Elements of = {.r = &ranges, .where = where, .kept = kept.expr, .share = share, .span = e->span};
+    of.grid = body.kind == VAL_IMAGE ? body.grid : -1;
+    of.count = of.kept != 0 ? sum_of(el, &of, ir_cast(el->g, of.kept, ELEM_I32)) : how_many(el, &ranges, where);
+    IrExpr v = combine(el, w, &of, body.expr);
     return body.kind == VAL_IMAGE ? el_image(el, v, body.grid) : el_scalar(el, v);
 }

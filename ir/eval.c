@@ -162,6 +162,11 @@ static IrExpr innermost(const IrGraph *g, IrExpr e)
     return e;
 }
 
+static double of_none(Elem type)
+{
+    return type == ELEM_F32 || type == ELEM_F64 ? NAN : 0;
+}
+
 static double ranked(IrEval *ev, IrExpr fold, const FoldState *st)
 {
     double before = ev->count;
@@ -169,7 +174,7 @@ static double ranked(IrEval *ev, IrExpr fold, const FoldState *st)
     double nth = eval(ev, ir_expr(ev->g, innermost(ev->g, fold))->nth);
     ev->count = before;
     nth = fmin(fmax(nth, 0), st->n - 1);
-    return st->n > 0 ? st->list[(int)nth] : 0;
+    return st->list[(int)nth];
 }
 
 static double eval_fold(IrEval *ev, IrExpr e)
@@ -183,7 +188,8 @@ static double eval_fold(IrEval *ev, IrExpr e)
     }
     if (ir_sorts(n)) {
         qsort(st.list, (size_t)st.n, sizeof *st.list, compare_doubles);
-        st.acc = n->fold == IR_FOLD_MODE ? ref_mode(st.list, st.n) : ranked(ev, e, &st);
+        bool mode = n->fold == IR_FOLD_MODE;
+        st.acc = st.n == 0 ? of_none(n->type) : mode ? ref_mode(st.list, st.n) : ranked(ev, e, &st);
         free(st.list);
     }
     return st.acc;

@@ -84,8 +84,9 @@ typedef enum IrExprOp {
  * the body is a product whose factors are added with one rounding (`fused`, SUM only: acc =
  * fma(p, q, acc) instead of acc + body) is decided when the fold is built and stays so, whatever
  * passes put into the body.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth`
- * (0 = smallest); MODE takes the one that there are most of, the smallest of several, NaN only where there
- * is nothing else.
+ * (0 = smallest; below 0 the smallest, beyond the last the last); MODE takes the one that there are
+ * most of, the smallest of several, NaN only where there is nothing else.  Of no bodies both are NaN,
+ * of whole numbers 0.
  * `where` (an index expression, 0 = always) leaves out the indices for which it is 0; it belongs
  * to the innermost fold of a flat sequence.
  */
@@ -115,7 +116,7 @@ typedef struct IrExprNode {
     /* FOLD: a = body, b = lo, c = hi, num = index variable */
     IrFold fold;
     IrExpr where;
-    IrExpr nth; /* RANK: host expression: which one; evaluated with the count in IR_X_INDEX -1 */
+    IrExpr nth; /* RANK: which one, fractions cut; evaluated with the count in IR_X_INDEX -1 */
     bool flat, fused;
 } IrExprNode;
 

@@ -74,7 +74,7 @@ static void check_read(Check *c, const IrExprNode *n)
 static void check_fold(Check *c, const IrExprNode *n)
 {
     require(c, rank_of(c, n->b) <= IR_INDEX && rank_of(c, n->c) <= IR_INDEX &&
-                   rank_of(c, n->where) <= IR_INDEX && rank_of(c, n->nth) <= IR_INDEX,
+                   rank_of(c, n->where) <= IR_INDEX,
             "has a fold with bounds that the host cannot compute");
     bool truth = n->fold == IR_FOLD_ANY || n->fold == IR_FOLD_ALL;
     require(c, truth == (type_of(c, n->a) == ELEM_BOOL),

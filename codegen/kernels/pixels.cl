@@ -66,6 +66,16 @@ static inline double px_rank_wide_value(long key)
     } else {                                                                                       \
         PX_SORT(TYPE, v, n)                                                                        \
     }
+/* Brings one of them to the front whose number a pixel finds, a double, fractions cut. */
+#define PX_PICK(TYPE, v, n, nth)                                                                   \
+    {                                                                                              \
+        const int px_nth = (int)fmin(fmax(nth, 0.0), (double)((n) - 1));                           \
+        PX_SORT(TYPE, v, n)                                                                        \
+        _Pragma("unroll") for (int px_a = 1; px_a < (n); px_a++) {                                 \
+            v[0] = px_a == px_nth ? v[px_a] : v[0];                                                \
+        }                                                                                          \
+    }
+#define AT_LEAST_ONE(n) ((n) > 0 ? (n) : 1)
 /* Batcher's odd-even merges (1968): blocks twice as long in each level, in steps that compare what is half as far from
  * each other; of up to 2^20 values.  All loops have as many rounds each time, or compilers do not unroll them. */
 #define PX_LEVELS(n)                                                                               \

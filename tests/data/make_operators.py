@@ -271,6 +271,13 @@ for axis, name in enumerate('zyx'):
     case('argmax_project_' + name, deep, f'output a = argmax_project(image, {name})', D.argmax(axis), 0)
 case('min_project_y', flat, 'output a = min_project(image, y)', F.min(0), 0)
 case('sum_project_x', flat, 'output a = sum_project(image, x)', F.sum(1))
+for axis, name in enumerate('zyx'):
+    w = np.ma.masked_array(D.astype(float), D <= 70)
+    for fold, want in ('mean', w.mean(axis)), ('std', w.std(axis)), ('median', np.ma.median(w, axis)):
+        case(f'{fold}_project_of_kept_{name}', deep, f'output a = {fold}_project(image where image > 70, {name})', want.filled(np.nan))
+    for _ in range(5):
+        w = np.ma.masked_where(abs(w - np.ma.median(w, axis, keepdims=True)) > 1.2 * w.std(axis, keepdims=True), w)
+    case('sigma_clip_' + name, deep, f'output a = sigma_clip(image where image > 70, 1.2, {name})', ~np.ma.getmaskarray(w), 0)
 case('median_project', deep, 'output a = median_project(image)', np.sort(D, 0)[2], 0)
 
 # Geometry.

@@ -121,6 +121,21 @@ def kappa_sigma(v, kappa):
         kept = inside
 
 
+def clipped(v, kappa, axis, rounds=5):
+    """What stays when values along an axis are clipped around their median (astropy's sigma_clip)."""
+    kept = np.isfinite(v)
+    for _ in range(rounds):
+        w = np.ma.masked_array(v.astype(float), ~kept)
+        middle, far = np.ma.median(w, axis, keepdims=True), kappa * w.std(axis, keepdims=True)
+        kept &= ((w >= middle - far) & (w <= middle + far)).filled(False)
+    return kept
+
+
+def of_kept(fold, v, kept, axis):
+    """A fold of masked arrays, with NaN where nothing stays."""
+    return np.ma.filled(fold(np.ma.masked_array(v.astype(float), ~kept), axis), np.nan)
+
+
 def numbered(mask):
     """Every pixel that is true with a number of its own."""
     out = np.zeros(mask.shape)
@@ -776,6 +791,16 @@ for i in IMAGES:
             case('std_project', i, 'output a = std_project' + P, v.std(axis), 1e-4)
             case('argmax_project', i, 'output a = argmax_project' + P, v.argmax(axis), 0)
         case('median_project', i, 'output a = median_project' + P, np.median(v, axis))
+        kept = v > np.float32(files.level(60, i.kind))
+        S = f'(image where image > {files.level(60, i.kind)}, {name})'
+        case('mean_project', i, 'output a = mean_project' + S, np.where(kept, v, 0).sum(axis) / kept.sum(axis))
+        case('median_project', i, 'output a = median_project' + S, of_kept(np.ma.median, v, kept, axis))
+        case('sum_project', i, 'output a = sum_project' + S, np.where(kept, v, 0).sum(axis))
+        case('max_project', i, 'output a = max_project' + S, np.where(kept, v, -np.inf).max(axis), 0)
+        case('min_project', i, 'output a = min_project' + S, np.where(kept, v, np.inf).min(axis), 0)
+        if i in FINITE:
+            case('std_project', i, 'output a = std_project' + S, of_kept(np.ma.std, v, kept, axis), 1e-4)
+        case('sigma_clip', i, f'output a = sigma_clip(image, 1.25, {name})', clipped(v, 1.25, axis), 0)
         case('flip', i, 'output a = flip' + P, np.flip(v, axis), 0)
         case('concatenate', i, f'output a = concatenate(image, image * 2, {name})', np.concatenate((v, v * 2), axis), 0)
     put = v.copy()

@@ -273,6 +273,11 @@ static void image_other_fold(Draw *d, Str *out, int depth)
         "count($ > percentile($, 30 * i) for i in 1 .. 3)",
         "max(max(($ * i)[dx = j] for j in 0 .. 1) for i in 1 .. 2)",
         "sum(var($[dx = i + j] for j in 0 .. 2) for i in -1 .. 1)",
+        "median($[dx = i] where $[dx = i] < 9 for i in -2 .. 3)",
+        "std($[dx = 2 * i] for i in -2 .. 2 where $[dx = i] > mean($))",
+        "percentile($[dx = i] for i in -2 .. 2, q = 10 * (x_of($) % 11))",
+        "median($ * i for i in -3 .. 5 where $ > @ * i)",
+        "max(erode($, i) for i in 0 .. 2 where dilate($, i) > 3)",
     };
     const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
     (void)depth;
@@ -315,13 +320,30 @@ static void image_bent_fold(Draw *d, Str *out, int depth)
     }
 }
 
+/* Which elements of a fold stay. */
+static void fold_where(Draw *d, Str *out, bool plane, bool pixels)
+{
+    static const char *const INDICES[] = {"", "", "", " where i * i + j * j <= 3", " where i != j"};
+    static const char *const PIXELS[] = {" > 3", " < 100", " != 0 and i != 1"};
+    if (pixels && draw_chance(d, 25)) {
+        str_add(out, " where ");
+        image_name(d, out);
+        str_add(out, plane ? "[dy = j, dx = i]" : "[dx = i]");
+        str_add(out, draw_one(d, PIXELS));
+    } else if (pixels && draw_chance(d, 10)) {
+        str_add(out, " where ");
+        draw_mask(d, out, 1);
+    } else {
+        str_add(out, plane ? draw_one(d, INDICES) : "");
+    }
+}
+
 static void image_fold(Draw *d, Str *out, int depth)
 {
     static const char *const FOLDS[] = {"sum", "sum", "sum", "prod", "min", "max", "mean", "var",
                                         "std", "median", "percentile", "mode"};
     static const char *const WEIGHTS[] = {"", "", "exp(-i * i / 4) * exp(-j * j / 2) * ", "(i + 2) * ",
                                           "(i * j) * ", "(1 + j) * (i - 3) * ", "0.25 * "};
-    static const char *const WHERES[] = {"", "", "", " where i * i + j * j <= 3", " where i != j"};
     bool plane = strchr(d->axes, 'y') != NULL;
     const char *fold = draw_one(d, FOLDS);
     unsigned r = 1 + draw_below(d, 3), above = draw_below(d, 3);
@@ -344,7 +366,7 @@ static void image_fold(Draw *d, Str *out, int depth)
         str_addf(out, "j in -%u .. %u, ", r, above);
     }
     str_addf(out, "i in -%u .. %u", draw_below(d, 3), r);
-    str_add(out, plane ? draw_one(d, WHERES) : "");
+    fold_where(d, out, plane, strcmp(fold, "mode") != 0);
     str_add(out, strcmp(fold, "percentile") == 0 ? ", q = 30)" : ")");
 }
 
