@@ -34,13 +34,7 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
     if (n->op == IR_X_READAT) {
         raw = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
     } else {
-        const char *offset = cg_int_text(cx, e, arena_printf(k->arena, "%s_D%c",
-                                                             cg_macro(k->arena, k->name),
-                                                             "XYZ"[axis]));
-        if (offset == NULL) {
-            offset = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
-        }
-        raw = cg_plus(k->arena, here[axis], offset);
+        raw = cg_plus(k->arena, here[axis], cg_offset_text(cx, e, axis));
     }
     const char *extent = cg_param_extent(k, n->node, axis);
     if (n->border == IR_CONSTANT) {

@@ -157,6 +157,14 @@ const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
     return NULL;
 }
 
+const char *cg_offset_text(CgContext *cx, IrExpr offset, int axis)
+{
+    CgKernel *k = cx->k;
+    const char *macro = arena_printf(k->arena, "%s_D%c", cg_macro(k->arena, k->name), "XYZ"[axis]);
+    const char *text = cg_int_text(cx, offset, macro);
+    return text != NULL ? text : cg_expr(cx, ir_cast(k->g, offset, ELEM_I32));
+}
+
 /* ---- weights --------------------------------------------------------------------------- */
 
 void cg_note_index(const IrGraph *g, IrExpr e, void *ctx)

@@ -198,6 +198,8 @@ const char *cg_type(Elem type);
 /* An integer host or index expression as C text over loop variables and macros; NULL when it
  * is not made of integers. */
 const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro);
+/* How far a read is moved along an axis: such a text, or one of a table. */
+const char *cg_offset_text(CgContext *cx, IrExpr offset, int axis);
 /* The text that stores `value` of expression e into an element of type elem. */
 const char *cg_store_text(CgContext *cx, IrExpr e, Elem elem);
 

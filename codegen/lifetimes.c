@@ -48,12 +48,13 @@ static void extend_carries(const CgLifetimes *l, int begin, int end)
     }
 }
 
-/* What lives into a loop, or out of it, or is carried, lives through all of it. */
+/* What lives into a loop, or out of it, or is carried, lives through all of it.  (Inputs are there before the first step, which
+ * may be the loop itself.) */
 static void extend_over_loop(const CgLifetimes *l, int begin, int end)
 {
     for (int i = 0; i < l->n_buffers; i++) {
         ProgBuffer *buf = &l->buffers[i];
-        bool into = buf->first < begin && buf->last > begin;
+        bool into = buf->first <= begin && buf->last > begin;
         bool out_of = buf->first > begin && buf->first < end && buf->last > end;
         if (into || out_of) {
             live_at(l, i, begin);

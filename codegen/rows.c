@@ -513,9 +513,7 @@ static const char *read_text(CgContext *cx, IrExpr e)
         at = strcmp(own, "0") != 0 ? cg_minus(k->arena, at, own) : at;
     }
     if (n.a != 0) {
-        at = cg_plus(k->arena, at,
-                     cg_int_text(cx, n.a,
-                                 arena_printf(k->arena, "%s_DX", cg_macro(k->arena, k->name))));
+        at = cg_plus(k->arena, at, cg_offset_text(cx, n.a, IR_AX_X));
     }
     return arena_printf(k->arena, "%s[%s]", array, at);
 }

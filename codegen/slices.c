@@ -60,19 +60,12 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
 
 /* ---- its text ---------------------------------------------------------------------------- */
 
-static const char *offset_text(CgContext *cx, IrExpr offset, const char *axis)
-{
-    return offset == 0 ? "0"
-                       : cg_int_text(cx, offset, arena_printf(cx->k->arena, "%s_D%s",
-                                                              cg_macro(cx->k->arena, cx->k->name),
-                                                              axis));
-}
-
 static const char *slice_text(CgContext *cx, IrExpr read)
 {
     const IrExprNode n = *ir_expr(cx->k->g, read);
-    return arena_printf(cx->k->arena, "SLICE(at, y, %s, %s)", offset_text(cx, n.b, "Y"),
-                        offset_text(cx, n.a, "X"));
+    return arena_printf(cx->k->arena, "SLICE(at, y, %s, %s)",
+                        n.b != 0 ? cg_offset_text(cx, n.b, IR_AX_Y) : "0",
+                        n.a != 0 ? cg_offset_text(cx, n.a, IR_AX_X) : "0");
 }
 
 static const char *reach_text(CgKernel *k, IrExpr reach, const char *side)

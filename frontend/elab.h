@@ -64,7 +64,8 @@ typedef struct Binding {
     BindKind kind;
     int loop;       /* the loop in which it was assigned */
     bool used;
-    bool lost;      /* a selection made inside a loop that has ended */
+    enum { KEPT, LOST_SELECTION, LOST_WITHOUT_ROUND } lost; /* made inside a loop that has ended: what it was, or that
+                                                               the loop may have had no round */
     struct Binding *next;
 } Binding;
 
@@ -255,6 +256,11 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
 /* The elements of a comprehension as they are where the condition holds, else what changes nothing
  * (elaborate_kept.c). */
 Val el_keep(Elab *el, WordFold w, Val condition, Val body, Span span);
+
+/* ---- loops (elaborate_loop.c) ---------------------------------------------------------- */
+
+/* Complains where a name has no value any more, below the loop that gave it one. */
+bool el_is_lost(Elab *el, const Binding *b, Span span);
 
 /* ---- calls (elaborate_call.c) ---------------------------------------------------------- */
 

@@ -446,11 +446,9 @@ static void output(Elab *el, const AstStmt *s)
         return;
     }
     b->used = true;
-    if (b->lost) {
-        el_error(el, LOST_SELECTION, s->name_span, s->name);
-        return;
+    if (!el_is_lost(el, b, s->name_span)) {
+        output_value(el, s, s->name, b->val);
     }
-    output_value(el, s, s->name, b->val);
 }
 
 /* ---- control flow that is decided while compiling ---------------------------------------- */

@@ -317,16 +317,9 @@ static Val number_literal(Elab *el, const AstExpr *e)
 static Val name_value(Elab *el, const AstExpr *e)
 {
     Binding *b = el_find(el->scope, e->name);
-    if (b != NULL && b->lost) {
-        b->used = true;
-        Diag *d = el_error(el, LOST_SELECTION, e->span, e->name);
-        diag_note(el->diags, d, b->span, "`%s` is selected here, inside the loop", e->name);
-        diag_help(el->diags, d, "select again after the loop");
-        return el_err();
-    }
     if (b != NULL) {
         b->used = true;
-        return b->val;
+        return el_is_lost(el, b, e->span) ? el_err() : b->val;
     }
     const WordConstant *constant = words_constant(e->name);
     if (constant != NULL) {

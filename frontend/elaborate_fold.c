@@ -771,6 +771,10 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     if (share == 0) {
         return el_err();
     }
+    if (sorts(w)) { /* how many there are, and which one is taken, is known before the loops begin */
+        el_note_index(el, where);
+        el_note_index(el, share);
+    }
     Elements of = {.r = &ranges, .where = where, .kept = kept.expr, .share = share, .span = e->span};
     of.grid = body.kind == VAL_IMAGE ? body.grid : -1;
     of.count = of.kept != 0 ? sum_of(el, &of, ir_cast(el->g, of.kept, ELEM_I32)) : how_many(el, &ranges, where);

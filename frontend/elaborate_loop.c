@@ -186,12 +186,44 @@ static void read_until(Elab *el, const AstStmt *s, int id)
     el->g->loops.at[id].until = v.expr;
 }
 
-/* Selections made inside cannot be used after: their masks read values that have moved on. */
-static void lose_selections(Elab *el, int id)
+/* Is there a round whatever the params are? */
+static bool has_round(const Elab *el, const IrLoop *loop)
 {
+    IrExpr count = loop->count != 0 ? loop->count : loop->at_most;
+    const IrExprNode *n = ir_expr(el->g, count);
+    return n->op == IR_X_PARAM ? el->g->params.at[(int)n->num].lo >= 1 : n->op == IR_X_CONST;
+}
+
+/* Selections made inside cannot be used after: their masks read values that have moved on.  What is not carried has a value
+ * where there was a round. */
+static void lose_names(Elab *el, int id, const CarriedList *list)
+{
+    bool round = has_round(el, &el->g->loops.at[id]);
     for (Binding *b = el->scope->first; b != NULL; b = b->next) {
-        b->lost = b->lost || (b->loop == id && b->val.kind == VAL_SELECTION);
+        bool carried = false;
+        for (int i = 0; i < list->n; i++) {
+            carried = carried || strcmp(list->at[i].name, b->name) == 0;
+        }
+        if (b->loop == id && b->val.kind == VAL_SELECTION) {
+            b->lost = LOST_SELECTION;
+        } else if (b->loop == id && !carried && !round && b->lost == KEPT) {
+            b->lost = LOST_WITHOUT_ROUND;
+        }
     }
+}
+
+bool el_is_lost(Elab *el, const Binding *b, Span span)
+{
+    if (b->lost == LOST_SELECTION) {
+        Diag *d = el_error(el, LOST_SELECTION, span, b->name);
+        diag_note(el->diags, d, b->span, "`%s` is selected here, inside the loop", b->name);
+        diag_help(el->diags, d, "select again after the loop");
+    } else if (b->lost == LOST_WITHOUT_ROUND) {
+        Diag *d = el_error(el, WITHOUT_ROUND, span, b->name);
+        diag_note(el->diags, d, b->span, "`%s` is given a value here, inside the loop", b->name);
+        diag_help(el->diags, d, "give `%s` a value before the loop, or the param a range: param rounds = 3 in 1 .. 100", b->name);
+    }
+    return b->lost != KEPT;
 }
 
 static void body(Elab *el, const AstStmt *s, int id, const CarriedList *list)
@@ -240,7 +272,7 @@ void el_loop(Elab *el, const AstStmt *s)
     int id = el->g->loops.n - 1, outer = el->loop;
     body(el, s, id, &list);
     el->loop = outer;
-    lose_selections(el, id);
+    lose_names(el, id, &list);
     for (int i = 0; i < list.n; i++) {
         Binding *b = el_find_here(el->scope, list.at[i].name);
         b->val = el_node(el, list.at[i].carry);

@@ -49,7 +49,7 @@ Binding *el_bind(Elab *el, const char *name, Span span, Val val, BindKind kind)
     b->span = span;
     b->val = val;
     b->kind = kind;
-    b->lost = false;
+    b->lost = KEPT;
     return b;
 }
 

@@ -234,7 +234,7 @@ static IrExpr whole_position(Elab *el, Val v)
     return el_is_integral(el, e) ? ir_cast(el->g, e, ELEM_I32) : ir_saturate(el->g, e, ELEM_I32);
 }
 
-static Val gather(Elab *el, Val v, IrId node, Index *ix, int grid, Span span)
+static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span span)
 {
     Val *at = ix->position;
     bool moving = false;
@@ -266,7 +266,9 @@ static Val gather(Elab *el, Val v, IrId node, Index *ix, int grid, Span span)
         }
     }
     grid = moving ? el_placed(el, grid, v.grid, from) : grid;
-    IrExpr e = ir_read_at(el->g, node, position, ix->channel, ix->border, ix->outside);
+    double alike; /* everywhere */
+    bool one = ir_is_const(el->g, v.expr, &alike) && ix->border != IR_CONSTANT;
+    IrExpr e = one ? v.expr : ir_read_at(el->g, el_store(el, v, part, span), position, ix->channel, ix->border, ix->outside);
     Val read = el_image(el, e, grid);
     read.image = v.image == IR_K_LABELS ? IR_K_IMAGE : read.image;
     return read;
@@ -285,11 +287,11 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
         return v;
     }
     const char *part = e->a->kind == AST_NAME ? e->a->name : "value";
-    IrId node = el_store(el, v, part, e->a->span);
     int grid = ix.channel != 0 ? without_axis(el, v.grid, IR_AX_C) : v.grid;
     if (ix.positions) {
-        return gather(el, v, node, &ix, grid, e->span);
+        return gather(el, v, part, &ix, grid, e->span);
     }
+    IrId node = el_store(el, v, part, e->a->span);
     IrExpr read = ir_read_offset(el->g, node, ix.offset, ix.channel, ix.border, ix.outside);
     return el_image(el, read, grid);
 }

@@ -509,9 +509,10 @@ static IrExpr widen_read(IrGraph *g, IrExpr e, void *ctx)
     IrExpr at[3];
     for (int ax = 0; ax < 3; ax++) {
         bool moved = n.op == IR_X_READ && given[ax] != 0;
-        at[ax] = w->missing[ax] ? ir_const_typed(g, 0, ELEM_I32)
-                 : moved        ? ir_op2(g, IR_X_ADD, ir_coord(g, ax), ir_cast(g, given[ax], ELEM_I32))
-                                : given[ax];
+        bool placed = n.op == IR_X_READAT && given[ax] != 0; /* a plane of an image that has them */
+        at[ax] = w->missing[ax] && !placed ? ir_const_typed(g, 0, ELEM_I32)
+                 : moved ? ir_op2(g, IR_X_ADD, ir_coord(g, ax), ir_cast(g, given[ax], ELEM_I32))
+                         : given[ax];
     }
     IrExpr channel = n.channel == 0 && w->channels ? ir_const(g, 0) : n.channel;
     return ir_read_at(g, n.node, at, channel, n.border, n.outside);

@@ -201,6 +201,8 @@ static void check(Walk *w, IrExpr e)
     case IR_X_COORD:
         if ((int)n.num == IR_AX_C) {
             refuse(w, "it depends on the channel");
+        } else if (w->march_index >= 0) { /* a row is added to the sums of several pixels at once */
+            refuse(w, "a fold over rows also takes the place of the pixel");
         }
         break;
     default:

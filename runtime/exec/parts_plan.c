@@ -28,6 +28,7 @@ typedef struct Cutter {
     bool alone;       /* launches that read boxes are segments of their own, which may be tiles */
     bool across;      /* volumes are cut across their planes, where that can be */
     bool *given;      /* by buffer: an output that its maker gives away, not yet planned */
+    int *saver;       /* by buffer: the step that has kept it in a segment before; -1 none */
     int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
     PartsSegment now; /* under way */
     bool open;
@@ -523,7 +524,8 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
         for (int i = 0; i < step->n_writes; i++) {
             int b = step->writes[i];
             PartsWindow *w = window_of(seg, b);
-            bool sink = c->parts->kept[b] || c->given[b];
+            /* What is computed again beside something else is in its store already. */
+            bool sink = (c->parts->kept[b] && c->saver[b] != task->step) || c->given[b];
             w->whole = w->whole || parts_is_vector(c->plan, b);
             w->keep = sink && task->last_pass;
             /* Between the passes a vector goes to the host and comes back. */
@@ -574,6 +576,12 @@ static bool append(Cutter *c, PartsSegment seg)
         return no_memory(c->err);
     }
     p->segments = larger;
+    for (int t = 0; t < seg.n_tasks; t++) {
+        const ProgStep *step = &c->program->steps[seg.tasks[t].step];
+        for (int i = 0; i < step->n_writes; i++) {
+            c->saver[step->writes[i]] = seg.tasks[t].last_pass ? seg.tasks[t].step : c->saver[step->writes[i]];
+        }
+    }
     for (int i = 0; i < seg.n_windows; i++) {
         if (seg.windows[i].keep && !parts_is_vector(c->plan, seg.windows[i].buffer)) {
             c->given[seg.windows[i].buffer] = false;
@@ -756,6 +764,7 @@ static bool allocate(Cutter *c)
     PartsPlan *p = c->parts;
     c->level = calloc(steps, sizeof *c->level);
     c->given = calloc(buffers, sizeof *c->given);
+    c->saver = malloc(buffers * sizeof *c->saver);
     c->lo = calloc(buffers, sizeof *c->lo);
     c->hi = calloc(buffers, sizeof *c->hi);
     c->apart = calloc(buffers, sizeof *c->apart);
@@ -765,7 +774,10 @@ static bool allocate(Cutter *c)
     p->maker = calloc(buffers, sizeof *p->maker);
     p->last_use = calloc(buffers, sizeof *p->last_use);
     p->times = calloc(buffers, sizeof *p->times);
-    return (c->level && c->given && c->lo && c->hi && c->apart && p->kept && p->given &&
+    for (size_t b = 0; c->saver && b < buffers; b++) {
+        c->saver[b] = -1;
+    }
+    return (c->level && c->given && c->saver && c->lo && c->hi && c->apart && p->kept && p->given &&
             p->input && p->maker && p->last_use && p->times) ||
            no_memory(c->err);
 }
@@ -802,6 +814,7 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
     }
     free(c.level);
     free(c.given);
+    free(c.saver);
     free(c.lo);
     free(c.hi);
     free(c.apart);

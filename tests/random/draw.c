@@ -278,6 +278,10 @@ static void image_other_fold(Draw *d, Str *out, int depth)
         "percentile($[dx = i] for i in -2 .. 2, q = 10 * (x_of($) % 11))",
         "median($ * i for i in -3 .. 5 where $ > @ * i)",
         "max(erode($, i) for i in 0 .. 2 where dilate($, i) > 3)",
+        "sum($[dx = i // 2] for i in -3 .. 3)",
+        "max($[dx = i % 3] + x_of($) for i in -2 .. 2)",
+        "max(median($[dx = i] for i in 0 .. k) for k in 0 .. 2)",
+        "sum(percentile($[dx = i] for i in 0 .. 3, q = 30 * k) for k in 0 .. 2)",
     };
     const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
     (void)depth;
@@ -300,11 +304,15 @@ static void image_bent_fold(Draw *d, Str *out, int depth)
         "[dz = k, dy = j, dx = i] for k in -1 .. 1, j in 0 .. 1, i in -1 .. 2)",
         "[dz = k, dx = i] * (k + 2) for k in -2 .. 1, i in -1 .. 1)",
         "[dz = k] for k in -2 .. 2)",
+        "[dz = k] + z_of(image) for k in -1 .. 1)",
+        " - image[z = k] for k in 0 .. 2)",
     };
     static const char *const PLANES[] = {
         "[dy = j, dx = i] for j in -2 .. 2, i in -j .. j)",
         "[dy = j, dx = i] * (i - j) for j in -1 .. 2, i in j - 1 .. 2)",
         "[dy = 2 * j, dx = -i] for j in 0 .. 2, i in 0 .. 3)",
+        "[dy = j] * (y_of(image) - x_of(image) + j) for j in -1 .. 2)",
+        "[dy = j // 2, dx = i % 2] for j in -3 .. 3, i in 0 .. 3)",
     };
     static const char *const ROWS[] = {"[dx = 3 * i] for i in -1 .. 2)", "[dx = i] for i in 2 .. 6)"};
     const DrawName *param = draw_chance(d, 30) ? draw_name(d, DRAW_NUMBER) : NULL;
