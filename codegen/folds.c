@@ -94,19 +94,34 @@ static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
     nesting[e] = (unsigned char)(nesting[e] + (n->op == IR_X_FOLD && !n->flat));
 }
 
-/* A window in a window is unrolled; three of them would be thousands of steps. */
-static bool is_unrolled(CgContext *cx, IrExpr fold)
+IrExpr cg_most_steps(IrGraph *g, IrExpr fold)
+{
+    const IrExprNode n = *ir_expr(g, fold);
+    IrExpr rounds = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_SUB, n.c, n.b), ir_const(g, 1));
+    return n.flat ? ir_op2(g, IR_X_MUL, rounds, cg_most_steps(g, n.a)) : rounds;
+}
+
+/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, which is more text
+ * than a compiler takes in good time. */
+static void unroll(CgContext *cx, IrExpr fold)
 {
     enum { MOST = 2, LONGEST = 256 };
-    const IrGraph *g = cx->k->g;
-    const IrExprNode *n = ir_expr(g, fold);
-    double lo, hi;
-    if (ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi - lo >= LONGEST) {
-        return false; /* more text than a compiler takes in good time */
+    CgKernel *k = cx->k;
+    unsigned char *nesting = arena_array(k->arena, unsigned char, k->g->exprs.n);
+    ir_walk(k->g, fold, note_nesting, nesting);
+    if (nesting[fold] > MOST) {
+        return;
     }
-    unsigned char *nesting = arena_array(cx->k->arena, unsigned char, g->exprs.n);
-    ir_walk(g, fold, note_nesting, nesting);
-    return nesting[fold] <= MOST;
+    const int most = ir_expr(k->g, fold)->flat ? CG_MOST_UNROLLED : LONGEST;
+    const IrExpr steps = cg_most_steps(k->g, fold);
+    double known = 0;
+    if (!ir_is_const(k->g, steps, &known) && ir_expr(k->g, steps)->rank <= IR_HOST) {
+        cg_line(cx, "#if %s <= %d", cg_define_int(k, steps, arena_printf(k->arena, "%s_STEPS", cg_macro(k->arena, k->name))), most);
+        cg_line(cx, "#pragma unroll");
+        cg_line(cx, "#endif");
+    } else if (known <= most) {
+        cg_line(cx, "#pragma unroll");
+    }
 }
 
 static void open_loop(CgContext *cx, IrExpr fold)
@@ -117,9 +132,7 @@ static void open_loop(CgContext *cx, IrExpr fold)
     const char *macro = cg_loop_macro(k, name);
     const char *lo = cg_define_int(k, n->b, arena_printf(k->arena, "%s_LO", macro));
     const char *hi = cg_define_int(k, n->c, arena_printf(k->arena, "%s_HI", macro));
-    if (is_unrolled(cx, fold)) {
-        cg_line(cx, "#pragma unroll");
-    }
+    unroll(cx, fold);
     cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, lo, name, hi, name);
     cx->indent++;
     vec_push(k->arena, &cx->loops, (CgLoop){(int)n->num, n->b, n->c, name});

@@ -31,8 +31,7 @@
 enum {
     MAX_TILES = 4, /* arrays that come through local memory, which is small */
     SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
-    MAX_LATE = 6,  /* rows that a finished sum is kept in registers, which a tile would cost too */
-    MOST_UNROLLED = 2048 /* pixels of a window of which each has its own step in the text */
+    MAX_LATE = 6   /* rows that a finished sum is kept in registers, which a tile would cost too */
 };
 
 /* ---- extents in x ------------------------------------------------------------------------ */
@@ -612,10 +611,10 @@ static void declare_open(Rows *r, const char *open, const IrExprNode *n, const c
 
 /* Of windows with many pixels the open rows do not fit into registers, nor a step for each of them and each column
  * into the instruction cache: the loop over rows stays one. */
-static const char *unroll_for(const IrGraph *g, IrExpr steps)
+static const char *unroll_for(IrGraph *g, IrExpr fold)
 {
     double n;
-    return ir_is_const(g, steps, &n) && n > MOST_UNROLLED ? "" : "PX_UNROLL ";
+    return ir_is_const(g, cg_most_steps(g, fold), &n) && n > CG_MOST_UNROLLED ? "" : "PX_UNROLL ";
 }
 
 static int stored_images(const Rows *r)
@@ -687,7 +686,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
     const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
     IrExpr steps = cg_fold_count(k->g, e);
-    const char *unroll = unroll_for(k->g, steps);
+    const char *unroll = unroll_for(k->g, e);
     declare_open(r, open, &n, rows, width, unroll);
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
     r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);

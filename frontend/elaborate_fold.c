@@ -597,8 +597,9 @@ static IrExpr variance(Elab *el, const Elements *of, IrExpr body)
 static IrExpr nth_of(Elab *el, const Elements *of)
 {
     IrGraph *g = el->g;
-    bool alike = of->kept == 0 && ir_expr(g, of->share)->rank <= IR_INDEX; /* the same one for all pixels */
-    IrExpr count = alike ? ir_index(g, -1) : ir_cast(g, of->count, ELEM_F64);
+    bool pixels = ir_expr(g, of->share)->rank > IR_INDEX, alike = of->kept == 0 && !pixels;
+    /* A share of f32 is as near to what was meant as a product of f32: 0.7 of 10 is number 7. */
+    IrExpr count = alike ? ir_index(g, -1) : ir_cast(g, of->count, pixels ? ELEM_F32 : ELEM_F64);
     IrExpr nth = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_MUL, count, of->share));
     return ir_op2(g, IR_X_MIN, nth, ir_op2(g, IR_X_SUB, count, ir_const(g, 1)));
 }

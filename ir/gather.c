@@ -1,16 +1,22 @@
 /* gather: what decides a coordinate is found by one walk over it. */
 #include "gather.h"
 
+#include "apply.h"
+
 int ir_gather_axis(const IrGraph *g, IrId image)
 {
     return g->grids.at[ir_node(g, image)->grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
 }
 
+/* What nobody bounds before a run: pixels, values, and functions of coordinates that leave the ranges of parts wide open. */
 static void look_for_unknown(const IrGraph *g, IrExpr e, void *ctx)
 {
     bool *found = ctx;
-    IrExprOp op = ir_expr(g, e)->op;
-    *found = *found || op == IR_X_READ || op == IR_X_READAT || op == IR_X_VALUE || op == IR_X_LOOKUP;
+    const IrExprNode *n = ir_expr(g, e);
+    bool unknown = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_VALUE || n->op == IR_X_LOOKUP;
+    bool scaled = n->op == IR_X_FMA || (n->op == IR_X_DIV && ir_expr(g, n->b)->rank <= IR_HOST);
+    bool curved = n->rank == IR_PIXEL && !scaled && (ir_op_rule(n->op) == IR_RULE_FLOAT || n->op == IR_X_CALL);
+    *found = *found || unknown || curved;
 }
 
 bool ir_reads_anywhere(const IrGraph *g, IrExpr e)

@@ -45,6 +45,8 @@ typedef struct Walk {
     int depth;          /* folds around the expression */
     int march_index;    /* of the outermost fold, when it is over a march axis; -1 */
     int march_axis;
+    bool marched;       /* a read in that fold has been seen; under which border: */
+    IrBorder border;
 } Walk;
 
 static void refuse(Walk *w, const char *why)
@@ -107,7 +109,11 @@ static void check_read(Walk *w, const IrExprNode *n)
         bool marched = march != 0 && ir_expr(w->g, march)->op == IR_X_INDEX;
         if (!marched) {
             refuse(w, "a fold over rows also reads a fixed row");
+        } else if (w->marched && w->border != n->border) { /* a row outside is another one for each */
+            refuse(w, "a fold over rows reads under two borders");
         }
+        w->marched = true;
+        w->border = n->border;
     }
 }
 
@@ -169,6 +175,7 @@ static void check_fold(Walk *w, const IrExprNode *n)
         }
         w->march_index = (int)n->num;
         w->march_axis = axis.axis;
+        w->marched = false;
         w->form.folds = true;
         w->form.y_fold = w->form.y_fold || axis.axis == IR_AX_Y;
         w->form.z_fold = w->form.z_fold || axis.axis == IR_AX_Z;

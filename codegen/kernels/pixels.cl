@@ -69,7 +69,7 @@ static inline double px_rank_wide_value(long key)
 /* Brings one of them to the front whose number a pixel finds, a double, fractions cut. */
 #define PX_PICK(TYPE, v, n, nth)                                                                   \
     {                                                                                              \
-        const int px_nth = (int)fmin(fmax(nth, 0.0), (double)((n) - 1));                           \
+        const int px_nth = (int)fmin(fmax((double)(nth), 0.0), (double)((n) - 1));                 \
         PX_SORT(TYPE, v, n)                                                                        \
         _Pragma("unroll") for (int px_a = 1; px_a < (n); px_a++) {                                 \
             v[0] = px_a == px_nth ? v[px_a] : v[0];                                                \

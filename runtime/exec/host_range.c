@@ -13,6 +13,7 @@
 #include "../../base/hostops.h"
 
 #include <limits.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,13 @@ static HostRange of_root(int op, HostRange a, HostRange b)
     return a.lo < 0 ? ANYTHING : of_corners(op, a, b);
 }
 
+/* Waves are within 1 of 0, but for the last digit of f32. */
+static HostRange of_wave(int op, HostRange a, HostRange b)
+{
+    (void)op, (void)b;
+    return is_finite(a) ? (HostRange){-1 - FLT_EPSILON, 1 + FLT_EPSILON, false} : ANYTHING;
+}
+
 typedef HostRange Rule(int op, HostRange a, HostRange b);
 
 static Rule *const RULES[HOSTOP_COUNT] = {
@@ -127,7 +135,7 @@ static Rule *const RULES[HOSTOP_COUNT] = {
     [HOSTOP_NEG] = of_corners,   [HOSTOP_ABS] = of_size,         [HOSTOP_SIGN] = of_corners,
     [HOSTOP_FLOOR] = of_corners, [HOSTOP_CEIL] = of_corners,     [HOSTOP_ROUND] = of_corners,
     [HOSTOP_TRUNC] = of_corners, [HOSTOP_FLOORDIV] = of_quotient, [HOSTOP_MOD] = of_rest,
-    [HOSTOP_SQRT] = of_root,
+    [HOSTOP_SQRT] = of_root,     [HOSTOP_SIN] = of_wave,         [HOSTOP_COS] = of_wave,
 };
 
 static HostRange of_operator(int op, HostRange a, HostRange b)

@@ -367,7 +367,9 @@ static void image_fold(Draw *d, Str *out, int depth)
     if (draw_chance(d, 20)) {
         str_add(out, " * ");
         image_name(d, out);
-        str_addf(out, "[dx = %s]", plane ? "-i" : "i");
+        str_addf(out, "[%sdx = %s, border = ", plane && draw_chance(d, 50) ? "dy = j, " : "", plane ? "-i" : "i");
+        draw_border(d, out);
+        str_add(out, "]");
     }
     str_add(out, " for ");
     if (plane) {
