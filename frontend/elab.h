@@ -222,6 +222,9 @@ Binding *el_find_here(const Scope *scope, const char *name);
 /* Complains about a name that is nothing. */
 Val el_unknown(Elab *el, const char *name, Span span);
 Val el_unknown_operator(Elab *el, const AstExpr *call);
+/* What to write instead of a peer's operator, with the arguments of the call (NULL: none), and which
+ * of these it leaves out. */
+const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call);
 void el_report_unused(Elab *el);
 /* Names in functions that nobody calls. */
 void el_check_uncalled(Elab *el);
