@@ -274,6 +274,10 @@ typedef struct Call {
 } Call;
 
 Val el_call(Elab *el, const AstExpr *e);
+/* Complains about an argument that says along which axis to reduce; false: it is none. */
+bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
+/* False after a complaint about a place or a size along z, which the image lacks. */
+bool el_check_flat(Elab *el, const Call *call);
 /* Where in `arg` the values of an operator's "..." parameter begin. */
 int el_first_of_rest(const Op *op);
 /* Expands a function on values. */

@@ -523,7 +523,7 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
     /* Values of a "..." parameter follow those of the others. */
     call->n = el_first_of_rest(call->op);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        int i = parameter_of(el, call, arg, &next);
+        int i = el_refuse_axis(el, call, e, arg) ? -1 : parameter_of(el, call, arg, &next);
         if (i < 0) {
             fine = false;
             continue;
@@ -585,7 +585,7 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     call->op = op;
     call->span = e->span;
     call->word = e->word;
-    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e);
+    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call);
     const char *hint = el->hint;
     el->hint = el_hint(el, op->name);
     Val v = fine ? el_builtin(op)(el, call) : el_err();
