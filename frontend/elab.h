@@ -278,6 +278,11 @@ Val el_call(Elab *el, const AstExpr *e);
 bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
 /* False after a complaint about a place or a size along z, which the image lacks. */
 bool el_check_flat(Elab *el, const Call *call);
+/* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is
+ * none of these. */
+const char *el_moved_labels(Elab *el, const Call *call, Span at);
+/* Whether this reads numbers from labels, so that as_labels() makes labels of it again. */
+bool el_reads_labels(Elab *el, Span at);
 /* Where in `arg` the values of an operator's "..." parameter begin. */
 int el_first_of_rest(const Op *op);
 /* Expands a function on values. */

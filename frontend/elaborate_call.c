@@ -31,6 +31,8 @@ static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
     if (el_is_mask(el, v)) {
         diag_help(el->diags, d, "number its objects first: %s(label(%s), ...)", call->op->name,
                   words);
+    } else if (v.kind == VAL_IMAGE && el_reads_labels(el, at)) {
+        diag_help(el->diags, d, "what is read from labels are numbers: as_labels(%s)", words);
     } else if (v.kind == VAL_IMAGE) {
         diag_help(el->diags, d, "threshold and label it first: label(%s > otsu(%s))", words, words);
     }
@@ -39,7 +41,11 @@ static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
 static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
 {
     const char *words = el_words(el, at);
-    if (v.kind == VAL_IMAGE && v.image == IR_K_LABELS) {
+    bool labels = v.kind == VAL_IMAGE && v.image == IR_K_LABELS;
+    const char *moved = labels ? el_moved_labels(el, call, at) : NULL;
+    if (moved != NULL) {
+        diag_help(el->diags, d, "labels are names, not amounts: %s", moved);
+    } else if (labels) {
         diag_help(el->diags, d,
                   "labels are names, not amounts: use the mask of one (number(%s == 1)) or of all "
                   "(number(%s > 0))",

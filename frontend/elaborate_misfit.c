@@ -123,3 +123,40 @@ bool el_check_flat(Elab *el, const Call *call)
     }
     return true;
 }
+
+/* ---- labels that are moved or read ------------------------------------------------------- */
+
+/* Operators that take values from other places as they are. */
+static const char *const MOVERS[] = {
+    "crop",  "flip",   "roll",      "pad",         "transpose",      "translate",   "rotate",      "resize",
+    "scale", "affine", "make_isotropic", "mode_filter", "max_project", "min_project",
+};
+
+const char *el_moved_labels(Elab *el, const Call *call, Span at)
+{
+    bool moves = false;
+    for (size_t i = 0; i < sizeof MOVERS / sizeof *MOVERS; i++) {
+        moves = moves || strcmp(MOVERS[i], call->op->name) == 0;
+    }
+    bool first = call->given[0] && call->at[0].begin == at.begin && call->span.source == at.source;
+    if (!moves || !first || at.end >= call->span.end) {
+        return NULL;
+    }
+    const char *how = "";
+    for (int i = 1; i < call->op->n_params; i++) {
+        bool open = strcmp(call->op->param[i].name, "interpolation") == 0 && !call->given[i];
+        how = open ? ", interpolation = nearest" : how;
+    }
+    Span rest = {at.source, at.end, call->span.end - 1};
+    return arena_printf(el->arena, "as_labels(%s(number(%s)%s%s))", call->op->name, el_words(el, at),
+                        rest.end > rest.begin ? el_words(el, rest) : "", how);
+}
+
+bool el_reads_labels(Elab *el, Span at)
+{
+    const char *words = el_words(el, at);
+    size_t n = strcspn(words, "[( ");
+    const Binding *b = words[n] == '[' ? el_find(el->scope, arena_strndup(el->arena, words, n)) : NULL;
+    bool labels = b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_LABELS;
+    return labels || strstr(words, "(number(") != NULL;
+}
