@@ -24,7 +24,7 @@ static bool no_memory(Err *err)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* -o without a field and without an extension is a folder, whether it exists or not. */
+/* -o without a field and without a dot in its last part is a folder, whether it exists or not. */
 static bool make_template(const char *option, BatchList *list, Err *err)
 {
     char folder[PATH_BYTES];
@@ -224,6 +224,17 @@ static size_t collect_inputs(const BatchList *list, const char **inputs)
     return n;
 }
 
+/* A name without fields is that of one file. */
+static bool check_one_file(const BatchList *list, size_t outputs, Err *err)
+{
+    if (strchr(list->template, '{') != NULL || outputs < 2) {
+        return true;
+    }
+    return err_set(err, CODE_USAGE,
+                   "-o %s is the name of one file, since it has a dot, and %zu are to be written; write %s/ for a "
+                   "folder, or use {stem}, {output} and {ext}", list->template, outputs, list->template);
+}
+
 static bool check_clashes(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
@@ -234,8 +245,12 @@ static bool check_clashes(const BatchList *list, Err *err)
     if (!ok) {
         no_memory(err);
     } else {
-        size_t n = collect_uses(list, uses);
-        ok = names_distinct(uses, n, inputs, collect_inputs(list, inputs), err);
+        size_t n = collect_uses(list, uses), files = 0;
+        for (size_t i = 0; i < n; i++) {
+            files += strcmp(uses[i].name, list->template) == 0;
+        }
+        ok = check_one_file(list, files, err) &&
+             names_distinct(uses, n, inputs, collect_inputs(list, inputs), err);
     }
     free(uses);
     free(inputs);
