@@ -224,15 +224,24 @@ static size_t collect_inputs(const BatchList *list, const char **inputs)
     return n;
 }
 
-/* A name without fields is that of one file. */
-static bool check_one_file(const BatchList *list, size_t outputs, Err *err)
+/* A name without fields is that of one file: not of several, unless it is an input's, which is worse. */
+static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_uses, const char *const *inputs,
+                           size_t n_inputs, Err *err)
 {
-    if (strchr(list->template, '{') != NULL || outputs < 2) {
+    const char *name = list->template;
+    size_t files = 0;
+    for (size_t i = 0; i < n_uses; i++) {
+        files += strcmp(uses[i].name, name) == 0;
+    }
+    for (size_t i = 0; i < n_inputs; i++) {
+        files = strcmp(inputs[i], name) == 0 ? 0 : files;
+    }
+    if (strchr(name, '{') != NULL || files < 2) {
         return true;
     }
     return err_set(err, CODE_USAGE,
                    "-o %s is the name of one file, since it has a dot, and %zu are to be written; write %s/ for a "
-                   "folder, or use {stem}, {output} and {ext}", list->template, outputs, list->template);
+                   "folder, or use {stem}, {output} and {ext}", name, files, name);
 }
 
 static bool check_clashes(const BatchList *list, Err *err)
@@ -245,12 +254,9 @@ static bool check_clashes(const BatchList *list, Err *err)
     if (!ok) {
         no_memory(err);
     } else {
-        size_t n = collect_uses(list, uses), files = 0;
-        for (size_t i = 0; i < n; i++) {
-            files += strcmp(uses[i].name, list->template) == 0;
-        }
-        ok = check_one_file(list, files, err) &&
-             names_distinct(uses, n, inputs, collect_inputs(list, inputs), err);
+        size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
+        ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
+             names_distinct(uses, n, inputs, n_inputs, err);
     }
     free(uses);
     free(inputs);
