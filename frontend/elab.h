@@ -225,6 +225,8 @@ Val el_unknown_operator(Elab *el, const AstExpr *call);
 /* What to write instead of a peer's operator, with the arguments of the call (NULL: none), and which
  * of these it leaves out. */
 const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call);
+/* The radius of a window, or the radii, whose side this is. */
+const char *el_radius_words(Elab *el, const AstExpr *side);
 void el_report_unused(Elab *el);
 /* Names in functions that nobody calls. */
 void el_check_uncalled(Elab *el);

@@ -453,7 +453,8 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
     static const char *const WINDOWS[] = {"size", "radius", "footprint"};
     for (int i = 0; i < 3; i++) {
         if (strcmp(arg->name, WINDOWS[i]) == 0 && filter_of(el, op) != NULL) {
-            refuse_window(el, op, i == 0 ? "1" : el_words(el, arg->value->span), arg->name_span);
+            const AstExpr *window = arg->value;
+            refuse_window(el, op, i == 0 ? el_radius_words(el, window) : el_words(el, window->span), arg->name_span);
             return;
         }
     }

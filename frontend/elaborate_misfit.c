@@ -4,7 +4,6 @@
  * without z, and labels that are to be moved or resized.
  */
 #include "elab.h"
-#include "words.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "elab.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SLOTS = 9, ARGUMENTS = 32, LEFT_OUT = 100 /* what an argument that is missing weighs */ };
@@ -94,11 +93,11 @@ static bool is_zero(const AstArg *arg)
 }
 
 /* The radius of a window from its side. */
-static const char *radius_words(Elab *el, Spelling *s, const AstExpr *side)
+static const char *radius_words(Elab *el, const char **rounded, const AstExpr *side)
 {
     if (side->kind == AST_NUMBER && side->unit == NULL) {
         bool even = fmod(side->num, 2) == 0;
-        s->rounded = even ? el_words(el, side->span) : s->rounded;
+        *rounded = even ? el_words(el, side->span) : *rounded;
         return arena_printf(el->arena, "%g", even ? side->num / 2 : (side->num - 1) / 2);
     }
     const char *words = el_words(el, side->span);
@@ -108,7 +107,7 @@ static const char *radius_words(Elab *el, Spelling *s, const AstExpr *side)
     Str list;
     str_init(&list, el->arena);
     for (const AstArg *item = side->args; item != NULL; item = item->next) {
-        str_addf(&list, item == side->args ? "[%s" : ", %s", radius_words(el, s, item->value));
+        str_addf(&list, item == side->args ? "[%s" : ", %s", radius_words(el, rounded, item->value));
     }
     str_add(&list, "]");
     return list.at;
@@ -139,7 +138,7 @@ static const char *slot_words(Elab *el, Spelling *s, int k)
     char kind = s->arguments[k];
     return kind == 'a'            ? axis_words(el, s, k)
            : s->slot[k] == NULL ? NULL
-           : kind == 's'          ? radius_words(el, s, s->slot[k]->value)
+           : kind == 's'          ? radius_words(el, &s->rounded, s->slot[k]->value)
                                   : words_of(el, s->slot[k]);
 }
 
@@ -250,6 +249,12 @@ static void add_left_out(Elab *el, const Spelling *s, const AstExpr *call, Str *
         }
     }
     str_add(out, n == 0 ? "" : n == 1 ? " is not in it" : " are not in it");
+}
+
+const char *el_radius_words(Elab *el, const AstExpr *side)
+{
+    const char *rounded = NULL;
+    return radius_words(el, &rounded, side);
 }
 
 const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
