@@ -144,15 +144,15 @@ static const char *slot_words(Elab *el, Spelling *s, int k)
 
 /* ---- one way to write it --------------------------------------------------------------- */
 
-/* True when what stands at text[0..1] is a whole argument: between brackets and commas. */
-static bool is_argument(const char *text, const char *at)
+/* True when what stands from `at` to `end` is a whole argument: between brackets and commas. */
+static bool is_argument(const char *text, const char *at, const char *end)
 {
     const char *before = at;
     while (before > text && before[-1] == ' ') {
         before--;
     }
     bool opens = before > text && (before[-1] == '(' || before[-1] == ',' || before[-1] == '[');
-    return opens && (at[2] == ')' || at[2] == ',' || at[2] == ']');
+    return opens && (*end == ')' || *end == ',' || *end == ']');
 }
 
 static bool is_given(const Spelling *s, int k)
@@ -174,15 +174,16 @@ static const char *filled(Elab *el, Spelling *s)
         int k = p[1] - '1';
         bool given = is_given(s, k);
         const char *words = given ? slot_words(el, s, k) : STAND_IN[k];
-        bool bare = strchr(words, ' ') == NULL || words[0] == '[' || is_argument(s->here, p);
-        p++;
-        if (p[1] == '{') { /* what to take where there is no such argument */
-            size_t n = strcspn(p + 2, "}");
-            words = given ? words : arena_strndup(el->arena, p + 2, n);
-            bare = true;
-            p += n + 2;
+        const char *end = p + 2;
+        if (*end == '{') { /* what to take where there is no such argument */
+            size_t n = strcspn(end + 1, "}");
+            words = given ? words : arena_strndup(el->arena, end + 1, n);
+            end += n + 2;
         }
+        bool fallback = p[2] == '{' && !given;
+        bool bare = fallback || strchr(words, ' ') == NULL || words[0] == '[' || is_argument(s->here, p, end);
         str_addf(&out, bare ? "%s" : "(%s)", words);
+        p = end - 1;
     }
     return out.at;
 }
