@@ -223,6 +223,11 @@ Binding *el_find_here(const Scope *scope, const char *name);
 /* Complains about a name that is nothing. */
 Val el_unknown(Elab *el, const char *name, Span span);
 Val el_unknown_operator(Elab *el, const AstExpr *call);
+/* What to write instead of a peer's operator, with the arguments of the call (NULL: none), and which
+ * of these it leaves out. */
+const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call);
+/* The radius of a window, or the radii, whose side this is. */
+const char *el_radius_words(Elab *el, const AstExpr *side);
 void el_report_unused(Elab *el);
 /* Names in functions that nobody calls. */
 void el_check_uncalled(Elab *el);
@@ -277,6 +282,15 @@ typedef struct Call {
 } Call;
 
 Val el_call(Elab *el, const AstExpr *e);
+/* Complains about an argument that says along which axis to reduce; false: it is none. */
+bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
+/* False after a complaint about a place or a size along z, which the image lacks. */
+bool el_check_flat(Elab *el, const Call *call);
+/* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is
+ * none of these. */
+const char *el_moved_labels(Elab *el, const Call *call, Span at);
+/* Whether this reads numbers from labels, so that as_labels() makes labels of it again. */
+bool el_reads_labels(Elab *el, Span at);
 /* Where in `arg` the values of an operator's "..." parameter begin. */
 int el_first_of_rest(const Op *op);
 /* Expands a function on values. */

@@ -31,6 +31,8 @@ static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
     if (el_is_mask(el, v)) {
         diag_help(el->diags, d, "number its objects first: %s(label(%s), ...)", call->op->name,
                   words);
+    } else if (v.kind == VAL_IMAGE && el_reads_labels(el, at)) {
+        diag_help(el->diags, d, "what is read from labels are numbers: as_labels(%s)", words);
     } else if (v.kind == VAL_IMAGE) {
         diag_help(el->diags, d, "threshold and label it first: label(%s > otsu(%s))", words, words);
     }
@@ -39,7 +41,11 @@ static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
 static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
 {
     const char *words = el_words(el, at);
-    if (v.kind == VAL_IMAGE && v.image == IR_K_LABELS) {
+    bool labels = v.kind == VAL_IMAGE && v.image == IR_K_LABELS;
+    const char *moved = labels ? el_moved_labels(el, call, at) : NULL;
+    if (moved != NULL) {
+        diag_help(el->diags, d, "labels are names, not amounts: %s", moved);
+    } else if (labels) {
         diag_help(el->diags, d,
                   "labels are names, not amounts: use the mask of one (number(%s == 1)) or of all "
                   "(number(%s > 0))",
@@ -447,7 +453,8 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
     static const char *const WINDOWS[] = {"size", "radius", "footprint"};
     for (int i = 0; i < 3; i++) {
         if (strcmp(arg->name, WINDOWS[i]) == 0 && filter_of(el, op) != NULL) {
-            refuse_window(el, op, i == 0 ? "1" : el_words(el, arg->value->span), arg->name_span);
+            const AstExpr *window = arg->value;
+            refuse_window(el, op, i == 0 ? el_radius_words(el, window) : el_words(el, window->span), arg->name_span);
             return;
         }
     }
@@ -523,7 +530,7 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
     /* Values of a "..." parameter follow those of the others. */
     call->n = el_first_of_rest(call->op);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        int i = parameter_of(el, call, arg, &next);
+        int i = el_refuse_axis(el, call, e, arg) ? -1 : parameter_of(el, call, arg, &next);
         if (i < 0) {
             fine = false;
             continue;
@@ -585,7 +592,7 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     call->op = op;
     call->span = e->span;
     call->word = e->word;
-    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e);
+    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call);
     const char *hint = el->hint;
     el->hint = el_hint(el, op->name);
     Val v = fine ? el_builtin(op)(el, call) : el_err();

@@ -86,46 +86,6 @@ static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span be
     return NULL;
 }
 
-/* True when what stands at text[0..1] is a whole argument: between brackets and commas. */
-static bool is_argument(const char *text, const char *at)
-{
-    const char *before = at;
-    while (before > text && before[-1] == ' ') {
-        before--;
-    }
-    bool opens = before > text && (before[-1] == '(' || before[-1] == ',' || before[-1] == '[');
-    return opens && (at[2] == ')' || at[2] == ',' || at[2] == ']');
-}
-
-/* "$1 > otsu($1)" with the user's own words in place. */
-static const char *with_words(Elab *el, const char *text, const AstExpr *call)
-{
-    static const char *const STAND_IN[] = {"v", "w", "1", "2"};
-    Str s;
-    str_init(&s, el->arena);
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p != '$' || p[1] < '1' || p[1] > '4') {
-            str_addn(&s, p, 1);
-            continue;
-        }
-        const AstArg *arg = call != NULL ? call->args : NULL;
-        for (int i = '1'; i < p[1] && arg != NULL; i++) {
-            arg = arg->next;
-        }
-        const char *words = arg != NULL ? el_words(el, arg->value->span) : STAND_IN[p[1] - '1'];
-        bool bare = strchr(words, ' ') == NULL || is_argument(text, p);
-        p++;
-        if (p[1] == '{') { /* what to take where there is no such argument */
-            size_t n = strcspn(p + 2, "}");
-            words = arg != NULL ? words : arena_strndup(el->arena, p + 2, n);
-            bare = true;
-            p += n + 2;
-        }
-        str_addf(&s, bare ? "%s" : "(%s)", words);
-    }
-    return s.at;
-}
-
 Val el_unknown(Elab *el, const char *name, Span span)
 {
     const AstStmt *later = assigned_later(el->file->statements, name, span);
@@ -164,7 +124,7 @@ Val el_unknown(Elab *el, const char *name, Span span)
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
-        diag_help(el->diags, d, "here: %s", with_words(el, ops_peer(name)->here, NULL));
+        diag_help(el->diags, d, "here: %s", el_peer_help(el, ops_peer(name), NULL));
     } else {
         diag_help(el->diags, d, "give it a meaning above: %s = ...", name);
     }
@@ -177,7 +137,7 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     if (peer != NULL) {
         Diag *d = el_error(el, PEER_OPERATOR, call->word, call->name, peer->package);
         if (peer->here[0] != '\0') {
-            diag_help(el->diags, d, "here: %s", with_words(el, peer->here, call));
+            diag_help(el->diags, d, "here: %s", el_peer_help(el, peer, call));
         } else {
             diag_help(el->diags, d, "there is nothing like it here; `pipec ops` lists what there is");
         }

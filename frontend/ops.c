@@ -25,10 +25,21 @@ enum { ROWS_N = sizeof ROWS / sizeof *ROWS };
 
 const Peer OPS_PEERS[] = {
 #define PEER(name, package, arguments, here) {name, package, arguments, here},
+#define PEER_CALL(name, parameters, arguments, here, note)
 #include "peers.def"
+#undef PEER_CALL
 #undef PEER
 };
 const int OPS_PEERS_N = (int)(sizeof OPS_PEERS / sizeof *OPS_PEERS);
+
+const PeerCall OPS_PEER_CALLS[] = {
+#define PEER(name, package, arguments, here)
+#define PEER_CALL(name, parameters, arguments, here, note) {name, parameters, arguments, here, note},
+#include "peers.def"
+#undef PEER_CALL
+#undef PEER
+};
+const int OPS_PEER_CALLS_N = (int)(sizeof OPS_PEER_CALLS / sizeof *OPS_PEER_CALLS);
 
 #define PRELUDE(stem) extern const char prelude_##stem[];
 #include "prelude.def"
@@ -262,7 +273,8 @@ static void add_argument(const Peer *peer, int k, Str *out)
     static const struct {
         char letter;
         const char *name;
-    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"}, {'n', "n"}};
+    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"},
+                 {'n', "n"},     {'a', "n"},      {'e', "n"}};
     int same = 0, number = 0;
     for (int i = 0; peer->arguments[i] != '\0'; i++) {
         same += peer->arguments[i] == peer->arguments[k];

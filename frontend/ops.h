@@ -83,11 +83,22 @@ void ops_types_phrase(const OpParam *param, Str *out);
 /* What other packages call things (peers.def). */
 typedef struct Peer {
     const char *name, *package;
-    const char *arguments; /* what $1 $2 ... are: i image, v volume, m mask, l labels, n number */
+    const char *arguments; /* what $1 $2 ... are, by a letter each: see peers.def */
     /* What to write instead; "$1" stands for the user's argument, "$2{disk(1)}" for the second, or
      * disk(1) where there is none; "": there is nothing like it here. */
     const char *here;
 } Peer;
+
+/* How a call with certain arguments is written: of several, the one that uses the most of them. */
+typedef struct PeerCall {
+    const char *name;
+    const char *parameters; /* theirs in their order: "input|image size", with others' names for one */
+    const char *arguments, *here;
+    const char *note; /* what is said behind it, or "" */
+} PeerCall;
+
+extern const PeerCall OPS_PEER_CALLS[];
+extern const int OPS_PEER_CALLS_N;
 
 extern const Peer OPS_PEERS[];
 extern const int OPS_PEERS_N;

@@ -179,6 +179,81 @@ static bool explain_leading(const Case *c) {
     return true;
 }
 
+/* What others write before a dot to say which package an operator is of. */
+static const char *const modules[] = {
+    "np",             "numpy",          "cp",             "cupy",           "cupyx",          "xp",
+    "math",           "cle",            "pyclesperanto",  "scipy",          "scp",            "ndi",
+    "ndimage",        "signal",         "special",        "stats",          "skimage",        "sk",
+    "ski",            "filters",        "measure",        "morphology",     "segmentation",   "feature",
+    "exposure",       "restoration",    "transform",      "rank",           "util",           "color",
+    "draw",           "metrics",        "registration",   "astropy",        "cv",             "cv2",
+    "torch",          "da",             "cucim",          "convolution",
+};
+
+/* Whether the file gives the name a meaning of its own. */
+static bool is_given_here(const Case *c, const char *name) {
+    for (const Token *t = c->p->tokens; t < c->found; t++) {
+        bool declared = t > c->p->tokens && (t[-1].kind == T_INPUT || t[-1].kind == T_PARAM);
+        if (t->kind == T_NAME && names_word(t, name) && (declared || t[1].kind == T_ASSIGN)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the dot behind `owner`, the last of a chain of names, is that of a module. */
+static bool is_module(const Case *c, const Token *owner) {
+    while (owner - 2 >= c->first && owner[-1].kind == T_DOT && owner[-2].kind == T_NAME) {
+        owner -= 2;
+    }
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (owner->kind == T_NAME && names_word(owner, modules[i])) {
+            return !is_given_here(c, modules[i]);
+        }
+    }
+    return false;
+}
+
+/* The call whose bracket was found, as it is written, if that is short. */
+static const char *call_text(const Case *c) {
+    const Token *end = c->found;
+    for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
+        depth += (end->kind == T_OPEN) - (end->kind == T_CLOSE);
+        if (depth == 0) {
+            break;
+        }
+    }
+    int begin = c->before->begin, n = end->end - begin;
+    const char *text = c->p->source->text + begin;
+    bool whole = end->kind == T_CLOSE && n <= 80 && memchr(text, '\n', (size_t)n) == NULL;
+    return whole ? arena_strndup(c->p->arena, text, (size_t)n)
+                 : arena_printf(c->p->arena, "%s(...)", shown(c, c->before));
+}
+
+/* np.median(stack, axis = 0): what is to be written has another name. */
+static bool is_along_axis(const Case *c) {
+    const Token *t = c->found + 1;
+    for (int depth = 1; depth > 0 && t->kind != T_NEWLINE && t->kind != T_END; t++) {
+        depth += (t->kind == T_OPEN) - (t->kind == T_CLOSE);
+        if (depth == 1 && names_word(t, "axis") && t[1].kind == T_ASSIGN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void help_for_module(const Case *c, Diag *d, const char *name) {
+    static const char *const reductions[] = {"sum", "min", "max", "mean", "std", "median", "argmax"};
+    const char *of = strncmp(name, "nan", 3) == 0 ? name + 3 : name;
+    diag_help(c->p->diags, d, "write `%s` without the module", call_text(c));
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
+        if (strcmp(of, reductions[i]) == 0 && is_along_axis(c)) {
+            diag_help(c->p->diags, d, "along an axis it is %s_project(image, z), or x or y: numpy's axis 0 is "
+                      "z of a stack", of);
+        }
+    }
+}
+
 static bool explain_method(const Case *c) {
     if (c->found->kind != T_OPEN || c->before->kind != T_NAME || c->before - 1 <= c->first ||
         c->before[-1].kind != T_DOT) {
@@ -192,9 +267,9 @@ static bool explain_method(const Case *c) {
         help(c, d, "a choice is written `a if mask else b`");
         return true;
     }
-    bool module = names_word(c->before - 2, "np") || names_word(c->before - 2, "cp") ||
-                  names_word(c->before - 2, "math") || names_word(c->before - 2, "cle");
-    if (module || c->before[-2].kind != T_NAME) {
+    if (is_module(c, c->before - 2)) {
+        help_for_module(c, d, name);
+    } else if (c->before[-2].kind != T_NAME) {
         diag_help(c->p->diags, d, "write `%s(...)`", name);
     } else {
         diag_help(c->p->diags, d, "write `%s(%s, ...)`", name, owner);

@@ -24,7 +24,7 @@ static bool no_memory(Err *err)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* -o without a field and without an extension is a folder, whether it exists or not. */
+/* -o without a field and without a dot in its last part is a folder, whether it exists or not. */
 static bool make_template(const char *option, BatchList *list, Err *err)
 {
     char folder[PATH_BYTES];
@@ -224,6 +224,26 @@ static size_t collect_inputs(const BatchList *list, const char **inputs)
     return n;
 }
 
+/* A name without fields is that of one file: not of several, unless it is an input's, which is worse. */
+static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_uses, const char *const *inputs,
+                           size_t n_inputs, Err *err)
+{
+    const char *name = list->template;
+    size_t files = 0;
+    for (size_t i = 0; i < n_uses; i++) {
+        files += strcmp(uses[i].name, name) == 0;
+    }
+    for (size_t i = 0; i < n_inputs; i++) {
+        files = strcmp(inputs[i], name) == 0 ? 0 : files;
+    }
+    if (strchr(name, '{') != NULL || files < 2) {
+        return true;
+    }
+    return err_set(err, CODE_USAGE,
+                   "-o %s is the name of one file, since it has a dot, and %zu are to be written; write %s/ for a "
+                   "folder, or use {stem}, {output} and {ext}", name, files, name);
+}
+
 static bool check_clashes(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
@@ -234,8 +254,9 @@ static bool check_clashes(const BatchList *list, Err *err)
     if (!ok) {
         no_memory(err);
     } else {
-        size_t n = collect_uses(list, uses);
-        ok = names_distinct(uses, n, inputs, collect_inputs(list, inputs), err);
+        size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
+        ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
+             names_distinct(uses, n, inputs, n_inputs, err);
     }
     free(uses);
     free(inputs);

@@ -121,6 +121,20 @@ static bool plan_grids(ExecPlan *plan, Err *err)
     return true;
 }
 
+/* Says which images do not fit together; those that the pipeline makes have no names here. */
+static bool refuse_need(const ExecPlan *plan, const ProgNeed *need, double a, double b, Err *err)
+{
+    static const char *const AXES[] = {"width", "height", "depth", "number of channels"};
+    const HostNode *one = &plan->program->host[need->a], *other = &plan->program->host[need->b];
+    if (need->below || one->op != HOST_EXTENT || other->op != HOST_EXTENT) {
+        return err_set(err, CODE_FILES, "%s: %g and %g do not fit", need->what, a, b);
+    }
+    const ProgInput *inputs = plan->program->inputs;
+    return err_set(err, CODE_FILES,
+                   "the %s of '%s' and the %s of '%s', which are used together, are %g and %g: these do not fit",
+                   AXES[one->b], inputs[one->a].name, AXES[other->b], inputs[other->a].name, a, b);
+}
+
 static bool check_needs(ExecPlan *plan, Err *err)
 {
     for (int i = 0; i < plan->program->n_needs; i++) {
@@ -129,7 +143,7 @@ static bool check_needs(ExecPlan *plan, Err *err)
         double b = host_eval(plan->program, &plan->host, need->b, err);
         TRY(err->code == CODE_OK);
         if (need->below ? !(a < b) : a != b) {
-            return err_set(err, CODE_FILES, "%s: %g and %g do not fit", need->what, a, b);
+            return refuse_need(plan, need, a, b, err);
         }
     }
     return true;

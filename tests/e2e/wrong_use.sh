@@ -69,6 +69,12 @@ says 'blobs.tif'
 printf 'input image[c, y, x]\noutput o = c_of(canvas(image, channels = 2)) + image\n' >channels.pipe
 expect 1 "number of channels of 'image'" run channels.pipe "$SAMPLES/nuclei.tif" -o out
 says '3 and 2'
+printf 'input sci[y, x]\ninput ref[y, x]\noutput o = sci - ref\n' >two.pipe
+printf 'input image[y, x]\noutput part = crop(image, width = 180)\n' >part.pipe
+expect 0 '' run part.pipe "$image" -q -o part.tif
+expect 1 "the width of 'ref' and the width of 'sci'" run two.pipe "$image" --ref part.tif -o out
+says '180 and 256'
+rm -f two.pipe part.pipe part.tif
 expect 1 "number of channels of 'image'" run channels.pipe "$image" -o out
 printf 'input image[y, x]\nparam n = 3 in 0 .. 2e9\noutput far = image[dx = n]\n' >far.pipe
 expect 1 'needs 1000000 pixels' run far.pipe "$image" --n 1000000 -o out
@@ -114,6 +120,8 @@ expect 5 "'file'" "$PIPEC" build "$blobs" -o file/below
 check test "$(cat file)" = text
 cp "$image" own_labels.tif
 expect 2 'would replace an input' run "$blobs" own_labels.tif -o own_labels.tif
+expect 2 'write run_1.5/ for a folder' run "$blobs" "$image" -o run_1.5
+check test ! -e run_1.5
 check cmp "$image" own_labels.tif
 printf 'input image[y, x]\noutput large = scale(image, 4)\n' >large.pipe
 limited() { # less than the output takes, more than what PoCL writes when it compiles

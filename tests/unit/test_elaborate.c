@@ -529,6 +529,7 @@ static void reports_read_as_they_did(void **state)
     (void)state;
     static const char *const names[] = {"declarations", "first_try", "functions",
                                         "kinds",        "loops",     "peers",
+                                        "peer_calls",   "peer_calls_more", "modules", "axes", "moved_labels",
                                         "scikit_image", "stencils",  "tables",
                                         "warnings",     "windows"};
     int wrong = 0;
@@ -585,18 +586,18 @@ static void examples_of_operators_elaborate(void **state)
 }
 
 /* What is suggested instead of a peer's name, on arguments of the kinds that it says. */
-static const char *suggestion(const Peer *peer)
+static const char *suggestion(const char *here, const char *arguments)
 {
     Str s;
     str_init(&s, &arena);
-    for (const char *p = peer->here; *p != '\0'; p++) {
+    for (const char *p = here; *p != '\0'; p++) {
         if (*p != '$') {
             str_addn(&s, p, 1);
             continue;
         }
         int k = *++p - '1';
-        assert_true(k >= 0 && k < (int)strlen(peer->arguments));
-        char kind = peer->arguments[k];
+        assert_true(k >= 0 && k < (int)strlen(arguments));
+        char kind = arguments[k];
         if (p[1] == '{') { /* where the argument is not given */
             size_t n = strcspn(p + 2, "}");
             str_addn(&s, p + 2, n);
@@ -612,6 +613,24 @@ static const char *suggestion(const Peer *peer)
     return s.n > 0 ? s.at : "";
 }
 
+static int suggestion_is_wrong(const char *name, const char *here)
+{
+    if (here[0] == '\0' || strncmp(here, "input ", 6) == 0) {
+        return 0;
+    }
+    const char *text = arena_printf(
+        &arena,
+        "input image[y, x]\ninput volume[z, y, x]\nmask = image > 3\nlabels = label(mask)\n%s%s\n",
+        strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here);
+    elaborate(text);
+    /* A number by itself is what the suggestion should be, but cannot be an output. */
+    if (diags.errors != count_codes("P0243")) {
+        print_error("%s\n%s", name, complaints());
+        return 1;
+    }
+    return 0;
+}
+
 static void suggestions_for_peers_elaborate(void **state)
 {
     (void)state;
@@ -621,20 +640,12 @@ static void suggestions_for_peers_elaborate(void **state)
         const Peer *peer = &OPS_PEERS[i];
         assert_null(ops_find(ops, peer->name));
         assert_ptr_equal(ops_peer(peer->name), peer);
-        const char *here = suggestion(peer);
-        if (here[0] == '\0' || strncmp(here, "input ", 6) == 0) {
-            continue;
-        }
-        const char *text = arena_printf(
-            &arena,
-            "input image[y, x]\ninput volume[z, y, x]\nmask = image > 3\nlabels = label(mask)\n%s%s\n",
-            strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here);
-        elaborate(text);
-        /* A number by itself is what the suggestion should be, but cannot be an output. */
-        if (diags.errors != count_codes("P0243")) {
-            print_error("%s\n%s", peer->name, complaints());
-            wrong++;
-        }
+        wrong += suggestion_is_wrong(peer->name, suggestion(peer->here, peer->arguments));
+    }
+    for (int i = 0; i < OPS_PEER_CALLS_N; i++) {
+        const PeerCall *call = &OPS_PEER_CALLS[i];
+        assert_non_null(ops_peer(call->name));
+        wrong += suggestion_is_wrong(call->name, suggestion(call->here, call->arguments));
     }
     assert_int_equal(wrong, 0);
     assert_true(OPS_PEERS_N > 300);

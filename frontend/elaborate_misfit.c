@@ -1,0 +1,161 @@
+/*
+ * elaborate_misfit: arguments that an operator would take, or complain about in general terms,
+ * while it can be told what was meant: reductions along an axis, places along z of an image
+ * without z, and labels that are to be moved or resized.
+ */
+#include "elab.h"
+
+#include <string.h>
+
+/* ---- reductions along an axis ------------------------------------------------------------ */
+
+/* What reduces along an axis as these reduce the whole image, where it is not NAME_project. */
+static const struct {
+    const char *whole, *project, *behind;
+} ALONG[] = {
+    {"any", "max_project", ""},
+    {"all", "min_project", ""},
+    {"var", "std_project", " ** 2"},
+};
+
+/* "median_project(image, z)"; NULL: the operator has no such form. */
+static const char *along_words(Elab *el, const Op *op, const char *image, const char *axis)
+{
+    for (size_t i = 0; i < sizeof ALONG / sizeof *ALONG; i++) {
+        if (strcmp(ALONG[i].whole, op->name) == 0) {
+            return arena_printf(el->arena, "%s(%s, %s)%s", ALONG[i].project, image, axis, ALONG[i].behind);
+        }
+    }
+    const char *project = arena_printf(el->arena, "%s_project", op->name);
+    return ops_find(el->ops, project) != NULL ? arena_printf(el->arena, "%s(%s, %s)", project, image, axis) : NULL;
+}
+
+/* numpy's axis as one of z, y, x: it counts those of the image from the first; NULL: none of them. */
+static const char *numbered_axis(int number, int ndim)
+{
+    static const char *const LAST_FIRST[] = {"x", "y", "z"};
+    int from_last = number < 0 ? -number - 1 : ndim - 1 - number;
+    return from_last >= 0 && from_last < ndim ? LAST_FIRST[from_last] : NULL;
+}
+
+static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
+{
+    bool minus = e->kind == AST_UNARY && e->a != NULL && e->a->kind == AST_NUMBER;
+    const AstExpr *number = minus ? e->a : e;
+    const char *word = e->kind == AST_NAME || e->kind == AST_STRING ? e->name : NULL;
+    if (word != NULL && strlen(word) == 1 && strchr("xyz", word[0]) != NULL) {
+        return e->kind == AST_STRING || el_find(el->scope, word) == NULL ? word : NULL;
+    }
+    const Val v = call->arg[0];
+    if (number->kind != AST_NUMBER || !call->given[0] || v.kind != VAL_IMAGE) {
+        return NULL;
+    }
+    return numbered_axis(minus ? -(int)number->num : (int)number->num, el_ndim(el, v));
+}
+
+bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    bool named = arg->name != NULL && (strcmp(arg->name, "axis") == 0 || strcmp(arg->name, "axes") == 0);
+    bool behind = arg->name == NULL && arg != e->args;
+    if ((!named && !behind) || along_words(el, call->op, "", "") == NULL) {
+        return false;
+    }
+    const char *axis = axis_meant(el, call, arg->value);
+    /* A number by itself may be a window or a bound: 0 is an axis where there are no bounds. */
+    bool number = arg->value->kind != AST_NAME && arg->value->kind != AST_STRING;
+    bool bounds = call->op->n_params > 1 || arg->value->num != 0 || arg->value->kind != AST_NUMBER;
+    if (behind && (axis == NULL || (number && bounds))) {
+        return false;
+    }
+    const char *image = el_words(el, e->args->value->span);
+    Diag *d = el_error(el, ALONG_AXIS, named ? arg->name_span : arg->value->span, call->op->name);
+    diag_help(el->diags, d, axis != NULL ? "here: %s" : "here: %s, or x or y",
+              along_words(el, call->op, image, axis != NULL ? axis : "z"));
+    return true;
+}
+
+/* ---- places along z of an image without z ------------------------------------------------ */
+
+/* Numbers in the order that others have: x, y, width, height. */
+static void help_for_flat(Elab *el, Diag *d, const Call *call)
+{
+    bool crop = strcmp(call->op->name, "crop") == 0;
+    bool five = crop && call->n >= 5 && call->given[1] && call->given[2] && call->given[3] && call->given[4];
+    const char *image = el_words(el, call->at[0]);
+    if (five && !call->given[5]) {
+        diag_help(el->diags, d, "%s(%s, x = %s, y = %s, width = %s, height = %s)", call->op->name, image,
+                  el_words(el, call->at[1]), el_words(el, call->at[2]), el_words(el, call->at[3]),
+                  el_words(el, call->at[4]));
+    } else if (crop) {
+        diag_help(el->diags, d, "with names: %s(%s, x = ..., y = ..., width = ..., height = ...)", call->op->name,
+                  image);
+    } else {
+        diag_help(el->diags, d, "its arguments are %s", call->op->signature);
+    }
+}
+
+bool el_check_flat(Elab *el, const Call *call)
+{
+    static const struct {
+        const char *name;
+        double fits; /* what says nothing: no shift, one plane */
+    } ALONG_Z[] = {{"z", 0}, {"depth", 1}};
+    static const char *const MOVES[] = {"crop", "roll", "translate", "resize"};
+    bool moves = false;
+    for (size_t i = 0; i < sizeof MOVES / sizeof *MOVES; i++) {
+        moves = moves || strcmp(MOVES[i], call->op->name) == 0;
+    }
+    const Val v = call->arg[0];
+    if (!moves || v.kind != VAL_IMAGE || el_has(el, v, IR_AX_Z)) {
+        return true;
+    }
+    for (int i = 1; i < call->op->n_params; i++) {
+        for (size_t k = 0; k < sizeof ALONG_Z / sizeof *ALONG_Z; k++) {
+            double value;
+            bool meant = strcmp(call->op->param[i].name, ALONG_Z[k].name) == 0 && call->given[i];
+            if (meant && el_constant(el, call->arg[i], &value) && value != ALONG_Z[k].fits) {
+                Diag *d = el_error(el, ABSENT_Z, call->at[i], ALONG_Z[k].name, call->op->name, el_axes(el, v.grid));
+                help_for_flat(el, d, call);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- labels that are moved or read ------------------------------------------------------- */
+
+/* Operators that take values from other places as they are. */
+static const char *const MOVERS[] = {
+    "crop",  "flip",   "roll",      "pad",         "transpose",      "translate",   "rotate",      "resize",
+    "scale", "affine", "make_isotropic", "mode_filter", "max_project", "min_project",
+};
+
+const char *el_moved_labels(Elab *el, const Call *call, Span at)
+{
+    bool moves = false;
+    for (size_t i = 0; i < sizeof MOVERS / sizeof *MOVERS; i++) {
+        moves = moves || strcmp(MOVERS[i], call->op->name) == 0;
+    }
+    bool first = call->given[0] && call->at[0].begin == at.begin && call->span.source == at.source;
+    if (!moves || !first || at.end >= call->span.end) {
+        return NULL;
+    }
+    const char *how = "";
+    for (int i = 1; i < call->op->n_params; i++) {
+        bool open = strcmp(call->op->param[i].name, "interpolation") == 0 && !call->given[i];
+        how = open ? ", interpolation = nearest" : how;
+    }
+    Span rest = {at.source, at.end, call->span.end - 1};
+    return arena_printf(el->arena, "as_labels(%s(number(%s)%s%s))", call->op->name, el_words(el, at),
+                        rest.end > rest.begin ? el_words(el, rest) : "", how);
+}
+
+bool el_reads_labels(Elab *el, Span at)
+{
+    const char *words = el_words(el, at);
+    size_t n = strcspn(words, "[( ");
+    const Binding *b = words[n] == '[' ? el_find(el->scope, arena_strndup(el->arena, words, n)) : NULL;
+    bool labels = b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_LABELS;
+    return labels || strstr(words, "(number(") != NULL;
+}
