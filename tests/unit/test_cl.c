@@ -397,8 +397,8 @@ static void nonsense_binary_is_rebuilt(void **state)
     info = dev_info(dev);
     void *binary;
     size_t size;
-    static const char *const options[] = {"-cl-std=CL1.2 ",
-                                          "-cl-std=CL1.2 "
+    static const char *const options[] = {"-cl-std=CL1.2 -w ",
+                                          "-cl-std=CL1.2 -w "
                                           "-cl-fp32-correctly-rounded-divide-sqrt "};
     bool found = false;
     for (int i = 0; i < 2; i++) {

@@ -297,7 +297,7 @@ static void scalars_are_spelled(void **state)
                               "#define HALF 0x1p-1f\n"
                               "#define THIRD 0x1.555556p-2f\n"
                               "#define MINUS (-0x1.8p+1f)\n"
-                              "#define INF (-INFINITY)\n"
+                              "#define INF (-1.0f / 0.0f)\n"
                               "#define NOT (0.0f / 0.0f)\n"
                               "#define IMAGE_T ushort\n");
     free(text);
