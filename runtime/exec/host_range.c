@@ -12,8 +12,8 @@
 
 #include "../../base/hostops.h"
 
-#include <limits.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -27,8 +27,7 @@ typedef struct Cutter {
     bool again;       /* launches may be computed again with rows around parts */
     bool alone;       /* launches that read boxes are segments of their own, which may be tiles */
     bool across;      /* volumes are cut across their planes, where that can be */
-    bool *given;      /* by buffer: an output that its maker gives away, not yet planned */
-    int *saver;       /* by buffer: the step that has kept it in a segment before; -1 none */
+    bool *due;        /* by buffer: kept, or given to outputs, by the first segment that makes it: not yet planned */
     int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
     PartsSegment now; /* under way */
     bool open;
@@ -157,7 +156,7 @@ static void find_makers(Cutter *c)
         int b = program->outputs[i].buffer, maker = b >= 0 ? c->parts->maker[b] : -1;
         bool late = maker >= 0 && (c->level[maker] >= 0 || c->parts->kept[b]);
         if (maker >= 0) {
-            c->given[b] = c->parts->given[b] = !late;
+            c->parts->given[b] = !late;
             c->parts->kept[b] = late;
         }
     }
@@ -524,10 +523,8 @@ static void find_windows(Cutter *c, const int *lo, const int *hi)
         for (int i = 0; i < step->n_writes; i++) {
             int b = step->writes[i];
             PartsWindow *w = window_of(seg, b);
-            /* What is computed again beside something else is in its store already. */
-            bool sink = (c->parts->kept[b] && c->saver[b] != task->step) || c->given[b];
             w->whole = w->whole || parts_is_vector(c->plan, b);
-            w->keep = sink && task->last_pass;
+            w->keep = c->due[b] && task->last_pass;
             /* Between the passes a vector goes to the host and comes back. */
             w->keep = w->keep || parts_is_vector(c->plan, b);
             w->load = w->load || (parts_is_vector(c->plan, b) && task->pass > 0);
@@ -576,15 +573,9 @@ static bool append(Cutter *c, PartsSegment seg)
         return no_memory(c->err);
     }
     p->segments = larger;
-    for (int t = 0; t < seg.n_tasks; t++) {
-        const ProgStep *step = &c->program->steps[seg.tasks[t].step];
-        for (int i = 0; i < step->n_writes; i++) {
-            c->saver[step->writes[i]] = seg.tasks[t].last_pass ? seg.tasks[t].step : c->saver[step->writes[i]];
-        }
-    }
     for (int i = 0; i < seg.n_windows; i++) {
         if (seg.windows[i].keep && !parts_is_vector(c->plan, seg.windows[i].buffer)) {
-            c->given[seg.windows[i].buffer] = false;
+            c->due[seg.windows[i].buffer] = false;
         }
         if (seg.windows[i].load) {
             p->last_use[seg.windows[i].buffer] = p->n;
@@ -722,7 +713,7 @@ static bool is_sink(const Cutter *c, int s)
     const ProgStep *step = &c->program->steps[s];
     bool sink = step->kind == STEP_PRIMITIVE;
     for (int i = 0; i < step->n_writes; i++) {
-        sink = sink || c->parts->kept[step->writes[i]] || c->given[step->writes[i]];
+        sink = sink || c->due[step->writes[i]];
     }
     return sink;
 }
@@ -730,6 +721,9 @@ static bool is_sink(const Cutter *c, int s)
 static bool cut(Cutter *c)
 {
     TRY(find_kept(c));
+    for (int b = 0; b < c->program->n_buffers; b++) {
+        c->due[b] = c->parts->kept[b] || c->parts->given[b];
+    }
     for (int s = 0; s < c->program->n_steps; s++) {
         StepKind kind = c->program->steps[s].kind;
         if (kind == STEP_LOOP || kind == STEP_END) {
@@ -763,8 +757,7 @@ static bool allocate(Cutter *c)
     size_t buffers = (size_t)c->program->n_buffers + 1, steps = (size_t)c->program->n_steps + 1;
     PartsPlan *p = c->parts;
     c->level = calloc(steps, sizeof *c->level);
-    c->given = calloc(buffers, sizeof *c->given);
-    c->saver = malloc(buffers * sizeof *c->saver);
+    c->due = calloc(buffers, sizeof *c->due);
     c->lo = calloc(buffers, sizeof *c->lo);
     c->hi = calloc(buffers, sizeof *c->hi);
     c->apart = calloc(buffers, sizeof *c->apart);
@@ -774,10 +767,7 @@ static bool allocate(Cutter *c)
     p->maker = calloc(buffers, sizeof *p->maker);
     p->last_use = calloc(buffers, sizeof *p->last_use);
     p->times = calloc(buffers, sizeof *p->times);
-    for (size_t b = 0; c->saver && b < buffers; b++) {
-        c->saver[b] = -1;
-    }
-    return (c->level && c->given && c->saver && c->lo && c->hi && c->apart && p->kept && p->given &&
+    return (c->level && c->due && c->lo && c->hi && c->apart && p->kept && p->given &&
             p->input && p->maker && p->last_use && p->times) ||
            no_memory(c->err);
 }
@@ -813,8 +803,7 @@ static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t l
         segment_free(&c.now);
     }
     free(c.level);
-    free(c.given);
-    free(c.saver);
+    free(c.due);
     free(c.lo);
     free(c.hi);
     free(c.apart);
