@@ -61,7 +61,7 @@ void cg_count_uses(CgContext *cx, IrExpr e)
     if (n.rank <= IR_INDEX) {
         return;
     }
-    const IrExpr child[] = {n.a, n.b, n.c, n.outside};
+    const IrExpr child[] = {n.a, n.b, n.c, n.outside, n.nth};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         bool place = n.op == IR_X_READAT && i < 3 && child[i] != 0; /* it stands in bounds and in the address */
         IrExpr used = place ? ir_cast(cx->k->g, child[i], ELEM_I32) : child[i];
@@ -412,7 +412,7 @@ static void find_signs(const IrGraph *g, IrExpr e, void *ctx)
 static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 {
     const IrExprNode *n = ir_expr(cx->k->g, e);
-    if (n->rank == IR_HOST) {
+    if (n->rank <= IR_HOST) {
         return cg_param_host(cx->k, e, type);
     }
     bool signs = false;

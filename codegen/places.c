@@ -357,6 +357,7 @@ static void visit_fold(Places *p, const IrExprNode *n)
     visit(p, n->a);
     forget(p);
     p->n_bounds -= fits;
+    visit(p, n->nth);
 }
 
 static void visit(Places *p, IrExpr e)

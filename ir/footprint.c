@@ -101,8 +101,10 @@ static void visit_fold(Walk *w, IrExprNode n)
     }
     w->weight = weight < 4096 ? 8 * weight : weight;
     visit(w, n.a);
+    visit(w, n.where);
     w->weight = weight;
     w->n_bounds--;
+    visit(w, n.nth);
 }
 
 static void visit(Walk *w, IrExpr e)
@@ -174,8 +176,8 @@ static int grid_of_first_read(IrGraph *g, IrExpr e)
         }
         return ir_add_grid(g, grid);
     }
-    const IrExpr child[3] = {n.a, n.b, n.c};
-    for (int i = 0; i < 3; i++) {
+    const IrExpr child[] = {n.a, n.b, n.c, n.nth};
+    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         int grid = grid_of_first_read(g, child[i]);
         if (grid >= 0) {
             return grid;

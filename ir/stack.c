@@ -4,6 +4,7 @@
  */
 #include "stack.h"
 
+#include "edit.h"
 #include "indices.h"
 
 /* ---- the grid ------------------------------------------------------------------------------ */
@@ -167,12 +168,12 @@ static IrExpr stack_expr(IrGraph *g, IrExpr e, void *ctx)
     case IR_X_FOLD:
         st->failed = st->failed || is_of_pixel(g, n.b) || is_of_pixel(g, n.c) || is_of_pixel(g, n.where) ||
                      is_of_pixel(g, n.nth) || stack_index(st->stack, (int)n.num) >= 0;
-        break;
+        ir_derive(g, &n);
+        return ir_intern(g, n);
     default:
-        break;
+        ir_derive(g, &n);
+        return ir_made_anew(g, ir_intern(g, n));
     }
-    ir_derive(g, &n);
-    return ir_intern(g, n);
 }
 
 IrExpr ir_stacked(IrGraph *g, const IrStack *stack, IrExpr e)

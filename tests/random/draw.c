@@ -114,8 +114,9 @@ void draw_number(Draw *d, Str *out, const OpParam *range)
     } else if (range == NULL && draw_chance(d, 3)) {
         str_add(out, draw_chance(d, 50) ? "inf" : "nan");
     } else {
-        str_addf(out, "%.9g", number_value(d, range));
-        str_add(out, range != NULL && draw_chance(d, 2) ? " um" : "");
+        double v = number_value(d, range);
+        bool length = range != NULL && draw_chance(d, 2); /* of as many pixels, of half a um each */
+        str_addf(out, length ? "%.9g um" : "%.9g", length ? v / 2 : v);
     }
 }
 

@@ -108,7 +108,7 @@ VISIT_INLINE float visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane)
 {
     const float own_value = (float)read_0(READ_ARGS, own_x, own_y, own_plane);
 #ifdef READ_HAS_1
-    return read_1(READ_ARGS, own_x, own_y, own_plane) ? own_value : NAN;
+    return read_1(READ_ARGS, own_x, own_y, own_plane) != 0 ? own_value : NAN; /* which may be a number */
 #else
     return own_value;
 #endif
