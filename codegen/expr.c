@@ -370,8 +370,8 @@ static const char *saturate_text(CgContext *cx, const IrExprNode *n)
     if (from == ELEM_F64) {
         return arena_printf(arena, "px_round_%s(%s)", elem_name(to), a);
     }
-    const char *convert = arena_printf(arena, "convert_%s_sat%s(%s)", elem_cl_name(to),
-                                       from == ELEM_F32 ? "_rte" : "", a);
+    const char *convert = arena_printf(arena, from == ELEM_F32 ? "convert_%s_sat_rte(px_number(%s))" : "convert_%s_sat(%s)",
+                                       elem_cl_name(to), a);
     return to == ELEM_U32 || to == ELEM_I32 ? convert : arena_printf(arena, "(int)%s", convert);
 }
 
@@ -394,9 +394,10 @@ static const char *cast_text(CgContext *cx, const IrExprNode *n)
         return arena_printf(arena, real ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1 : 0)", a);
     }
     if (n->type == ELEM_I32 || n->type == ELEM_U32) {
-        return from == ELEM_F64
-                   ? arena_printf(arena, "px_round_%s(trunc(%s))", elem_name(n->type), a)
-                   : arena_printf(arena, "convert_%s_sat(%s)", elem_cl_name(n->type), a);
+        const char *name = elem_cl_name(n->type);
+        return from == ELEM_F64   ? arena_printf(arena, "px_round_%s(trunc(%s))", elem_name(n->type), a)
+               : from == ELEM_F32 ? arena_printf(arena, "convert_%s_sat(px_number(%s))", name, a)
+                                  : arena_printf(arena, "convert_%s_sat(%s)", name, a);
     }
     return arena_printf(arena, "(%s)%s", cg_type(n->type), a);
 }

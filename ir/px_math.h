@@ -294,7 +294,7 @@ static inline float px_pow(float x, float y)
 {
     float a = px_fabs(x), b = px_fabs(y);
     bool whole = px_rint(y) == y;
-    bool odd = whole && b < 0x1p24f && ((int)y & 1) != 0;
+    bool odd = whole && ((int)(b < 0x1p24f ? y : 0.0f) & 1) != 0;
     float sign = odd ? px_copysign(1.0f, x) : 1.0f;
     if (x == 1.0f || y == 0.0f || (x == -1.0f && b == INFINITY)) {
         return 1.0f;

@@ -178,10 +178,16 @@ double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent
 
 /* ---- histogram ------------------------------------------------------------------------- */
 
+static bool is_usable(double lo, double hi)
+{
+    return lo <= hi && isfinite(lo) && isfinite(hi);
+}
+
 /* The range of a histogram of floats as numpy takes it. */
 typedef struct Range {
     float lo, hi;
     double step; /* from edge to edge */
+    float a_number; /* bins for a whole number: 1, or a half, a quarter ... where there are more than bins */
     int bins;
     bool usable; /* finite, not inverted */
 } Range;
@@ -197,6 +203,21 @@ static Range range_of(double lo, double hi, int bins)
     r.usable = r.usable && isfinite(r.lo) && isfinite(r.hi) && isfinite(r.hi - r.lo);
     r.step = ((double)r.hi - (double)r.lo) / bins;
     return r;
+}
+
+/* Bins of whole numbers. */
+static Range range_of_integers(double lo, double hi, int bins)
+{
+    Range r = {.lo = (float)lo, .hi = (float)hi, .a_number = 1, .bins = bins, .usable = is_usable(lo, hi)};
+    while (r.usable && (r.hi - r.lo) * r.a_number >= (float)bins) {
+        r.a_number /= 2;
+    }
+    return r;
+}
+
+static int integer_bins(const Range *r)
+{
+    return (int)((r->hi - r->lo) * r->a_number) + 1;
 }
 
 static float edge(const Range *r, int i)
@@ -218,17 +239,12 @@ static int bin_of(const Range *r, float v)
     return bin;
 }
 
-static bool is_usable(double lo, double hi)
-{
-    return lo <= hi && isfinite(lo) && isfinite(hi);
-}
-
 void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins,
                    bool integer, uint32_t *counts)
 {
     memset(counts, 0, (size_t)bins * sizeof *counts);
-    Range range = range_of(lo, hi, bins);
-    if (!is_usable(lo, hi) || (!integer && !range.usable)) {
+    Range range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
+    if (!is_usable(lo, hi) || !range.usable) {
         return;
     }
     for (size_t i = 0; i < ref_pixels(s); i++) {
@@ -236,8 +252,8 @@ void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, 
             continue;
         }
         if (integer) {
-            float offset = v[i] - (float)lo;
-            if (offset >= 0 && v[i] <= (float)hi && offset < (float)bins) {
+            float offset = (v[i] - range.lo) * range.a_number;
+            if (offset >= 0 && v[i] <= range.hi && offset < (float)bins) {
                 counts[(int)offset]++;
             }
         } else if (v[i] >= range.lo && v[i] <= range.hi) {
@@ -256,7 +272,6 @@ enum { MOST_ROUNDS = 10000, MOST_LI_ROUNDS = 1000 };
 typedef struct Hist {
     const uint32_t *counts;
     int n;
-    double lo;
     bool integer;
     Range range;
     double *weight1, *sum1, *weight2, *sum2; /* also room for smoothing */
@@ -266,7 +281,7 @@ typedef struct Hist {
 static double centre(const Hist *h, int i)
 {
     if (h->integer) {
-        return h->lo + i;
+        return (double)h->range.lo + ((double)i + 1) / h->range.a_number - 1; /* the last of its numbers */
     }
     return (edge(&h->range, i) + edge(&h->range, i + 1)) / 2.0F;
 }
@@ -485,7 +500,7 @@ static double li(const Hist *h)
         double fore = (all - h->sum1[i]) / (count - h->weight1[i]);
         next = (back - fore) / (natural_log(back) - natural_log(fore));
     }
-    return next + h->lo;
+    return next / h->range.a_number + h->range.lo;
 }
 
 static double (*const THRESHOLDS[METHODS])(const Hist *) = {
@@ -496,16 +511,16 @@ double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, boo
                      int method)
 {
     assert(method >= 0 && method < METHODS);
-    Hist h = {.counts = counts, .n = bins, .lo = lo, .integer = integer};
-    h.range = range_of(lo, hi, bins);
-    if (!is_usable(lo, hi) || (integer && hi - lo + 1 > bins) || (!integer && !h.range.usable)) {
+    Hist h = {.counts = counts, .n = bins, .integer = integer};
+    h.range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
+    if (!is_usable(lo, hi) || !h.range.usable) {
         return NAN;
     }
     if (lo == hi) {
         return lo;
     }
     if (integer) {
-        h.n = (int)(hi - lo) + 1;
+        h.n = integer_bins(&h.range);
     }
     double *room = malloc(4 * (size_t)h.n * sizeof *room);
     if (room == NULL) {

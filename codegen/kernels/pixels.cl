@@ -9,6 +9,17 @@
 /* Of an image that is read round its ends, rows (planes) before the seam lie behind the last of n. */
 #define BEHIND_SEAM(at, seam, n) ((at) + ((at) < (seam) ? (n) : 0))
 
+/* What is converted to a whole number: compilers that know it to be NaN may make anything of the conversion, where
+ * NVIDIA's make 0. */
+#ifdef __NV_CL_C_VERSION
+#define px_number(v) (v)
+#else
+static inline float px_number(float v)
+{
+    return v == v ? v : 0.0f;
+}
+#endif
+
 /*
  * Ranks are found among keys, which are whole numbers: pixels of whole numbers are their own keys,
  * floats become numbers in the same order, with one zero, and NaN behind all others.

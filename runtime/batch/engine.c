@@ -354,7 +354,7 @@ static bool choose_stream(const Engine *e, Job *job, Err *err)
 static bool job_open(Engine *e, Job *job, Err *err)
 {
     const EngineSetup *s = e->setup;
-    TRY(reader_open(e->program, job->item, s->options->params, s->options->check,
+    TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e),
                     s->options->time_as_z, &e->cache, &job->reader, err));
     TRY(choose_stream(e, job, err));
     SinkSource source = {.item = job->item,

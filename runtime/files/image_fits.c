@@ -75,8 +75,8 @@ static bool fits_failure(int status, const char *what, Err *err)
     return err_set(err, CODE_FILES, "%s: %s%s%s", what, text, more[0] == '\0' ? "" : "; ", more);
 }
 
-/* Looks at the part that is current: has it pixels of two axes or more? */
-static bool is_image(FitsIn *in, LONGLONG extents[AXES_MAX], int *status)
+/* Looks at the part that is current: has it pixels, and as many axes?  A line is an image of one row. */
+static bool is_image(FitsIn *in, int least, LONGLONG extents[AXES_MAX], int *status)
 {
     int type = 0;
     in->axes = 0;
@@ -85,7 +85,8 @@ static bool is_image(FitsIn *in, LONGLONG extents[AXES_MAX], int *status)
         fits_get_img_dim(in->file, &in->axes, status);
         fits_get_img_sizell(in->file, AXES_MAX, extents, status);
     }
-    return *status == 0 && in->axes >= 2 && extents[0] > 0 && extents[1] > 0;
+    extents[1] = in->axes == 1 ? 1 : extents[1];
+    return *status == 0 && in->axes >= least && extents[0] > 0 && extents[1] > 0;
 }
 
 /* "ERR", "SCI,2" (its second), or a number from 0 on, as astropy counts. */
@@ -109,7 +110,7 @@ static bool move_to_part(FitsIn *in, const char *part, Err *err)
     return status == 0 || err_set(err, CODE_FILES, "it has no part [%s]", part);
 }
 
-/* Steps to the part that is asked for, or to the first image with two axes or more. */
+/* Steps to the part that is asked for, or to the first image with two axes or more, or to the first line. */
 static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX], Err *err)
 {
     int status = 0, hdus = 0;
@@ -117,11 +118,13 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
     bool found = false;
     if (*part != '\0' && status == 0) {
         TRY(move_to_part(in, part, err));
-        found = is_image(in, extents, &status);
+        found = is_image(in, 1, extents, &status);
     }
-    for (int i = 1; *part == '\0' && !found && status == 0 && i <= hdus; i++) {
-        fits_movabs_hdu(in->file, i, NULL, &status);
-        found = is_image(in, extents, &status);
+    for (int least = 2; least >= 1; least--) {
+        for (int i = 1; *part == '\0' && !found && status == 0 && i <= hdus; i++) {
+            fits_movabs_hdu(in->file, i, NULL, &status);
+            found = is_image(in, least, extents, &status);
+        }
     }
     if (found && in->axes > AXES_MAX) {
         return err_set(err, CODE_FILES, "it has %d axes", in->axes);
@@ -129,8 +132,8 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
     return found         ? true
            : status != 0 ? fits_failure(status, "it is damaged", err)
            : *part != '\0'
-               ? err_set(err, CODE_FILES, "its part [%s] is no image of two axes or more", part)
-               : err_set(err, CODE_FILES, "it holds no image of two axes or more");
+               ? err_set(err, CODE_FILES, "its part [%s] is no image", part)
+               : err_set(err, CODE_FILES, "it holds no image");
 }
 
 /* The axis (0 t, 1 c, 2 z) that FITS axis k stands for, by its name, or the first free one. */
@@ -198,8 +201,8 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
                      fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
     fits_clear_errmsg();
     status = 0;
-    if (stored > 0 && (has_blank || means < 0)) {
-        means = FLOAT_IMG;
+    if (stored > 0 && (has_blank || means < 0)) { /* wide enough for all digits of what is stored */
+        means = stored > SHORT_IMG ? DOUBLE_IMG : FLOAT_IMG;
     }
     /* Asking for nulls makes cfitsio turn infinities into NaN, so it is asked only where there
      * can be some that are not NaN already. */

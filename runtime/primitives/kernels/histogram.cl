@@ -89,7 +89,7 @@ VISIT_INLINE uint histogram_bin_of(const RangeBins *r, const HistogramGuess *g, 
                                    uint *doubts)
 {
 #if HISTOGRAM_INTEGER
-    const float offset = v - r->lo;
+    const float offset = (v - r->lo) * r->a_number;
     return ((v >= r->lo) & (v <= r->hi) & (offset < (float)r->bins)) ? (uint)offset
                                                                       : HISTOGRAM_NO_BIN;
 #else
@@ -101,11 +101,10 @@ VISIT_INLINE uint histogram_bin_of(const RangeBins *r, const HistogramGuess *g, 
 #endif
 }
 
-/* Bins that the range has: of integers, as many as there are values. */
-VISIT_INLINE int histogram_used(const RangeBins *r, double lo, double hi)
+VISIT_INLINE int histogram_used(const RangeBins *r)
 {
 #if HISTOGRAM_INTEGER
-    return r->usable && hi - lo + 1 < HISTOGRAM_BINS ? (int)(hi - lo) + 1 : HISTOGRAM_BINS;
+    return r->usable ? range_integer_bins(r) : HISTOGRAM_BINS;
 #else
     return HISTOGRAM_BINS;
 #endif
@@ -149,11 +148,10 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
         return;
     }
     const double own_lo = HISTOGRAM_LOW, own_hi = HISTOGRAM_HIGH;
-    RangeBins own_range = range_of(own_lo, own_hi, HISTOGRAM_BINS);
 #if HISTOGRAM_INTEGER
-    own_range.lo = (float)own_lo;
-    own_range.hi = (float)own_hi;
-    own_range.usable = own_lo <= own_hi && isfinite(own_lo) && isfinite(own_hi);
+    const RangeBins own_range = range_of_integers(own_lo, own_hi, HISTOGRAM_BINS);
+#else
+    const RangeBins own_range = range_of(own_lo, own_hi, HISTOGRAM_BINS);
 #endif
     const HistogramGuess own_guess = histogram_guess_of(&own_range);
     const uint own_my_tiles = own_range.usable ? own_tiles : 0;
@@ -161,7 +159,7 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
     const int own_near_bins = HISTOGRAM_BINS, own_shift = HISTOGRAM_COPY_BITS;
 #else
     const int own_near_bins =
-        min(histogram_used(&own_range, own_lo, own_hi), HISTOGRAM_LOCAL_WORDS);
+        min(histogram_used(&own_range), HISTOGRAM_LOCAL_WORDS);
     int own_shift = 0;
     while (own_shift < HISTOGRAM_COPY_BITS &&
            own_near_bins << (own_shift + 1) <= HISTOGRAM_LOCAL_WORDS) {

@@ -10,6 +10,7 @@
 typedef struct RangeBins {
     float lo, hi, norm; /* norm: bins per unit */
     double step;        /* from edge to edge */
+    float a_number;     /* of whole numbers: bins for one, 1 or a half, a quarter ... where there are more than bins */
     int bins;
     bool usable; /* finite, not inverted */
 } RangeBins;
@@ -29,6 +30,26 @@ RANGE_INLINE RangeBins range_of(double lo, double hi, int bins)
     r.norm = (float)(bins / (double)(r.hi - r.lo));
     r.step = ((double)r.hi - (double)r.lo) / bins;
     return r;
+}
+
+/* Bins of whole numbers: one for each, or for as few of them as there are bins for. */
+RANGE_INLINE RangeBins range_of_integers(double lo, double hi, int bins)
+{
+    RangeBins r = range_of(lo, hi, bins);
+    r.lo = (float)lo;
+    r.hi = (float)hi;
+    r.usable = lo <= hi && isfinite(lo) && isfinite(hi);
+    r.a_number = 1;
+    while (r.usable && (r.hi - r.lo) * r.a_number >= (float)bins) {
+        r.a_number /= 2;
+    }
+    return r;
+}
+
+/* How many of them the range has. */
+RANGE_INLINE int range_integer_bins(const RangeBins *r)
+{
+    return (int)((r->hi - r->lo) * r->a_number) + 1;
 }
 
 RANGE_INLINE float range_edge(const RangeBins *r, int i)

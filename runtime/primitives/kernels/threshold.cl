@@ -34,8 +34,7 @@ typedef struct ThresholdBins {
     const global uint *counts;
     int n;       /* bins in use; 0 when there is no histogram to speak of */
     int stretch; /* bins of a lane */
-    double lo;
-    bool integer; /* a bin for each integer from lo on; else `range` */
+    bool integer; /* whole numbers (range_of_integers) */
     RangeBins range;
     /* Running sums of the counts and the method's second quantity, up to a bin and from it on. */
     global double *weight1, *sum1, *weight2, *sum2;
@@ -48,9 +47,15 @@ typedef struct ThresholdBins {
 /* What a search for a maximum goes by. */
 enum { THRESHOLD_BY_COUNT, THRESHOLD_BY_PRESENCE, THRESHOLD_BY_LAST_PRESENCE, THRESHOLD_BY_METHOD };
 
+/* The last of a bin's whole numbers: a threshold there leaves all of them below. */
+THRESHOLD_INLINE double threshold_last(const ThresholdBins *h, int i)
+{
+    return (double)h->range.lo + ((double)i + 1) / h->range.a_number - 1;
+}
+
 THRESHOLD_INLINE double threshold_centre(const ThresholdBins *h, int i)
 {
-    return h->integer ? h->lo + i
+    return h->integer ? threshold_last(h, i)
                       : (range_edge(&h->range, i) + range_edge(&h->range, i + 1)) / 2.0f;
 }
 
@@ -362,7 +367,7 @@ THRESHOLD_INLINE double threshold_li(const ThresholdBins *h)
         const double fore = (all - h->sum1[i]) / (count - h->weight1[i]);
         next = (back - fore) / (threshold_natural_log(back) - threshold_natural_log(fore));
     }
-    return next + h->lo;
+    return next / h->range.a_number + h->range.lo;
 }
 
 /* ---- the kernel -------------------------------------------------------------------------- */
@@ -396,12 +401,11 @@ THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double
     const bool finite = lo <= hi && isfinite(lo) && isfinite(hi);
     ThresholdBins h;
     h.counts = counts;
-    h.lo = lo;
-    h.range = range_of(lo, hi, bins);
+    h.range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
     h.integer = integer;
     h.n = 0;
-    if (finite && lo < hi && (integer ? hi - lo + 1 <= bins : h.range.usable)) {
-        h.n = integer ? (int)(hi - lo) + 1 : bins;
+    if (finite && lo < hi && h.range.usable) {
+        h.n = integer ? range_integer_bins(&h.range) : bins;
     }
     h.stretch = (h.n + THRESHOLD_LANES - 1) / THRESHOLD_LANES;
     h.weight1 = room;
