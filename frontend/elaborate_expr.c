@@ -407,6 +407,19 @@ static Val conditional(Elab *el, const AstExpr *e)
     return el_select(el, cond, a, b, e->b->span);
 }
 
+/* What others write as members (image.shape) is an operator here, or is written with some. */
+static void help_for_member(Elab *el, Diag *d, const AstExpr *e)
+{
+    const Peer *peer = ops_peer(e->name);
+    if (ops_find(el->ops, e->name) != NULL) {
+        diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
+    } else if (peer != NULL && peer->here[0] != '\0') {
+        AstArg owner = {.value = e->a};
+        const AstExpr call = {.kind = AST_CALL, .name = e->name, .args = &owner};
+        diag_help(el->diags, d, "here: %s", el_peer_help(el, peer, &call));
+    }
+}
+
 static Val member(Elab *el, const AstExpr *e)
 {
     Val v = el_expr(el, e->a);
@@ -415,9 +428,7 @@ static Val member(Elab *el, const AstExpr *e)
     }
     if (v.kind != VAL_RECORD && v.kind != VAL_FOOTPRINT) {
         Diag *d = el_error(el, NO_MEMBERS, e->word, el_describe(el, v), e->name);
-        if (ops_find(el->ops, e->name) != NULL) {
-            diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
-        }
+        help_for_member(el, d, e);
         return el_err();
     }
     const Val *found = el_member(v, e->name);
@@ -454,6 +465,36 @@ static Val items(Elab *el, const AstExpr *e, ValKind kind)
     return bad ? el_err() : v;
 }
 
+/* Conditions on pixels by the look of it: a mask's name, a comparison, what joins them. */
+static bool looks_like_mask(const Elab *el, const AstExpr *e)
+{
+    static const char *const MAKE_MASKS[] = {"<", "<=", ">", ">=", "==", "!=", "and", "or", "xor", "not"};
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    bool mask = b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_MASK;
+    for (size_t i = 0; i < sizeof MAKE_MASKS / sizeof *MAKE_MASKS && e->op != NULL; i++) {
+        mask = mask || strcmp(MAKE_MASKS[i], e->op) == 0;
+    }
+    return mask;
+}
+
+/* numpy's image[mask] is a selection here; other indices have names. */
+static Val indexed(Elab *el, const AstExpr *e)
+{
+    const AstArg *arg = e->args;
+    if (arg == NULL || arg->name != NULL || arg->next != NULL || !looks_like_mask(el, arg->value)) {
+        return el_index(el, e);
+    }
+    Val v = el_expr(el, e->a), mask = el_expr(el, arg->value);
+    if (!el_is_bad(v) && !el_is_bad(mask)) {
+        const char *image = el_words(el, e->a->span), *where = el_words(el, arg->value->span);
+        Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
+        diag_help(el->diags, d, "the pixels of a mask: `%s where %s`, as in mean(%s where %s)", image, where, image,
+                  where);
+        diag_help(el->diags, d, "an image with 0 elsewhere: %s if %s else 0", image, where);
+    }
+    return el_err();
+}
+
 Val el_expr(Elab *el, const AstExpr *e)
 {
     switch (e->kind) {
@@ -474,7 +515,7 @@ Val el_expr(Elab *el, const AstExpr *e)
     case AST_CALL:
         return el_call(el, e);
     case AST_INDEX:
-        return el_index(el, e);
+        return indexed(el, e);
     case AST_MEMBER:
         return member(el, e);
     case AST_COMPREHENSION:
