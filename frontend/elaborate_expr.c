@@ -386,11 +386,27 @@ static Span blame(Elab *el, IrExprOp op, const AstExpr *e, Val a, Val b)
     return e->span;
 }
 
+/* C's and Python's `dq & 4` asks for a bit, which is arithmetic here. */
+static bool refuse_bit(Elab *el, IrExprOp op, const AstExpr *e, Val a)
+{
+    double bit = e->b->kind == AST_NUMBER ? e->b->num : 0;
+    int exponent;
+    bool one = bit >= 1 && frexp(bit, &exponent) == 0.5;
+    if (op != IR_X_AND || !one || a.kind != VAL_IMAGE || a.image != IR_K_IMAGE) {
+        return false;
+    }
+    const char *image = el_words(el, e->a->span);
+    Diag *d = el_error(el, NEEDS_MASK, e->a->span, el_describe(el, a));
+    diag_help(el->diags, d, strchr(image, ' ') != NULL ? "where a bit is set: (%s) // %g %% 2 == 1"
+                                                       : "where a bit is set: %s // %g %% 2 == 1", image, bit);
+    return true;
+}
+
 static Val binary(Elab *el, const AstExpr *e)
 {
     Val a = el_expr(el, e->a), b = el_expr(el, e->b);
     IrExprOp op = el_binary_op(e->op);
-    if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE) {
+    if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a)) {
         return el_err();
     }
     return el_op2(el, op, a, b, blame(el, op, e, a, b));
@@ -481,16 +497,17 @@ static bool looks_like_mask(const Elab *el, const AstExpr *e)
 static Val indexed(Elab *el, const AstExpr *e)
 {
     const AstArg *arg = e->args;
-    if (arg == NULL || arg->name != NULL || arg->next != NULL || !looks_like_mask(el, arg->value)) {
+    const Binding *b = e->a->kind == AST_NAME ? el_find(el->scope, e->a->name) : NULL;
+    bool image = b != NULL && b->val.kind == VAL_IMAGE;
+    if (!image || arg == NULL || arg->name != NULL || arg->next != NULL || !looks_like_mask(el, arg->value)) {
         return el_index(el, e);
     }
     Val v = el_expr(el, e->a), mask = el_expr(el, arg->value);
     if (!el_is_bad(v) && !el_is_bad(mask)) {
-        const char *image = el_words(el, e->a->span), *where = el_words(el, arg->value->span);
+        const char *name = e->a->name, *where = el_words(el, arg->value->span);
         Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
-        diag_help(el->diags, d, "the pixels of a mask: `%s where %s`, as in mean(%s where %s)", image, where, image,
-                  where);
-        diag_help(el->diags, d, "an image with 0 elsewhere: %s if %s else 0", image, where);
+        diag_help(el->diags, d, "the pixels of a mask: mean(%s where %s)", name, where);
+        diag_help(el->diags, d, "an image with 0 elsewhere: %s if %s else 0", name, where);
     }
     return el_err();
 }
