@@ -386,11 +386,27 @@ static Span blame(Elab *el, IrExprOp op, const AstExpr *e, Val a, Val b)
     return e->span;
 }
 
+/* C's and Python's `dq & 4` asks for a bit, which is arithmetic here. */
+static bool refuse_bit(Elab *el, IrExprOp op, const AstExpr *e, Val a)
+{
+    double bit = e->b->kind == AST_NUMBER ? e->b->num : 0;
+    int exponent;
+    bool one = bit >= 1 && frexp(bit, &exponent) == 0.5;
+    if (op != IR_X_AND || !one || a.kind != VAL_IMAGE || a.image != IR_K_IMAGE) {
+        return false;
+    }
+    const char *image = el_words(el, e->a->span);
+    Diag *d = el_error(el, NEEDS_MASK, e->a->span, el_describe(el, a));
+    diag_help(el->diags, d, strchr(image, ' ') != NULL ? "where a bit is set: (%s) // %g %% 2 == 1"
+                                                       : "where a bit is set: %s // %g %% 2 == 1", image, bit);
+    return true;
+}
+
 static Val binary(Elab *el, const AstExpr *e)
 {
     Val a = el_expr(el, e->a), b = el_expr(el, e->b);
     IrExprOp op = el_binary_op(e->op);
-    if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE) {
+    if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a)) {
         return el_err();
     }
     return el_op2(el, op, a, b, blame(el, op, e, a, b));
@@ -407,6 +423,19 @@ static Val conditional(Elab *el, const AstExpr *e)
     return el_select(el, cond, a, b, e->b->span);
 }
 
+/* What others write as members (image.shape) is an operator here, or is written with some. */
+static void help_for_member(Elab *el, Diag *d, const AstExpr *e)
+{
+    const Peer *peer = ops_peer(e->name);
+    if (ops_find(el->ops, e->name) != NULL) {
+        diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
+    } else if (peer != NULL && peer->here[0] != '\0') {
+        AstArg owner = {.value = e->a};
+        const AstExpr call = {.kind = AST_CALL, .name = e->name, .args = &owner};
+        diag_help(el->diags, d, "here: %s", el_peer_help(el, peer, &call));
+    }
+}
+
 static Val member(Elab *el, const AstExpr *e)
 {
     Val v = el_expr(el, e->a);
@@ -415,9 +444,7 @@ static Val member(Elab *el, const AstExpr *e)
     }
     if (v.kind != VAL_RECORD && v.kind != VAL_FOOTPRINT) {
         Diag *d = el_error(el, NO_MEMBERS, e->word, el_describe(el, v), e->name);
-        if (ops_find(el->ops, e->name) != NULL) {
-            diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
-        }
+        help_for_member(el, d, e);
         return el_err();
     }
     const Val *found = el_member(v, e->name);
@@ -454,6 +481,37 @@ static Val items(Elab *el, const AstExpr *e, ValKind kind)
     return bad ? el_err() : v;
 }
 
+/* Conditions on pixels by the look of it: a mask's name, a comparison, what joins them. */
+static bool looks_like_mask(const Elab *el, const AstExpr *e)
+{
+    static const char *const MAKE_MASKS[] = {"<", "<=", ">", ">=", "==", "!=", "and", "or", "xor", "not"};
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    bool mask = b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_MASK;
+    for (size_t i = 0; i < sizeof MAKE_MASKS / sizeof *MAKE_MASKS && e->op != NULL; i++) {
+        mask = mask || strcmp(MAKE_MASKS[i], e->op) == 0;
+    }
+    return mask;
+}
+
+/* numpy's image[mask] is a selection here; other indices have names. */
+static Val indexed(Elab *el, const AstExpr *e)
+{
+    const AstArg *arg = e->args;
+    const Binding *b = e->a->kind == AST_NAME ? el_find(el->scope, e->a->name) : NULL;
+    bool image = b != NULL && b->val.kind == VAL_IMAGE;
+    if (!image || arg == NULL || arg->name != NULL || arg->next != NULL || !looks_like_mask(el, arg->value)) {
+        return el_index(el, e);
+    }
+    Val v = el_expr(el, e->a), mask = el_expr(el, arg->value);
+    if (!el_is_bad(v) && !el_is_bad(mask)) {
+        const char *name = e->a->name, *where = el_words(el, arg->value->span);
+        Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
+        diag_help(el->diags, d, "the pixels of a mask: mean(%s where %s)", name, where);
+        diag_help(el->diags, d, "an image with 0 elsewhere: %s if %s else 0", name, where);
+    }
+    return el_err();
+}
+
 Val el_expr(Elab *el, const AstExpr *e)
 {
     switch (e->kind) {
@@ -474,7 +532,7 @@ Val el_expr(Elab *el, const AstExpr *e)
     case AST_CALL:
         return el_call(el, e);
     case AST_INDEX:
-        return el_index(el, e);
+        return indexed(el, e);
     case AST_MEMBER:
         return member(el, e);
     case AST_COMPREHENSION:

@@ -1,7 +1,7 @@
 /*
  * elaborate_misfit: arguments that an operator would take, or complain about in general terms,
- * while it can be told what was meant: reductions along an axis, places along z of an image
- * without z, and labels that are to be moved or resized.
+ * while it can be told what was meant: reductions along an axis, axes by number, settings that
+ * others have, places along z of an image without z, and labels that are to be moved or resized.
  */
 #include "elab.h"
 
@@ -53,7 +53,7 @@ static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
     return numbered_axis(minus ? -(int)number->num : (int)number->num, el_ndim(el, v));
 }
 
-bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+static bool refuse_reduction(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
     bool named = arg->name != NULL && (strcmp(arg->name, "axis") == 0 || strcmp(arg->name, "axes") == 0);
     bool behind = arg->name == NULL && arg != e->args;
@@ -72,6 +72,115 @@ bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *
     diag_help(el->diags, d, axis != NULL ? "here: %s" : "here: %s, or x or y",
               along_words(el, call->op, image, axis != NULL ? axis : "z"));
     return true;
+}
+
+/* ---- axes by number, and settings that others have ------------------------------------------ */
+
+/* The place of a positional argument. */
+static int place_among(const AstExpr *e, const AstArg *arg)
+{
+    int place = 0;
+    for (const AstArg *before = e->args; before != arg; before = before->next) {
+        place += before->name == NULL;
+    }
+    return place;
+}
+
+/* The parameter that an argument is for; NULL: there is none of that name or at that place. */
+static const OpParam *param_for(const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    for (int i = 0; i < call->op->n_params; i++) {
+        const OpParam *p = &call->op->param[i];
+        bool meant = arg->name != NULL ? strcmp(arg->name, p->name) == 0 : place_among(e, arg) == i;
+        if (meant && !p->rest) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* flip(image, 0) of those who count the axes. */
+static bool refuse_numbered_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    const OpParam *p = param_for(call, e, arg);
+    const char *axis = arg->value->kind == AST_NAME ? NULL : axis_meant(el, call, arg->value);
+    if (p == NULL || axis == NULL || (p->types & OP_AXIS) == 0) {
+        return false;
+    }
+    Diag *d = el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "an axis", p->name, "a number");
+    diag_help(el->diags, d, "axes have names: %s = %s", p->name, axis);
+    return true;
+}
+
+/* concatenate(a, b, c): it takes two. */
+static bool refuse_third_image(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    const Binding *b = arg->value->kind == AST_NAME ? el_find(el->scope, arg->value->name) : NULL;
+    bool image = b != NULL && b->val.kind == VAL_IMAGE;
+    if (strcmp(call->op->name, "concatenate") != 0 || !image || arg->name != NULL || place_among(e, arg) != 2) {
+        return false;
+    }
+    const OpParam *p = &call->op->param[2];
+    Diag *d = el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "an axis", p->name,
+                       el_describe(el, b->val));
+    diag_help(el->diags, d, "two at a time: concatenate(concatenate(%s, %s), %s)", el_words(el, call->at[0]),
+              el_words(el, call->at[1]), el_words(el, arg->value->span));
+    return true;
+}
+
+/* Settings of others, and how it is written here; $ stands for the first argument. */
+static const struct {
+    const char *op, *setting, *how;
+} SETTINGS[] = {
+    {"label", "structure", "with corners: label($, connectivity = 8), 26 in a volume; without: 4 and 6"},
+    {"std", "ddof", "std divides by n; by n - 1: std($) * sqrt(n / (n - 1)) with n = count($ == $)"},
+    {"var", "ddof", "var divides by n; by n - 1: var($) * n / (n - 1) with n = count($ == $)"},
+};
+
+static const char *with_words(Elab *el, const char *how, const char *words)
+{
+    Str out;
+    str_init(&out, el->arena);
+    for (const char *p = how; *p != '\0'; p++) {
+        str_addn(&out, *p == '$' ? words : p, *p == '$' ? strlen(words) : 1);
+    }
+    return out.at;
+}
+
+/* box(1), or square(3) of scikit-image. */
+static bool is_footprint_call(const AstExpr *e)
+{
+    static const char *const MAKERS[] = {"box", "ball", "disk", "diamond"};
+    bool makes = e->kind == AST_CALL && ops_peer(e->name) != NULL;
+    for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS && e->kind == AST_CALL; i++) {
+        makes = makes || strcmp(MAKERS[i], e->name) == 0;
+    }
+    return makes;
+}
+
+static bool refuse_setting(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
+        bool named = arg->name != NULL && strcmp(SETTINGS[i].setting, arg->name) == 0;
+        bool shape = strcmp(SETTINGS[i].setting, "structure") == 0 && arg->name == NULL &&
+                     place_among(e, arg) == 1 && (arg->value->kind == AST_LIST || is_footprint_call(arg->value));
+        if (strcmp(SETTINGS[i].op, call->op->name) != 0 || (!named && !shape)) {
+            continue;
+        }
+        Diag *d = named ? el_error(el, UNKNOWN_ARGUMENT, arg->name_span, call->op->name, arg->name)
+                        : el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "a whole number",
+                                   call->op->param[1].name, "a footprint");
+        diag_help(el->diags, d, "%s", with_words(el, SETTINGS[i].how, el_words(el, e->args->value->span)));
+        return true;
+    }
+    return false;
+}
+
+/* Whatever of these it is, an axis first of all. */
+bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
+           refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg);
 }
 
 /* ---- places along z of an image without z ------------------------------------------------ */

@@ -133,12 +133,27 @@ static const char *axis_words(Elab *el, const Spelling *s, int k)
     return same ? words_of(el, each[0]) : list.at;
 }
 
+/* "2, 3" for [3, 2], which has x last; one number goes for each axis. */
+static const char *steps_words(Elab *el, const Spelling *s, const AstExpr *e)
+{
+    const char *steps = el_words(el, e->span);
+    if (e->kind != AST_LIST) {
+        return arena_printf(el->arena, s->grid_axes == 3 ? "%s, %s, %s" : "%s, %s", steps, steps, steps);
+    }
+    steps = "";
+    for (const AstArg *item = e->args; item != NULL; item = item->next) {
+        steps = arena_printf(el->arena, item == e->args ? "%s" : "%s, %s", words_of(el, item), steps);
+    }
+    return steps;
+}
+
 static const char *slot_words(Elab *el, Spelling *s, int k)
 {
     char kind = s->arguments[k];
     return kind == 'a'            ? axis_words(el, s, k)
            : s->slot[k] == NULL ? NULL
            : kind == 's'          ? radius_words(el, &s->rounded, s->slot[k]->value)
+           : kind == 't'          ? steps_words(el, s, s->slot[k]->value)
                                   : words_of(el, s->slot[k]);
 }
 
@@ -188,11 +203,15 @@ static const char *filled(Elab *el, Spelling *s)
     return out.at;
 }
 
-/* A call or rows of numbers: they have no side. */
-static bool is_footprint(const AstExpr *e)
+/* A call, rows of numbers or an image: they are not the side of a window. */
+static bool has_no_side(const Elab *el, const AstExpr *e)
 {
+    if (e->kind == AST_BINARY || e->kind == AST_UNARY) {
+        return has_no_side(el, e->a) || (e->b != NULL && has_no_side(el, e->b));
+    }
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
     bool rows = e->kind == AST_LIST && e->args != NULL && e->args->value->kind == AST_LIST;
-    return rows || e->kind == AST_CALL;
+    return rows || e->kind == AST_CALL || (b != NULL && b->val.kind == VAL_IMAGE);
 }
 
 /* Marks the arguments that the text uses, and counts those that it lacks. */
@@ -204,7 +223,7 @@ static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *arg
         char kind = s->arguments[k];
         bool there = is_given(s, k);
         s->lost += there || p[2] == '{' ? 0 : LEFT_OUT;
-        s->lost += kind == 's' && there && is_footprint(s->slot[k]->value) ? LEFT_OUT : 0;
+        s->lost += kind == 's' && there && has_no_side(el, s->slot[k]->value) ? LEFT_OUT : 0;
         used[k] = true;
         for (int i = k + 1; (kind == 'a' || kind == 'e') && i < k + 3; i++) {
             bool both = s->slot[i] != NULL && s->slot[k] != NULL;
