@@ -282,8 +282,8 @@ typedef struct Call {
 } Call;
 
 Val el_call(Elab *el, const AstExpr *e);
-/* Complains about an argument that says along which axis to reduce; false: it is none. */
-bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
+/* Complains about an argument that others have and that can be told apart; false: it is none. */
+bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
 /* False after a complaint about a place or a size along z, which the image lacks. */
 bool el_check_flat(Elab *el, const Call *call);
 /* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is

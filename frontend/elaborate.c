@@ -364,7 +364,12 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
         return FORMATS[i];
     }
     Diag *d = el_error(el, UNKNOWN_FORMAT, s->text_span, s->text);
-    diag_help(el->diags, d, "formats are tif, png, fits and csv");
+    const Op *op = ops_find(el->ops, s->text);
+    if (op != NULL) {
+        diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
+    } else {
+        diag_help(el->diags, d, "formats are tif, png, fits and csv");
+    }
     return "tif";
 }
 

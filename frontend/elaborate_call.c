@@ -530,7 +530,7 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
     /* Values of a "..." parameter follow those of the others. */
     call->n = el_first_of_rest(call->op);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        int i = el_refuse_axis(el, call, e, arg) ? -1 : parameter_of(el, call, arg, &next);
+        int i = el_refuse_misfit(el, call, e, arg) ? -1 : parameter_of(el, call, arg, &next);
         if (i < 0) {
             fine = false;
             continue;

@@ -177,7 +177,7 @@ static bool refuse_setting(Elab *el, const Call *call, const AstExpr *e, const A
 }
 
 /* Whatever of these it is, an axis first of all. */
-bool el_refuse_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
     return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
            refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg);

@@ -269,6 +269,11 @@ static bool explain_method(const Case *c) {
     }
     if (is_module(c, c->before - 2)) {
         help_for_module(c, d, name);
+    } else if (strcmp(name, "astype") == 0) {
+        diag_help(c->p->diags, d, "a type is an operator: u8(%s), u16, f32 and so on",
+                  c->before[-2].kind == T_NAME ? owner : "...");
+    } else if (c->before[-2].kind == T_NAME && c->found[1].kind == T_CLOSE) {
+        diag_help(c->p->diags, d, "write `%s(%s)`", name, owner);
     } else if (c->before[-2].kind != T_NAME) {
         diag_help(c->p->diags, d, "write `%s(...)`", name);
     } else {

@@ -832,11 +832,13 @@ static void test_threshold_degenerate(void **state)
             assert_true(isnan(check_threshold(counts, 4, NAN, NAN, integer, method)));
             assert_true(isnan(check_threshold(none, 4, 0, 3, integer, method)));
         }
-        assert_true(isnan(check_threshold(counts, 4, 0, 4, true, method))); /* 5 values */
+        check_threshold(counts, 4, -2147483648.0, 2147483520, true, method);
         check_threshold(counts, 4, 0, 3, true, method);
         check_threshold(counts, 4, 0, 1, true, method);
         check_threshold(counts, 1, 0, 1, false, method);
     }
+    const uint32_t pairs[] = {5, 0, 3, 0}; /* Otsu of 5 values in 4 bins: two a bin, the last stands for both */
+    assert_true(check_threshold(pairs, 4, 0, 4, true, 0) == 1);
 }
 
 static void test_threshold_unknown(void **state)
