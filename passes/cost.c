@@ -22,11 +22,18 @@ typedef struct Count {
     CostStage *of;
 } Count;
 
+/* um: what lengths are taken for that only an image's pixels turn into windows.  Small, since a window that is
+ * longer than was thought costs a hundred times as much as one that is shorter: 66 s to compile and 243 ms for
+ * a blur of 80 pixels at 4096^2 on an H200 instead of 1.5 s and 3 ms. */
+static const double PIXEL_SIZE = 0.1;
+
 static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
 {
     (void)ctx;
     const IrExprNode n = *ir_expr(g, e);
-    return n.op == IR_X_PARAM ? ir_const(g, g->params.at[(int)n.num].value) : ir_made_anew(g, e);
+    return n.op == IR_X_PARAM       ? ir_const(g, g->params.at[(int)n.num].value)
+           : n.op == IR_X_PIXELSIZE ? ir_const(g, PIXEL_SIZE)
+                                    : ir_made_anew(g, e);
 }
 
 bool cost_value(IrGraph *g, IrExpr e, double *value)

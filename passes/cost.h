@@ -42,7 +42,7 @@ double cost_bytes(const Cost *c, double bytes);
 double cost_launch(const Cost *c);
 /* How often a row is computed with strips as long as the runtime makes them. */
 double cost_strip_factor(double halo);
-/* A host expression for the parameters' defaults; false: it depends on the image. */
+/* A host expression for the parameters' defaults and pixels of a tenth of a um; false: it depends on the image. */
 bool cost_value(IrGraph *g, IrExpr e, double *value);
 
 #endif
