@@ -346,6 +346,11 @@ void el_assign(Elab *el, const AstStmt *s)
 
 static const char *const FORMATS[] = {"tif", "png", "fits", "csv"};
 
+static bool has_planes(const Elab *el, Val v)
+{
+    return v.kind == VAL_IMAGE && v.grid >= 0 && el->g->grids.at[el->grids.at[v.grid].extents].has[IR_AX_Z];
+}
+
 static const char *output_format(Elab *el, const AstStmt *s, Val v)
 {
     bool image = v.kind == VAL_IMAGE;
@@ -360,6 +365,9 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
             Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
             diag_help(el->diags, d, image ? "images are written as tif, png or fits"
                                           : "tables and values are written as csv");
+        } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
+            Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
+            diag_help(el->diags, d, "a png holds one plane: `as tif`, or max_project(%s)", s->name);
         }
         return FORMATS[i];
     }
