@@ -274,6 +274,29 @@ static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span s
     return read;
 }
 
+/* image[y = -1] of those who count from the end. */
+static void warn_of_negative_places(Elab *el, const AstExpr *e)
+{
+    static const char *const LENGTH[] = {"width", "height", "depth"};
+    const AstArg *negative = NULL;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        bool place = strlen(arg->name) == 1 && strchr("xyz", *arg->name) != NULL;
+        const AstExpr *value = arg->value;
+        if (strcmp(arg->name, "border") == 0 || strcmp(arg->name, "fill") == 0) {
+            return;
+        }
+        if (place && value->kind == AST_UNARY && strcmp(value->op, "-") == 0 && value->a->kind == AST_NUMBER) {
+            negative = arg;
+        }
+    }
+    if (negative != NULL) {
+        const char *axis = negative->name, *back = el_words(el, negative->value->span);
+        Diag *d = el_error(el, NEGATIVE_PLACE, negative->value->span, axis, back);
+        diag_help(el->diags, d, "from the end: %s = %s(%s) - %s", axis, LENGTH[*axis - 'x'], el_words(el, e->a->span),
+                  back + 1);
+    }
+}
+
 static Val index_image(Elab *el, Val v, const AstExpr *e)
 {
     Index ix = {.border = IR_NEAREST};
@@ -283,6 +306,7 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
     if (!read_index(el, v, &ix, e)) {
         return el_err();
     }
+    warn_of_negative_places(el, e);
     if (!ix.offsets && !ix.positions && ix.channel == 0) {
         return v;
     }
