@@ -186,10 +186,8 @@ case('isodata', flat, S + 'isodata(image / 3)', [filters.threshold_isodata((flat
 case('li', flat, S + 'li(image / 3)', [filters.threshold_li(F / 3, tolerance=1e-9)], 1e-4)
 case('li_integers', flat, S + 'li(image)', [filters.threshold_li(flat.astype(np.uint8))])
 case('histogram', flat, 'output a = histogram(image where image > 20, 9)', np.histogram(F[F > 20], 9)[0], 0)
-case('niblack', flat, 'output a = niblack(image, 2, 0.3)', filters.threshold_niblack(
-    np.pad(F, 2, mode='edge'), 5, 0.3)[2:-2, 2:-2], 1e-4)
-case('sauvola', flat, 'output a = sauvola(image, 2)', filters.threshold_sauvola(
-    np.pad(F, 2, mode='edge'), 5, 0.2, 127.5)[2:-2, 2:-2], 1e-4)
+case('niblack', flat, 'output a = niblack(image, 2, 0.3)', filters.threshold_niblack(F, 5, 0.3), 1e-4)
+case('sauvola', flat, 'output a = sauvola(image, 2)', filters.threshold_sauvola(F, 5, 0.2, 127.5), 1e-4)
 
 
 def kappa_sigma(v, kappa):
