@@ -372,8 +372,7 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
         return FORMATS[i];
     }
     Diag *d = el_error(el, UNKNOWN_FORMAT, s->text_span, s->text);
-    const Op *op = ops_find(el->ops, s->text);
-    if (op != NULL) {
+    if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
         diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
     } else {
         diag_help(el->diags, d, "formats are tif, png, fits and csv");
