@@ -34,6 +34,12 @@ static int wanted_of(const CgKernel *k, IrId reduction)
     return (int)wanted;
 }
 
+/* What the reduction takes pixels as. */
+static const char *type_of(const CgKernel *k, IrId reduction)
+{
+    return elem_cl_name(ir_expr(k->g, ir_node(k->g, reduction)->in[0])->type);
+}
+
 static const char *partials(CgKernel *k, const IrStep *step, IrId reduction)
 {
     int slot = k->cg->slot[reduction];
@@ -64,7 +70,7 @@ void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
     }
     for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
         partials(k, step, id);
-        str_addf(out, "    REDUCED_OPEN(reduced%d);\n", k->cg->slot[id]);
+        str_addf(out, "    REDUCED_OPEN(reduced%d, %s);\n", k->cg->slot[id], type_of(k, id));
     }
 }
 
@@ -72,9 +78,9 @@ void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent
 {
     for (IrId id = 1; id < (IrId)k->g->nodes.n; id++) {
         if (k->cg->sched->taken_from[id] == stage) {
-            str_addf(out, "%*sREDUCED_ADD(reduced%d, %d, %s, %s);\n", 4 * indent, "",
-                     k->cg->slot[id], wanted_of(k, id), elem_cl_name(ir_node(k->g, stage)->elem),
-                     columns);
+            str_addf(out, "%*sREDUCED_ADD(reduced%d, %s, %d, %s, %s);\n", 4 * indent, "",
+                     k->cg->slot[id], type_of(k, id), wanted_of(k, id),
+                     elem_cl_name(ir_node(k->g, stage)->elem), columns);
         }
     }
 }

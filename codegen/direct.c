@@ -362,6 +362,12 @@ static void reader_macro(CgKernel *k, const char *name, bool declarations, Str *
     str_add(out, "\n");
 }
 
+/* Sums and extremes of pixels that f32 does not hold. */
+static bool is_summed_wide(const CgKernel *k, const IrNode *node)
+{
+    return node->op == IR_REDUCE && ir_expr(k->g, node->in[0])->type == ELEM_F64;
+}
+
 /* The element type that a primitive's input is wanted in. */
 static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
 {
@@ -384,7 +390,7 @@ static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
     if (truth) {
         return ir_cast(k->g, e, ELEM_BOOL);
     }
-    return type == ELEM_F32 ? e : ir_cast(k->g, e, ELEM_F32);
+    return is_summed_wide(k, node) || type == ELEM_F32 ? e : ir_cast(k->g, e, ELEM_F32);
 }
 
 void cg_reader(CgKernel *k, IrId id, Str *out)
@@ -405,6 +411,7 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
         cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
         str_addf(out, "#define READ_ENDED(values) (RUNS_AHEAD && values[%d] == 1)\n", k->ended);
     }
+    str_add(out, is_summed_wide(k, &node) ? "#define READ_WIDE 1\n" : "");
     reader_macro(k, "READ_PARAMS", true, out);
     reader_macro(k, "READ_ARGS", false, out);
     str_add(out, functions.at);

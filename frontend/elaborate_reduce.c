@@ -55,7 +55,16 @@ static IrExpr is_integer(Elab *el, IrExpr e)
                                       ir_const(g, 0));
 }
 
-static Pixels pixels_of(Elab *el, Val v, Span span)
+/* Sums and extremes take pixels that f32 does not hold as f64. */
+static Elem summed_type(Elab *el, IrExpr e)
+{
+    Elem type;
+    source_of(el, e, &type);
+    return type == ELEM_I32 || type == ELEM_U32 || type == ELEM_F64 ? ELEM_F64 : ELEM_F32;
+}
+
+/* The pixels of an image or a selection as `type`. */
+static Pixels pixels_of(Elab *el, Val v, Elem type, Span span)
 {
     Val value = v;
     value.kind = VAL_IMAGE;
@@ -65,7 +74,7 @@ static Pixels pixels_of(Elab *el, Val v, Span span)
         Val mask = el_readable(el, el_image(el, v.mask, v.grid), "where", span);
         p.where = mask.expr;
     }
-    p.value = ir_cast(el->g, value.expr, ELEM_F32);
+    p.value = ir_cast(el->g, value.expr, type);
     p.grid = value.grid;
     return p;
 }
@@ -94,7 +103,7 @@ static IrId reduction(Elab *el, const Pixels *p, int wanted, Span span)
 
 static IrExpr value_of(Elab *el, Val v, int wanted, int which, Span span)
 {
-    Pixels p = pixels_of(el, v, span);
+    Pixels p = pixels_of(el, v, summed_type(el, v.expr), span);
     return ir_value(el->g, reduction(el, &p, wanted, span), which);
 }
 
@@ -211,7 +220,7 @@ Val el_all(Elab *el, Call *call)
 
 static Val rank(Elab *el, Val v, IrExpr percent, Span span)
 {
-    Pixels p = pixels_of(el, v, span);
+    Pixels p = pixels_of(el, v, ELEM_F32, span);
     IrNode node = {.op = IR_RANK,
                    .kind = IR_K_VALUE,
                    .elem = ELEM_F64,
@@ -288,7 +297,7 @@ static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
 Val el_histogram(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    Pixels p = pixels_of(el, call->arg[0], call->span);
+    Pixels p = pixels_of(el, call->arg[0], ELEM_F32, call->span);
     IrExpr edge[2];
     edges(el, call, &p, edge);
     IrExpr bins = call->arg[1].expr;
@@ -311,7 +320,7 @@ static const char *const METHODS[] = {"otsu",    "yen",          "triangle",
 Val el_histogram_threshold(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    Pixels p = pixels_of(el, call->arg[0], call->span);
+    Pixels p = pixels_of(el, call->arg[0], ELEM_F32, call->span);
     IrId extremes = reduction(el, &p, WANT_EXTREMES, call->span);
     IrExpr lo = ir_value(g, extremes, VALUE_MIN), hi = ir_value(g, extremes, VALUE_MAX);
     IrExpr truth = ir_op2(g, IR_X_NE, p.integer, ir_const(g, 0));

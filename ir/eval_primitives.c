@@ -89,7 +89,9 @@ static double count_of(Prim *p)
 
 static void run_reduce(Prim *p)
 {
-    ref_reduce(floats(p, 0), bytes(p, 1), p->shape, p->out->value);
+    bool wide = ir_expr(p->ev->g, p->node->in[0])->type == ELEM_F64;
+    const void *v = wide ? (const void *)input(p, 0) : floats(p, 0);
+    ref_reduce(v, wide ? ELEM_F64 : ELEM_F32, bytes(p, 1), p->shape, p->out->value);
 }
 
 static void run_rank(Prim *p)
@@ -101,7 +103,7 @@ static void run_summary(Prim *p)
 {
     float *v = floats(p, 0);
     uint8_t *where = bytes(p, 1);
-    ref_reduce(v, where, p->shape, p->out->value);
+    ref_reduce(v, ELEM_F32, where, p->shape, p->out->value);
     p->out->value[5] = ref_rank(v, where, p->shape, arg(p, 1));
 }
 
@@ -148,7 +150,7 @@ static void run_otsu(Prim *p)
         return;
     }
     double *out = p->out->value;
-    ref_reduce(v, where, p->shape, out);
+    ref_reduce(v, ELEM_F32, where, p->shape, out);
     ref_histogram(v, where, p->shape, out[3], out[4], bins, integer, counts);
     out[5] = ref_threshold(counts, bins, out[3], out[4], integer, 0);
 }

@@ -66,13 +66,19 @@ static void tree(Lanes *lanes, double out[QUANTITIES])
     }
 }
 
+/* Pixel i of `v`, which is of f32 or f64. */
+static double pixel_of(const void *v, Elem elem, size_t i)
+{
+    return elem == ELEM_F64 ? ((const double *)v)[i] : ((const float *)v)[i];
+}
+
 static bool is_left_out(const float *v, const uint8_t *where, size_t i)
 {
     return isnan(v[i]) || (where != NULL && !where[i]);
 }
 
 /* The block whose first pixel is (x0, y0) of the plane that begins at `plane`. */
-static void reduce_block(const float *v, const uint8_t *where, RefShape s, size_t plane, int x0,
+static void reduce_block(const void *v, Elem elem, const uint8_t *where, RefShape s, size_t plane, int x0,
                          int y0, double out[QUANTITIES])
 {
     Lanes columns;
@@ -80,8 +86,8 @@ static void reduce_block(const float *v, const uint8_t *where, RefShape s, size_
     for (int x = x0; x < s.w && x < x0 + LANES; x++) {
         for (int y = y0; y < s.h && y < y0 + BLOCK_ROWS; y++) {
             size_t i = plane + (size_t)y * (size_t)s.w + (size_t)x;
-            if (!is_left_out(v, where, i)) {
-                double value = v[i];
+            double value = pixel_of(v, elem, i);
+            if (!isnan(value) && (where == NULL || where[i])) {
                 combine(&columns, x - x0, (double[]){value, 1, value * value, value, value});
             }
         }
@@ -89,7 +95,7 @@ static void reduce_block(const float *v, const uint8_t *where, RefShape s, size_
     tree(&columns, out);
 }
 
-void ref_reduce(const float *v, const uint8_t *where, RefShape s, double out[5])
+void ref_reduce(const void *v, Elem elem, const uint8_t *where, RefShape s, double out[5])
 {
     Lanes lanes;
     clear_lanes(&lanes);
@@ -99,7 +105,7 @@ void ref_reduce(const float *v, const uint8_t *where, RefShape s, double out[5])
         for (int y = 0; y < s.h; y += BLOCK_ROWS) {
             for (int x = 0; x < s.w; x += LANES) {
                 double block[QUANTITIES];
-                reduce_block(v, where, s, plane, x, y, block);
+                reduce_block(v, elem, where, s, plane, x, y, block);
                 combine(&lanes, lane, block);
                 lane = (lane + 1) % LANES;
             }

@@ -25,7 +25,7 @@ IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
         return 0;
     }
     const IrExprNode *e = ir_expr(g, reduction->in[0]);
-    if (e->op == IR_X_CAST && e->type == ELEM_F32) {
+    if (e->op == IR_X_CAST && (e->type == ELEM_F32 || e->type == ELEM_F64)) {
         e = ir_expr(g, e->a);
     }
     bool plain = e->op == IR_X_READ && e->a == 0 && e->b == 0 && e->c == 0 && e->channel == 0;

@@ -4,7 +4,7 @@
  * result.  NaN is left out.
  *
  *     REDUCED_LANES  room for a group's columns
- *     REDUCED_OPEN   declares what a work-item has so far
+ *     REDUCED_OPEN   declares what a work-item has so far, of pixels reduced as V: float or double
  *     REDUCED_ADD    adds the pixels of a row that are stored as T; `wanted` as in reduce.cl
  *     REDUCED_CLOSE  writes the group's results to to[quantity * groups + group]
  *
@@ -22,9 +22,9 @@
 #define REDUCED_LANES                                                                              \
     local double px_lanes[PX * LX];                                                                \
     const int px_own = clamp(w - (int)get_global_id(0) * PX, 0, PX)
-#define REDUCED_OPEN(name)                                                                         \
+#define REDUCED_OPEN(name, V)                                                                      \
     double name##_sum[PX], name##_squares[PX];                                                     \
-    float name##_low[PX], name##_high[PX];                                                         \
+    V name##_low[PX], name##_high[PX];                                                             \
     int name##_count[PX];                                                                          \
     PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
         name##_sum[px_k] = name##_squares[px_k] = 0.0;                                             \
@@ -32,11 +32,11 @@
         name##_low[px_k] = INFINITY;                                                               \
         name##_high[px_k] = -INFINITY;                                                             \
     }
-#define REDUCED_ADD(name, wanted, T, from)                                                         \
+#define REDUCED_ADD(name, V, wanted, T, from)                                                      \
     PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) {                                              \
-        const float px_v = (float)(T)(from)[px_k];                                                 \
+        const V px_v = (V)(T)(from)[px_k];                                                         \
         const bool px_there = !isnan(px_v);                                                        \
-        const double px_f = (double)(px_there ? px_v : 0.0f), px_square = px_f * px_f;             \
+        const double px_f = (double)(px_there ? px_v : 0), px_square = px_f * px_f;                \
         if ((wanted)&1) {                                                                          \
             name##_sum[px_k] += px_f;                                                              \
             name##_count[px_k] += px_there;                                                        \
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void px_reduce_lanes(int quantity, 
 #define BY_PRODUCTS_X (int)get_global_id(0) * PX
 #define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
 #define REDUCED_LANES
-#define REDUCED_OPEN(name)
-#define REDUCED_ADD(name, wanted, T, from)
+#define REDUCED_OPEN(name, V)
+#define REDUCED_ADD(name, V, wanted, T, from)
 #define REDUCED_CLOSE(name, wanted, to)
 #endif

@@ -91,7 +91,7 @@ static void check_reduce(const Cut *cut, int kind, bool masked)
     uint8_t *where = make_where(cut->s, 70);
     double want[5], got[PARTS_SLOTS];
     Err err = {0};
-    ref_reduce(pixels, masked ? where : NULL, cut->s, want);
+    ref_reduce(pixels, ELEM_F32, masked ? where : NULL, cut->s, want);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
         PartsJob job = counting_job(cut, &prim_reduce, shape, pixels, masked ? where : NULL);
         job.arg[0] = 7;
@@ -226,7 +226,7 @@ static void check_summary(const Cut *cut, const float *pixels, const uint8_t *wh
 {
     double want[6], got[PARTS_SLOTS];
     Err err = {0};
-    ref_reduce(pixels, where, cut->s, want);
+    ref_reduce(pixels, ELEM_F32, where, cut->s, want);
     want[5] = ref_rank(pixels, where, cut->s, percent);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
         PartsJob job = counting_job(cut, &prim_summary, shape, pixels, where);
@@ -263,7 +263,7 @@ static void check_otsu(const Cut *cut, const float *pixels, const uint8_t *where
     int bins = integer ? INTEGER_BINS : BINS;
     double want[6], got[PARTS_SLOTS];
     Err err = {0};
-    ref_reduce(pixels, where, cut->s, want);
+    ref_reduce(pixels, ELEM_F32, where, cut->s, want);
     ref_histogram(pixels, where, cut->s, want[3], want[4], bins, integer, counts);
     want[5] = ref_threshold(counts, bins, want[3], want[4], integer, 0);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {

@@ -231,7 +231,7 @@ static void check_reduce(const Image *im, int kind, int wanted)
     static const char *const NAMES[] = {"sum", "count", "squares", "min", "max"};
     static const int BIT[] = {1, 1, 2, 4, 4};
     double want[5], got[SLOTS];
-    ref_reduce(im->pixels, im->where, im->shape, want);
+    ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, want);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {wanted}, .shape = shape};
         run_on_image(&prim_reduce, &call, im, got);
@@ -259,7 +259,7 @@ static void check_summary(const Image *im, int kind, int wanted, double percent)
 {
     static const int BIT[] = {1, 1, 2, 4, 4};
     double want[6], got[SLOTS];
-    ref_reduce(im->pixels, im->where, im->shape, want);
+    ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, want);
     want[5] = ref_rank(im->pixels, im->where, im->shape, percent);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {wanted, percent}, .shape = shape};
@@ -281,7 +281,7 @@ static bool check_otsu(const Image *im, int kind, bool integer)
     uint32_t *counts = malloc((size_t)bins * sizeof *counts);
     bool decided = false;
     assert_non_null(counts);
-    ref_reduce(im->pixels, im->where, im->shape, want);
+    ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, want);
     ref_histogram(im->pixels, im->where, im->shape, want[3], want[4], bins, integer, counts);
     want[5] = ref_threshold(counts, bins, want[3], want[4], integer, 0);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
@@ -328,7 +328,7 @@ static void check_histogram(const Image *im, int kind, double lo, double hi, int
 static void check_histograms(const Image *im, int kind)
 {
     double all[5];
-    ref_reduce(im->pixels, im->where, im->shape, all);
+    ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, all);
     check_histogram(im, kind, all[3], all[4], 256, false);
     check_histogram(im, kind, -10, 1000.5, 256, false);
 }
@@ -337,7 +337,7 @@ static void check_histograms(const Image *im, int kind)
 static void check_all_histograms(const Image *im, int kind)
 {
     double all[5];
-    ref_reduce(im->pixels, im->where, im->shape, all);
+    ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, all);
     check_histograms(im, kind);
     check_histogram(im, kind, floor(all[3]), floor(all[4]), small ? 5000 : MOST_BINS, true);
     if (im->where == NULL) {
@@ -698,9 +698,9 @@ static void test_ref_reduce_by_hand(void **state)
     const float v[] = {1, -2, NAN, 4};
     const uint8_t where[] = {1, 1, 1, 0};
     double out[5];
-    ref_reduce(v, where, (RefShape){2, 2, 1, 1}, out);
+    ref_reduce(v, ELEM_F32, where, (RefShape){2, 2, 1, 1}, out);
     assert_true(out[0] == -1 && out[1] == 2 && out[2] == 5 && out[3] == -2 && out[4] == 1);
-    ref_reduce(v, NULL, (RefShape){2, 2, 1, 1}, out);
+    ref_reduce(v, ELEM_F32, NULL, (RefShape){2, 2, 1, 1}, out);
     assert_true(out[0] == 3 && out[1] == 3 && out[2] == 21 && out[3] == -2 && out[4] == 4);
 }
 
@@ -782,7 +782,7 @@ static void test_golden_thresholds(void **state)
             v[i] = integer ? p : p / 7.0F;
         }
         double all[5];
-        ref_reduce(v, NULL, shape, all);
+        ref_reduce(v, ELEM_F32, NULL, shape, all);
         int bins = integer ? GOLDEN_BINS : 256;
         ref_histogram(v, NULL, shape, all[3], all[4], bins, integer, counts);
         for (int method = 0; method < METHODS; method++) {

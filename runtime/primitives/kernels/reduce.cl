@@ -109,15 +109,19 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
 
 #if !REDUCE_FED
 
-/* The square of an f32 is exact in f64, so that the sum is rounded once, fused or not. */
+/* The square of an f32 is exact in f64, so that the sum is rounded once, fused or not; that of an f64 is rounded. */
+#ifdef READ_WIDE
+#define REDUCE_SQUARED(x, sum) ((sum) + (x) * (x))
+#else
 #define REDUCE_SQUARED(x, sum) (VISIT_CPU_SHAPE ? (sum) + (x) * (x) : fma(x, x, sum))
+#endif
 
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
 #define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
     do {                                                                                           \
         const bool there_ = !isnan(v);                                                             \
         if (REDUCE_WANTED & 3) {                                                                   \
-            const double x_ = (double)(there_ ? (v) : 0.0f);                                       \
+            const double x_ = (double)(there_ ? (v) : 0);                                          \
             if (REDUCE_WANTED & 1) {                                                               \
                 sum += x_;                                                                         \
                 count += there_;                                                                   \
@@ -156,7 +160,7 @@ VISIT_INLINE ReduceBlock reduce_block_of(int w, int h)
 /* Running values of a block's columns. */
 typedef struct ReduceColumns {
     double sum[REDUCE_LANES], squares[REDUCE_LANES];
-    float low[REDUCE_LANES], high[REDUCE_LANES];
+    VisitPixel low[REDUCE_LANES], high[REDUCE_LANES];
     int count[REDUCE_LANES];
 } ReduceColumns;
 
@@ -170,7 +174,7 @@ VISIT_INLINE void reduce_begin(ReduceColumns *columns)
     }
 }
 
-VISIT_INLINE void reduce_add(float v, int c, ReduceColumns *columns)
+VISIT_INLINE void reduce_add(VisitPixel v, int c, ReduceColumns *columns)
 {
     REDUCE_ADD_PIXEL(v, columns->sum[c], columns->count[c], columns->squares[c], columns->low[c],
                      columns->high[c]);
@@ -192,7 +196,7 @@ VISIT_INLINE void reduce_end(const ReduceColumns *columns, local double (*lanes)
 /* The rows of a column from own_y on that a work-item reads at once.  The last ones of an image are moved up
  * and the first of them, which others had, are left out. */
 VISIT_INLINE void reduce_read(READ_PARAMS, int own_c, int own_w, int own_h, int own_y, int own_plane,
-                              float *own_v)
+                              VisitPixel *own_v)
 {
     const int own_x = min(own_c, own_w - 1), own_top = min(own_y, own_h - REDUCE_AHEAD);
 #pragma unroll
@@ -211,12 +215,12 @@ VISIT_INLINE void reduce_read(READ_PARAMS, int own_c, int own_w, int own_h, int 
 /* Running values of a column. */
 typedef struct ReduceColumn {
     double sum, squares;
-    float low, high;
+    VisitPixel low, high;
     int count;
 } ReduceColumn;
 
 /* Adds rows, of which all are numbers as a rule. */
-VISIT_INLINE void reduce_add(const float *v, ReduceColumn *column)
+VISIT_INLINE void reduce_add(const VisitPixel *v, ReduceColumn *column)
 {
     bool full = true;
 #pragma unroll
@@ -294,7 +298,7 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     reduce_begin(&own_columns);
     for (int own_y = own_b.y0; own_y < own_b.bottom; own_y++) {
         for (int own_x = own_b.x0; own_x < own_b.right; own_x++) {
-            const float own_v = visit_pixel(READ_ARGS, own_x, own_y, own_b.plane);
+            const VisitPixel own_v = visit_pixel(READ_ARGS, own_x, own_y, own_b.plane);
             reduce_add(own_v, own_x - own_b.x0, &own_columns);
         }
     }
@@ -302,7 +306,7 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
 #else
     const int own_c = own_b.x0 + (int)get_local_id(0);
     ReduceColumn own_column;
-    float own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
+    VisitPixel own_even[REDUCE_AHEAD], own_odd[REDUCE_AHEAD];
     reduce_begin(&own_column);
     reduce_read(READ_ARGS, own_c, own_w, own_h, own_b.y0, own_b.plane, own_even);
     for (int own_y = own_b.y0; own_y < own_b.bottom; own_y += 2 * REDUCE_AHEAD) {

@@ -103,10 +103,17 @@ VISIT_INLINE VisitBatch visit_batch(const VisitWalk *walk)
     return b;
 }
 
-/* A pixel of the image as f32; NaN where it is left out: not selected, or not a number. */
-VISIT_INLINE float visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane)
+/* Pixels are f32; a reduction's may be f64. */
+#ifdef READ_WIDE
+typedef double VisitPixel;
+#else
+typedef float VisitPixel;
+#endif
+
+/* A pixel of the image; NaN where it is left out: not selected, or not a number. */
+VISIT_INLINE VisitPixel visit_pixel(READ_PARAMS, int own_x, int own_y, int own_plane)
 {
-    const float own_value = (float)read_0(READ_ARGS, own_x, own_y, own_plane);
+    const VisitPixel own_value = (VisitPixel)read_0(READ_ARGS, own_x, own_y, own_plane);
 #ifdef READ_HAS_1
     return read_1(READ_ARGS, own_x, own_y, own_plane) != 0 ? own_value : NAN; /* which may be a number */
 #else
@@ -121,14 +128,14 @@ VISIT_INLINE bool visit_counts(const VisitWalk *walk, int k)
 }
 
 /* and its value. */
-VISIT_INLINE float visit_read_one(READ_PARAMS, const VisitWalk *own_walk, int own_k)
+VISIT_INLINE VisitPixel visit_read_one(READ_PARAMS, const VisitWalk *own_walk, int own_k)
 {
     return visit_pixel(READ_ARGS, own_walk->at.x + own_k * VISIT_STEP_X,
                        own_walk->at.y + own_k * VISIT_STEP_Y, own_walk->at.plane);
 }
 
 /* The pixels of a batch; NaN where a pixel is left out. */
-VISIT_INLINE void visit_read(READ_PARAMS, VisitBatch own_b, float *own_values)
+VISIT_INLINE void visit_read(READ_PARAMS, VisitBatch own_b, VisitPixel *own_values)
 {
 #pragma unroll
     for (int own_k = 0; own_k < VISIT_COUNT; own_k++) {
@@ -144,7 +151,7 @@ VISIT_INLINE void visit_read(READ_PARAMS, VisitBatch own_b, float *own_values)
 }
 
 /* Where the group begins; the first batch is on its way. */
-VISIT_INLINE VisitWalk visit_walk(READ_PARAMS, uint own_tiles, int own_w, int own_h, float *own_ahead)
+VISIT_INLINE VisitWalk visit_walk(READ_PARAMS, uint own_tiles, int own_w, int own_h, VisitPixel *own_ahead)
 {
     VisitWalk own_walk;
     own_walk.tile = (uint)get_group_id(0);
@@ -188,7 +195,7 @@ VISIT_INLINE void visit_step(VisitWalk *walk)
 
 /* Takes the next batch: its pixels to `values`, and what is `ahead` is the one after it, whose loads are on
  * their way while these are used.  False when there is none. */
-VISIT_INLINE bool visit_take(READ_PARAMS, VisitWalk *own_walk, float *own_ahead, float *own_values)
+VISIT_INLINE bool visit_take(READ_PARAMS, VisitWalk *own_walk, VisitPixel *own_ahead, VisitPixel *own_values)
 {
     if (own_walk->tile >= own_walk->tiles) {
         return false;
