@@ -277,7 +277,7 @@ typedef struct Call {
     Val arg[CALL_MAX_ARGS];   /* by parameter; those of "..." after the others */
     Span at[CALL_MAX_ARGS];
     bool given[CALL_MAX_ARGS];
-    const char *spelling[CALL_MAX_ARGS]; /* the words of a vararg */
+    const AstArg *column[CALL_MAX_ARGS]; /* a column with a name of the user's; NULL: it has none */
     int n;
 } Call;
 

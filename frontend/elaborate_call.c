@@ -425,6 +425,8 @@ static const struct {
     {"watershed_line", "line", "true or false"},
     {"buffer_size", "buffer", "a number of pixels"},
     {"iterations", "footprint", "a larger one, or repeat 3 { mask = erode(mask) }"},
+    {"intensity_image", "columns", "images by themselves, after the labels: measure(labels, image, mean)"},
+    {"properties", "columns", "words, after labels and images: measure(labels, image, area, mean)"},
 };
 
 /* The argument that others call by this name, with how to write it; NULL: there is none. */
@@ -481,6 +483,12 @@ static const OpParam *param_at(const Op *op, int i)
     return &op->param[i];
 }
 
+/* Whether a name is that of a column: an operator takes such, and nobody calls an argument so. */
+static bool is_column(Elab *el, const Op *op, const AstArg *arg)
+{
+    return (param_at(op, op->n_params)->types & OP_COLUMN) != 0 && peer_argument(el, op, arg->name) == NULL;
+}
+
 /* The parameter that an argument belongs to; -1 after a complaint. */
 static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
 {
@@ -488,6 +496,7 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
     int i = *next;
     if (arg->name != NULL) {
         i = find_param(op, arg->name);
+        i = i < 0 && is_column(el, op, arg) ? call->n : i;
         if (i < 0) {
             unknown_argument(el, op, arg);
             return -1;
@@ -538,7 +547,7 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
         const OpParam *p = param_at(call->op, i);
         call->given[i] = true;
         call->at[i] = arg->value->span;
-        call->spelling[i] = arg->value->kind == AST_NAME ? arg->value->name : NULL;
+        call->column[i] = p->rest && arg->name != NULL ? arg : NULL;
         call->arg[i] = argument(el, p, arg->value);
         call->n = i >= call->n ? i + 1 : call->n;
         fine = !el_is_bad(call->arg[i]) && fine;
@@ -563,6 +572,26 @@ static Val default_value(Elab *el, const OpParam *p)
     return v;
 }
 
+/* What a column has for each label: an image, or a vector painted. */
+static bool settle_column(Elab *el, Call *call, int i)
+{
+    Val *v = &call->arg[i];
+    bool labels = v->kind == VAL_IMAGE && v->image == IR_K_LABELS;
+    if (v->kind == VAL_VECTOR && call->arg[0].kind == VAL_IMAGE) {
+        *v = el_image(el, ir_lookup(el->g, v->node, call->arg[0].expr), call->arg[0].grid);
+    } else if (labels) {
+        OpParam takes = *param_at(call->op, i);
+        takes.types = OP_IMAGE | OP_MASK | OP_VECTOR;
+        takes.name = call->column[i]->name;
+        wrong_kind(el, call, &takes, *v, call->at[i]);
+        return false;
+    } else if (v->kind != VAL_IMAGE) {
+        unknown_argument(el, call->op, call->column[i]);
+        return false;
+    }
+    return true;
+}
+
 static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
 {
     bool fine = true;
@@ -581,7 +610,9 @@ static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
             call->arg[i] = default_value(el, p);
             call->at[i] = e->span;
         }
-        fine = settle(el, call, p, &call->arg[i], call->at[i]) && fine;
+        bool settled = call->column[i] != NULL ? settle_column(el, call, i)
+                                               : settle(el, call, p, &call->arg[i], call->at[i]);
+        fine = settled && fine;
     }
     return fine;
 }

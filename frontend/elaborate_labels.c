@@ -80,23 +80,25 @@ Val el_label_equal(Elab *el, Call *call)
 
 /* ---- measuring ------------------------------------------------------------------------- */
 
+enum { ALL_IMAGES = -1 };
+
 typedef struct Wanted {
     Val images[IR_MAX_IN];
-    int n_images;
+    bool in_all[IR_MAX_IN]; /* an image that all properties are about, not only a column that has a name */
+    const AstArg *name[IR_MAX_IN]; /* what the user calls an image that all properties are about; NULL: a number */
+    int n_images, n_in_all;
     const Measure *properties[CALL_MAX_ARGS];
     const char *headers[CALL_MAX_ARGS]; /* as the user writes them */
+    int image[CALL_MAX_ARGS];           /* that a column with a name is about, or ALL_IMAGES */
     int n;
 } Wanted;
 
-static bool add_image(Elab *el, Call *call, int i, Wanted *m)
+/* The number of an image in the table; -1 after a complaint. */
+static int add_image(Elab *el, Call *call, int i, Wanted *m)
 {
-    if (m->n_images + 1 >= IR_MAX_IN) {
-        el_error(el, TOO_MANY_IMAGES, call->at[i], IR_MAX_IN - 1);
-        return false;
-    }
     Val pair[2] = {call->arg[0], call->arg[i]};
     if (!el_meet(el, pair, 2, call->at[i])) {
-        return false;
+        return -1;
     }
     if (el->grids.at[pair[0].grid].extents != el->grids.at[call->arg[0].grid].extents) {
         Diag *d = el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
@@ -104,10 +106,30 @@ static bool add_image(Elab *el, Call *call, int i, Wanted *m)
         bool colour = el_has(el, call->arg[i], IR_AX_C) && !el_has(el, call->arg[0], IR_AX_C);
         diag_help(el->diags, d, colour ? "measure channels one by one: image[c = 0]"
                                        : "labels and image have the same axes");
-        return false;
+        return -1;
     }
-    m->images[m->n_images++] = pair[1];
-    return true;
+    for (int k = 0; k < m->n_images; k++) {
+        if (m->images[k].expr == pair[1].expr && call->column[i] != NULL && m->name[k] == NULL) {
+            return k;
+        }
+    }
+    if (m->n_images + 1 >= IR_MAX_IN) {
+        el_error(el, TOO_MANY_IMAGES, call->at[i], IR_MAX_IN - 1);
+        return -1;
+    }
+    m->images[m->n_images] = pair[1];
+    return m->n_images++;
+}
+
+/* An image that all properties are about. */
+static bool add_subject(Elab *el, Call *call, int i, Wanted *m)
+{
+    int number = add_image(el, call, i, m);
+    if (number >= 0) {
+        m->in_all[number] = true;
+        m->n_in_all++;
+    }
+    return number >= 0;
 }
 
 /* Every name and other name of every property, for suggestions. */
@@ -140,6 +162,36 @@ static void unknown_property(Elab *el, const char *name, Span at)
     }
 }
 
+static bool add_column(Elab *el, Wanted *m, const char *header, const Measure *property, int image, Span at)
+{
+    for (int k = 0; k < m->n; k++) {
+        if (strcmp(m->headers[k], header) == 0) {
+            el_error(el, PROPERTY_TWICE, at, header);
+            return false;
+        }
+    }
+    m->headers[m->n] = header;
+    m->image[m->n] = image;
+    m->properties[m->n++] = property;
+    return true;
+}
+
+/* name = image: the mean. */
+static bool add_named(Elab *el, Call *call, int i, Wanted *m)
+{
+    const AstArg *arg = call->column[i];
+    if (strlen(arg->name) >= MEASURE_MAX_HEADER) {
+        el_error(el, COLUMN_NAME, arg->name_span, MEASURE_MAX_HEADER - 1);
+        return false;
+    }
+    int image = add_image(el, call, i, m);
+    if (image >= 0 && !m->in_all[image]) {
+        m->name[image] = arg;
+    }
+    return image >= 0 &&
+           add_column(el, m, arg->name, &MEASURES[MEASURE_ID_INTENSITY_MEAN], image, arg->name_span);
+}
+
 static bool add_property(Elab *el, Call *call, int i, Wanted *m)
 {
     const char *name = call->arg[i].text;
@@ -153,14 +205,51 @@ static bool add_property(Elab *el, Call *call, int i, Wanted *m)
         el_error(el, PROPERTY_NEEDS_2D, call->at[i], name, el_axes(el, call->arg[0].grid));
         return false;
     }
-    for (int k = 0; k < m->n; k++) {
-        if (strcmp(m->headers[k], name) == 0) {
-            el_error(el, PROPERTY_TWICE, call->at[i], name);
-            return false;
+    return add_column(el, m, name, p, ALL_IMAGES, call->at[i]);
+}
+
+static bool is_about_images(const Wanted *m, int i)
+{
+    return m->properties[i]->intensity && m->image[i] == ALL_IMAGES;
+}
+
+/* Where images are asked about and all that there are have names, it is about these. */
+static void ask_about_named(Wanted *m)
+{
+    int n = 0;
+    bool asked = false;
+    for (int i = 0; i < m->n; i++) {
+        asked = asked || is_about_images(m, i);
+    }
+    for (int i = 0; i < m->n; i++) {
+        int image = m->image[i];
+        if (asked && m->n_in_all == 0 && image != ALL_IMAGES) {
+            m->in_all[image] = true;
+            continue;
+        }
+        m->headers[n] = m->headers[i];
+        m->properties[n] = m->properties[i];
+        m->image[n++] = image;
+    }
+    m->n = n;
+    for (int k = 0; k < m->n_images; k++) {
+        m->n_in_all += m->in_all[k] && m->name[k] != NULL;
+    }
+}
+
+/* The name of an image stands behind that of each property. */
+static bool names_fit(Elab *el, const Wanted *m)
+{
+    for (int i = 0; i < m->n; i++) {
+        for (int k = 0; k < m->n_images && is_about_images(m, i); k++) {
+            const AstArg *arg = m->name[k];
+            size_t room = MEASURE_MAX_HEADER - 1 - strlen("#-") - strlen(m->headers[i]);
+            if (m->in_all[k] && arg != NULL && strlen(arg->name) > room) {
+                el_error(el, COLUMN_NAME, arg->name_span, (int)room);
+                return false;
+            }
         }
     }
-    m->headers[m->n] = name;
-    m->properties[m->n++] = p;
     return true;
 }
 
@@ -168,21 +257,24 @@ static bool read_measure(Elab *el, Call *call, Wanted *m)
 {
     bool fine = true;
     for (int i = el_first_of_rest(call->op); i < call->n; i++) {
-        if (call->arg[i].kind == VAL_IMAGE) {
-            fine = add_image(el, call, i, m) && fine;
+        if (call->column[i] != NULL) {
+            fine = add_named(el, call, i, m) && fine;
+        } else if (call->arg[i].kind == VAL_IMAGE) {
+            fine = add_subject(el, call, i, m) && fine;
         } else {
             fine = add_property(el, call, i, m) && fine;
         }
     }
+    ask_about_named(m);
     for (int i = 0; i < m->n && fine; i++) {
-        if (m->properties[i]->intensity && m->n_images == 0) {
+        if (is_about_images(m, i) && m->n_in_all == 0) {
             Diag *d = el_error(el, PROPERTY_NEEDS_IMAGE, call->span, m->headers[i]);
             diag_help(el->diags, d, "name the image after the labels: %s(%s, image, %s)",
                       call->op->name, el_words(el, call->at[0]), m->headers[i]);
             fine = false;
         }
     }
-    return fine;
+    return fine && names_fit(el, m);
 }
 
 /* "label,area,0:mean", in a volume with "3d," in front: a property about images once for each of them. */
@@ -200,11 +292,21 @@ static const char *columns_of(Elab *el, const Wanted *m, bool space)
             str_addf(&s, ",%s", header);
             continue;
         }
-        for (int k = 0; k < m->n_images; k++) {
-            str_addf(&s, ",%d:%s", k, header);
-            if (m->n_images > 1) {
-                str_addf(&s, "=%s#-%d", header, k);
+        if (m->image[i] != ALL_IMAGES) {
+            str_addf(&s, ",%d:%s=%s", m->image[i], m->properties[i]->name, header);
+            continue;
+        }
+        for (int k = 0, number = 0; k < m->n_images; k++) {
+            if (!m->in_all[k]) {
+                continue;
             }
+            str_addf(&s, ",%d:%s", k, header);
+            if (m->name[k] != NULL) {
+                str_addf(&s, "=%s#-%s", header, m->name[k]->name);
+            } else if (m->n_in_all > 1) {
+                str_addf(&s, "=%s#-%d", header, number);
+            }
+            number++;
         }
     }
     return s.at;
@@ -249,7 +351,8 @@ static int sort_column(Elab *el, Call *call, const Wanted *m)
             return sign * (column + 1);
         }
         column += p->id == MEASURE_ID_LABEL ? 0
-                  : measure_columns(p, dims) * (p->intensity ? m->n_images : 1);
+                  : measure_columns(p, dims) *
+                        (is_about_images(m, i) ? m->n_in_all : 1);
     }
     Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
     diag_help(el->diags, d, "a property that the table has, such as `%s`",
@@ -278,12 +381,6 @@ static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
     return node;
 }
 
-static void add_default(Wanted *m, const char *header, MeasureId id)
-{
-    m->headers[m->n] = header;
-    m->properties[m->n++] = &MEASURES[id];
-}
-
 Val el_measure(Elab *el, Call *call)
 {
     Wanted m = {.n = 0};
@@ -291,10 +388,10 @@ Val el_measure(Elab *el, Call *call)
         return el_err();
     }
     if (m.n == 0) {
-        add_default(&m, "area", MEASURE_ID_AREA);
-        add_default(&m, "bbox", MEASURE_ID_BBOX);
-        if (m.n_images > 0) {
-            add_default(&m, "mean", MEASURE_ID_INTENSITY_MEAN);
+        add_column(el, &m, "area", &MEASURES[MEASURE_ID_AREA], ALL_IMAGES, call->span);
+        add_column(el, &m, "bbox", &MEASURES[MEASURE_ID_BBOX], ALL_IMAGES, call->span);
+        if (m.n_in_all > 0) {
+            add_column(el, &m, "mean", &MEASURES[MEASURE_ID_INTENSITY_MEAN], ALL_IMAGES, call->span);
         }
     }
     IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};

@@ -74,6 +74,7 @@ static const struct {
     {"record", "a record"},
     {"area", "an area"},
     {"length", "a length"},
+    {"column", "a column with a name"},
 };
 
 const char *ops_type_name(unsigned type)

@@ -36,7 +36,8 @@ typedef enum OpType {
     OP_RECORD = 65536,
     OP_AREA = 131072,    /* area: a number of pixels may be written as an area, or a volume in 3-D */
     OP_LENGTH = 262144,  /* length: a number that keeps its unit */
-    OP_TYPES = 19
+    OP_COLUMN = 524288,  /* column: of a "..." parameter, name = what a table has for each label: an image, a mask or a vector */
+    OP_TYPES = 20
 } OpType;
 
 typedef struct OpParam {

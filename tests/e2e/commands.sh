@@ -121,6 +121,26 @@ expect 0 '' "$PIPEC" build sorted.pipe -o sorted_program
 expect 0 '' ./sorted_program "$SAMPLES/blobs.tif" -o built
 check cmp sorted/blobs_by_sum.csv built/blobs_by_sum.csv
 
+# ---- columns with names of the user's -----------------------------------------------------------
+cat >named.pipe <<'END'
+input image[y, x]
+mask = image > otsu(image)
+objects = label(mask)
+bright = image * 2
+output plain = measure(objects, image, bright, mean, area, max)
+output named = measure(objects, dim = image, bright = bright, mean, area, max)
+output columns = measure(objects, area, dim = image, inside = mask, twice = bright, n = label_count(objects), sort = twice)
+END
+expect 0 '' "$PIPEC" run named.pipe "$SAMPLES/blobs.tif" -q --check -o named
+check test "$(head -n 1 named/blobs_named.csv)" = label,mean-dim,mean-bright,area,max-dim,max-bright
+check test "$(head -n 1 named/blobs_columns.csv)" = label,area,dim,inside,twice,n
+sed 1d named/blobs_plain.csv >want
+sed 1d named/blobs_named.csv >got
+check cmp want got
+sed 1d named/blobs_plain.csv | awk -F, '{ print $1 "," $4 "," $2 ",1," $3 "," $4 }' | LC_ALL=C sort -s -t, -k5,5g >want
+sed 1d named/blobs_columns.csv >got
+check cmp want got
+
 # ---- operators, devices, help -----------------------------------------------------------
 expect 0 '' "$PIPEC" ops
 cut -d' ' -f1 said.out >names
