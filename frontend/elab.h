@@ -16,10 +16,10 @@ typedef enum ValKind {
     VAL_ERROR,
     VAL_NUMBER,    /* expr: host expression; f64, or bool for a truth value */
     VAL_UNIFORM,   /* expr: uniform expression; f64 or bool */
-    VAL_IMAGE,     /* expr on grid; image: IR_K_IMAGE, IR_K_MASK or IR_K_LABELS */
+    VAL_IMAGE,     /* expr on grid; image: IR_K_IMAGE, IR_K_MASK or IR_K_LABELS; node: see el_by_label() */
     VAL_SELECTION, /* expr where mask, on grid */
     VAL_TABLE,     /* node */
-    VAL_VECTOR,    /* node: a value for each label */
+    VAL_VECTOR,    /* expr: a value for each label, which stands in it for x; node: the labels */
     VAL_RECORD,    /* items with names */
     VAL_LIST,      /* items */
     VAL_FUNCTION,  /* fn with env, or op */
@@ -148,6 +148,8 @@ Val el_uniform(IrExpr e);
 Val el_scalar(Elab *el, IrExpr e);
 /* An image or a mask by the expression's type; labels when it is a plain read of labels. */
 Val el_image(Elab *el, IrExpr e, int grid);
+/* A value for each of `labels`, as an expression of the label, which is x. */
+Val el_vector(IrExpr e, IrId labels);
 Val el_node(Elab *el, IrId node);
 Val el_record(Elab *el, int n);
 Val el_text(const char *text);
@@ -261,6 +263,23 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
 /* The elements of a comprehension as they are where the condition holds, else what changes nothing
  * (elaborate_kept.c). */
 Val el_keep(Elab *el, WordFold w, Val condition, Val body, Span span);
+
+/* ---- values of labels (elaborate_by_label.c) -------------------------------------------- */
+
+/* A vector as an image: what each pixel's label has. */
+Val el_paint(Elab *el, Val vector, Val labels);
+/* On the labels that it belongs to. */
+Val el_painted(Elab *el, Val vector);
+/* A vector painted where each label has one pixel, as a selection: each label counts once. */
+Val el_each_once(Elab *el, Val vector, Span span);
+/* Complains where a vector does not belong to these labels. */
+bool el_is_of(Elab *el, Val vector, Val labels, Span span);
+/* What the user calls the labels of a vector. */
+const char *el_labels_name(const Elab *el, Val vector);
+/* Turns vectors into images of which el_vector() makes a vector again: arithmetic with both is the same.  `labels`
+ * are those that they belong to, 0 when there are no vectors, and `node` of the images.  False after a complaint: images and vectors, or
+ * vectors of several labels. */
+bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span);
 
 /* ---- loops (elaborate_loop.c) ---------------------------------------------------------- */
 

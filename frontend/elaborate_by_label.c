@@ -12,6 +12,80 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- vectors --------------------------------------------------------------------------- */
+
+static IrExpr lookup_of_label(IrGraph *g, IrExpr e, void *ctx)
+{
+    const IrExpr *labels = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    return n->op == IR_X_LOOKUP ? ir_lookup(g, n->node, *labels) : e;
+}
+
+Val el_paint(Elab *el, Val vector, Val labels)
+{
+    return el_image(el, ir_rewrite(el->g, vector.expr, lookup_of_label, &labels.expr), labels.grid);
+}
+
+/* The labels that a vector belongs to. */
+static Val labels_of(Elab *el, Val vector)
+{
+    return el_image(el, ir_read(el->g, vector.node), el->lies.at[vector.node]);
+}
+
+const char *el_labels_name(const Elab *el, Val vector)
+{
+    return el->anonymous.at[vector.node] ? "labels" : ir_node(el->g, vector.node)->name;
+}
+
+Val el_painted(Elab *el, Val vector)
+{
+    return el_paint(el, vector, labels_of(el, vector));
+}
+
+bool el_is_of(Elab *el, Val vector, Val labels, Span span)
+{
+    IrId node;
+    if (el_plain_read(el, labels.expr, &node) && node == vector.node) {
+        return true;
+    }
+    Diag *d = el_error(el, VECTOR_MEETS, span, "a value for each label", "other labels");
+    diag_help(el->diags, d, "what it is at a pixel: v[%s]", el_labels_name(el, vector));
+    return false;
+}
+
+Val el_each_once(Elab *el, Val vector, Span span)
+{
+    Val labels = labels_of(el, vector), image = el_painted(el, vector);
+    Val once = el_from_prelude(el, "one_of_each", &labels, &span, 1, span);
+    return el_where(el, image, once, span);
+}
+
+bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span)
+{
+    const Val *first = NULL;
+    for (int i = 0; i < n; i++) {
+        first = first == NULL && vals[i].kind == VAL_VECTOR ? &vals[i] : first;
+    }
+    *labels = first != NULL ? first->node : 0;
+    for (int i = 0; i < n && first != NULL; i++) {
+        bool image = vals[i].kind == VAL_IMAGE;
+        if (image || (vals[i].kind == VAL_VECTOR && vals[i].node != *labels)) {
+            Diag *d = el_error(el, VECTOR_MEETS, span, el_describe(el, *first),
+                               image ? el_describe(el, vals[i]) : "a value for each of other labels");
+            diag_help(el->diags, d, "paint it on its labels, and compute with the pixels: v[%s]",
+                      el_labels_name(el, *first));
+            return false;
+        }
+    }
+    for (int i = 0; i < n && first != NULL; i++) {
+        if (vals[i].kind == VAL_VECTOR) {
+            vals[i] = el_image(el, vals[i].expr, el->lies.at[*labels]);
+            vals[i].node = *labels;
+        }
+    }
+    return true;
+}
+
 /* ---- points ---------------------------------------------------------------------------- */
 
 /* What follows from the label alone, through images that have a name, with the label in place of x. */
@@ -77,7 +151,7 @@ static IrExpr value_of_label(Elab *el, Call *call, int i, IrId labels)
     IrGraph *g = el->g;
     Val pair[2] = {call->arg[0], call->arg[i]};
     if (pair[1].kind == VAL_VECTOR) {
-        return ir_cast(g, ir_lookup(g, pair[1].node, ir_coord(g, IR_AX_X)), ELEM_F32);
+        return ir_cast(g, pair[1].expr, ELEM_F32);
     }
     if (pair[1].kind != VAL_IMAGE) {
         return ir_cast(g, call->given[i] ? pair[1].expr : ir_const(g, 0), ELEM_F32);

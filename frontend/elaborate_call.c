@@ -100,7 +100,11 @@ static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Spa
     ops_types_phrase(p, &takes);
     Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name,
                        el_describe(el, v));
-    if ((p->types & OP_IMAGE) != 0) {
+    if (v.kind == VAL_VECTOR && (p->types & (OP_IMAGE | OP_MASK)) != 0) {
+        const char *words = el_words(el, at);
+        diag_help(el->diags, d, strchr(words, ' ') != NULL ? "paint it: (%s)[%s]" : "paint it: %s[%s]", words,
+                  el_labels_name(el, v));
+    } else if ((p->types & OP_IMAGE) != 0) {
         help_for_image(el, d, call, v, at);
     } else if ((p->types & OP_MASK) != 0) {
         help_for_mask(el, d, call, v, at);
@@ -324,6 +328,31 @@ static bool check_area(Elab *el, const Call *call, const OpParam *p, Val v, Span
     return false;
 }
 
+/* False after a complaint: on labels that it does not belong to. */
+static bool paint_beside(Elab *el, Val *v, Val labels, Span at)
+{
+    bool fine = el_is_of(el, *v, labels, at);
+    *v = fine ? el_paint(el, *v, labels) : el_err();
+    return fine;
+}
+
+/* Values of labels: what is done pixel by pixel is done label by label with them, and beside labels, which come
+ * first, they are painted on these. */
+static bool settle_vector(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
+{
+    const Val labels = call->arg[0];
+    bool truth = ir_expr(el->g, v->expr)->type == ELEM_BOOL;
+    bool beside = p != &call->op->param[0] && labels.kind == VAL_IMAGE && labels.image == IR_K_LABELS;
+    if ((p->types & OP_VECTOR) != 0 || (!truth && (p->types & OP_IMAGE) != 0 && (p->types & OP_VALUE) != 0)) {
+        return true;
+    }
+    if (beside && (p->types & (truth ? OP_MASK : OP_IMAGE)) != 0) {
+        return paint_beside(el, v, labels, at);
+    }
+    wrong_kind(el, call, p, *v, at);
+    return false;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -336,6 +365,9 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     }
     if ((p->types & OP_FOOTPRINT) != 0) {
         return settle_footprint(el, call, p, v, at);
+    }
+    if (v->kind == VAL_VECTOR) {
+        return settle_vector(el, call, p, v, at);
     }
     unsigned have = types_of(el, *v);
     bool record = v->kind == VAL_RECORD && el_member(*v, "x") != NULL;
@@ -578,7 +610,7 @@ static bool settle_column(Elab *el, Call *call, int i)
     Val *v = &call->arg[i];
     bool labels = v->kind == VAL_IMAGE && v->image == IR_K_LABELS;
     if (v->kind == VAL_VECTOR && call->arg[0].kind == VAL_IMAGE) {
-        *v = el_image(el, ir_lookup(el->g, v->node, call->arg[0].expr), call->arg[0].grid);
+        return paint_beside(el, v, call->arg[0], call->at[i]);
     } else if (labels) {
         OpParam takes = *param_at(call->op, i);
         takes.types = OP_IMAGE | OP_MASK | OP_VECTOR;

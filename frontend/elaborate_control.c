@@ -101,7 +101,7 @@ bool el_needs_scalar(Elab *el, const AstStmt *fn, Scope *env, const Val *args, i
         return false;
     }
     for (const AstName *p = fn->names; p != NULL && i < n; p = p->next, i++) {
-        if (args[i].kind == VAL_IMAGE || args[i].kind == VAL_UNIFORM) {
+        if (args[i].kind == VAL_IMAGE || args[i].kind == VAL_VECTOR || args[i].kind == VAL_UNIFORM) {
             Taint *more = arena_new(el->arena, Taint);
             *more = (Taint){p->name, t};
             t = more;

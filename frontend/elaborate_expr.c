@@ -85,8 +85,6 @@ static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
             diag_help(el->diags, d, "a selection can be measured: mean(v where mask), count(...)");
         } else if (v.kind == VAL_RECORD && v.n > 0) {
             diag_help(el->diags, d, "take one of its members: .%s", v.items[0].name);
-        } else if (v.kind == VAL_VECTOR) {
-            diag_help(el->diags, d, "paint it, and compute with the pixels: %s[labels]", el_words(el, span));
         } else if (v.kind == VAL_FUNCTION) {
             diag_help(el->diags, d, "call it with its arguments in parentheses");
         }
@@ -95,8 +93,21 @@ static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
     return true;
 }
 
+/* An image that el_by_label() has made of vectors, as a vector. */
+static Val as_vector(Val image, IrId labels)
+{
+    return el_is_bad(image) ? image : el_vector(image.expr, labels);
+}
+
 Val el_op1(Elab *el, IrExprOp op, Val a, Span span)
 {
+    IrId labels;
+    if (!el_by_label(el, &a, 1, &labels, span)) {
+        return el_err();
+    }
+    if (labels != 0) {
+        return as_vector(el_op1(el, op, a, span), labels);
+    }
     if (!check_operand(el, op, a, span)) {
         return el_err();
     }
@@ -182,6 +193,14 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
     if ((op == IR_X_EQ || op == IR_X_NE) && (is_word(a) || is_word(b))) {
         return compare_words(el, op, a, b);
     }
+    IrId labels;
+    Val of_labels[2] = {a, b};
+    if (!el_by_label(el, of_labels, 2, &labels, span)) {
+        return el_err();
+    }
+    if (labels != 0) {
+        return as_vector(el_op2(el, op, of_labels[0], of_labels[1], span), labels);
+    }
     bool fine = check_operand(el, op, a, span);
     fine = check_operand(el, op, b, span) && fine;
     if (!fine) {
@@ -225,8 +244,13 @@ static Val select_images(Elab *el, Val cond, Val a, Val b, Span span)
 Val el_select(Elab *el, Val cond, Val a, Val b, Span span)
 {
     double known;
-    if (el_is_bad(cond)) {
+    IrId labels;
+    Val of_labels[3] = {cond, a, b};
+    if (el_is_bad(cond) || !el_by_label(el, of_labels, 3, &labels, span)) {
         return el_err();
+    }
+    if (labels != 0) {
+        return as_vector(el_select(el, of_labels[0], of_labels[1], of_labels[2], span), labels);
     }
     if (!el_is_mask(el, cond) && !el_is_truth(el, cond)) {
         Diag *d = el_error(el, NEEDS_MASK, span, el_describe(el, cond));
@@ -262,6 +286,14 @@ Val el_where(Elab *el, Val v, Val mask, Span span)
 {
     if (el_is_bad(v) || el_is_bad(mask)) {
         return el_err();
+    }
+    IrId labels;
+    Val of_labels[2] = {v, mask};
+    if (!el_by_label(el, of_labels, 2, &labels, span)) {
+        return el_err();
+    }
+    if (v.kind == VAL_VECTOR && mask.kind == VAL_VECTOR) {
+        return el_where(el, el_each_once(el, v, span), el_painted(el, mask), span);
     }
     if (v.kind == VAL_SELECTION) {
         Val first = el_image(el, v.mask, v.grid);

@@ -288,8 +288,7 @@ IrExpr el_size_along(Elab *el, int grid, int axis)
 int el_grid_of(const Elab *el, Val v)
 {
     if (v.kind == VAL_VECTOR) {
-        IrId labels = ir_node(el->g, v.node)->of;
-        return labels != 0 ? el->lies.at[labels] : -1;
+        return el->lies.at[v.node];
     }
     return v.kind == VAL_IMAGE || v.kind == VAL_SELECTION ? v.grid : -1;
 }

@@ -66,6 +66,7 @@ static Elem summed_type(Elab *el, IrExpr e)
 /* The pixels of an image or a selection as `type`. */
 static Pixels pixels_of(Elab *el, Val v, Elem type, Span span)
 {
+    v = v.kind == VAL_VECTOR ? el_each_once(el, v, span) : v;
     Val value = v;
     value.kind = VAL_IMAGE;
     Pixels p = {.integer = is_integer(el, v.expr)};
@@ -111,7 +112,7 @@ static IrExpr value_of(Elab *el, Val v, int wanted, int which, Span span)
 
 static bool is_pixels(Val v)
 {
-    return v.kind == VAL_IMAGE || v.kind == VAL_SELECTION;
+    return v.kind == VAL_IMAGE || v.kind == VAL_SELECTION || v.kind == VAL_VECTOR;
 }
 
 Val el_sum(Elab *el, Call *call)
@@ -154,7 +155,8 @@ Val el_deviation(Elab *el, Call *call)
 Val el_count(Elab *el, Call *call)
 {
     Val v = call->arg[0];
-    if (v.kind == VAL_SELECTION) {
+    bool truths = v.kind == VAL_VECTOR && ir_expr(el->g, v.expr)->type == ELEM_BOOL;
+    if (v.kind == VAL_SELECTION || (v.kind == VAL_VECTOR && !truths)) {
         return el_uniform(value_of(el, v, WANT_SUM, VALUE_COUNT, call->span));
     }
     if (v.image == IR_K_LABELS) {
@@ -243,7 +245,9 @@ Val el_percentile(Elab *el, Call *call)
 
 Val el_parts(Elab *el, Call *call)
 {
-    Val v = call->arg[0], image = v, parts = el_record(el, 2);
+    Val v = call->arg[0], parts = el_record(el, 2);
+    v = v.kind == VAL_VECTOR ? el_each_once(el, v, call->span) : v;
+    Val image = v;
     image.kind = VAL_IMAGE;
     bool selection = v.kind == VAL_SELECTION;
     IrExpr mask = selection ? v.mask : ir_const_typed(el->g, 1, ELEM_BOOL);

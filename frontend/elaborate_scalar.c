@@ -824,8 +824,12 @@ Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, con
         el_error(el, TOO_MANY_ARGUMENTS, span, fn->name, MAX_ARGS);
         return el_err();
     }
+    IrId labels;
+    memcpy(vals, args, sizeof *vals * (size_t)n);
+    if (!el_by_label(el, vals, n, &labels, span)) {
+        return el_err();
+    }
     for (int i = 0; i < n; i++) {
-        vals[i] = args[i];
         if (!el_is_scalar(vals[i]) && vals[i].kind != VAL_IMAGE) {
             el_error(el, NOT_A_NUMBER, at[i], el_describe(el, vals[i]));
             return el_err();
@@ -852,5 +856,6 @@ Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, con
     if (grid < 0) {
         return call_on_constants(el, f, exprs, n, span);
     }
-    return el_image(el, ir_call(el->g, function_index(el, f), exprs, n), grid);
+    IrExpr result = ir_call(el->g, function_index(el, f), exprs, n);
+    return labels != 0 ? el_vector(result, labels) : el_image(el, result, grid);
 }

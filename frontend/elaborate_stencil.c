@@ -346,7 +346,7 @@ static Val index_vector(Elab *el, Val v, const AstExpr *e)
         diag_help(el->diags, d, "write the labels that it belongs to: v[labels]");
         return el_err();
     }
-    return el_image(el, ir_lookup(el->g, v.node, given.expr), given.grid);
+    return el_paint(el, v, given);
 }
 
 Val el_index(Elab *el, const AstExpr *e)

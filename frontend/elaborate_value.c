@@ -70,7 +70,7 @@ const char *el_describe(const Elab *el, Val v)
         [VAL_WORD] = "a word",
     };
     if (v.kind == VAL_IMAGE) {
-        return describe_image(el, v);
+        return v.node != 0 ? KINDS[VAL_VECTOR] : describe_image(el, v);
     }
     if (v.kind == VAL_NUMBER && el_is_truth(el, v)) {
         return ir_expr(el->g, v.expr)->rank == IR_CONST ? "a truth value"
@@ -151,15 +151,21 @@ Val el_image(Elab *el, IrExpr e, int grid)
 Val el_node(Elab *el, IrId node)
 {
     const IrNode *n = ir_node(el->g, node);
-    if (n->kind == IR_K_TABLE || n->kind == IR_K_VECTOR) {
-        return (Val){.kind = n->kind == IR_K_TABLE ? VAL_TABLE : VAL_VECTOR,
-                     .grid = -1,
-                     .node = node};
+    if (n->kind == IR_K_TABLE) {
+        return (Val){.kind = VAL_TABLE, .grid = -1, .node = node};
+    }
+    if (n->kind == IR_K_VECTOR) {
+        return el_vector(ir_lookup(el->g, node, ir_coord(el->g, IR_AX_X)), n->of);
     }
     if (n->kind == IR_K_VALUE) {
         return el_uniform(ir_value(el->g, node, 0));
     }
     return el_image(el, ir_read(el->g, node), el->lies.at[node]);
+}
+
+Val el_vector(IrExpr e, IrId labels)
+{
+    return (Val){.kind = VAL_VECTOR, .grid = -1, .expr = e, .node = labels};
 }
 
 Val el_record(Elab *el, int n)

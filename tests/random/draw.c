@@ -388,13 +388,31 @@ static void image_of_mask(Draw *d, Str *out, int depth)
     str_add(out, ")");
 }
 
+void draw_vector(Draw *d, Str *out, const char *name)
+{
+    switch (draw_below(d, 6)) {
+    case 0:
+        str_addf(out, "(%s / %u + sqrt(abs(%s)))", name, 1 + draw_below(d, 9), name);
+        break;
+    case 1:
+        str_addf(out, "(%s if %s > %u else -%s)", name, name, draw_below(d, 20), name);
+        break;
+    case 2:
+        str_addf(out, "clip(%s, %u, max(%s))", name, draw_below(d, 5), name);
+        break;
+    default:
+        str_add(out, name);
+    }
+}
+
 static void image_of_vector(Draw *d, Str *out, int depth)
 {
     const DrawName *vector = draw_name(d, DRAW_VECTOR), *labels = draw_name(d, DRAW_LABELS);
     if (vector == NULL || labels == NULL) {
         image_plain(d, out, depth);
     } else {
-        str_addf(out, "%s[%s]", vector->name, labels->name);
+        draw_vector(d, out, vector->name);
+        str_addf(out, "[%s]", labels->name);
     }
 }
 

@@ -65,6 +65,7 @@ const DrawName *draw_name(Draw *d, DrawKind kind);
 void draw_number(Draw *d, Str *out, const OpParam *range); /* NULL: any */
 void draw_image(Draw *d, Str *out, int depth);
 void draw_mask(Draw *d, Str *out, int depth);
+void draw_vector(Draw *d, Str *out, const char *name); /* calculated from the one of that name */
 void draw_labels(Draw *d, Str *out);
 void draw_border(Draw *d, Str *out);
 /* A call of an operator with arguments for its signature. */

@@ -134,8 +134,16 @@ static void vector(Draw *d, Str *out, const OpParam *param)
         labels(d, out, param);
         str_add(out, ")");
     } else {
-        str_add(out, name->name);
+        draw_vector(d, out, name->name);
     }
+}
+
+/* A column with a name, which few share. */
+static void column(Draw *d, Str *out, const OpParam *param)
+{
+    str_addf(out, "column%u = ", draw_below(d, 1000));
+    static const Argument OF[] = {image, mask, vector};
+    OF[draw_below(d, 3)](d, out, param);
 }
 
 static void word(Draw *d, Str *out, const OpParam *param)
@@ -179,7 +187,7 @@ static void area(Draw *d, Str *out, const OpParam *param)
 /* By the bits of OpType. */
 static const Argument ARGUMENTS[OP_TYPES] = {
     image,  mask,      labels,    draw_number, draw_number, value,  truth, per_axis, border, footprint,
-    selection, list, function, vector,      word,        axis,   record, area, draw_number,
+    selection, list, function, vector,      word,        axis,   record, area, draw_number, column,
 };
 
 /* What a number means, it seldom means by chance. */

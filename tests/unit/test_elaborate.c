@@ -528,7 +528,7 @@ static void reports_read_as_they_did(void **state)
 {
     (void)state;
     static const char *const names[] = {"declarations", "first_try", "functions",
-                                        "kinds",        "loops",     "peers",
+                                        "vectors",      "kinds",        "loops",     "peers",
                                         "peer_calls",   "peer_calls_more", "modules", "axes", "moved_labels",
                                         "scikit_image", "stencils",  "tables",
                                         "warnings",     "windows"};
