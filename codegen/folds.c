@@ -249,7 +249,7 @@ IrExpr cg_fold_count(IrGraph *g, IrExpr e)
     if (alike && ir_is_const(g, n.b, &lo) && ir_is_const(g, n.c, &hi)) {
         return ir_op2(g, IR_X_MUL, one, ir_const(g, fmax(hi - lo + 1, 0)));
     }
-    return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, one);
+    return ir_fold(g, IR_FOLD_SUM, (int)n.num, n.b, n.c, n.where, 0, true, one);
 }
 
 /* The type whose order the values of a rank fold have: that of the pixels where they are read as

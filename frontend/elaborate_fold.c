@@ -250,10 +250,9 @@ static IrExpr weighted(Elab *el, IrExpr weight, IrExpr read)
     return weight != 0 ? ir_op2(el->g, IR_X_MUL, weight, read) : read;
 }
 
-static IrExpr plain_fold(Elab *el, IrFold fold, const Fold *f, IrExpr where, IrExpr nth,
-                         IrExpr body)
+static IrExpr plain_fold(Elab *el, IrFold fold, const Fold *f, IrExpr body)
 {
-    return ir_fold(el->g, fold, f->index, f->lo, f->hi, where, nth, body);
+    return ir_fold(el->g, fold, f->index, f->lo, f->hi, 0, 0, true, body);
 }
 
 /* The innermost index becomes a stage; returns what is left to fold over the others. */
@@ -268,12 +267,12 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
     IrExpr rest = multiply(el, p, depends, inner, false);
     IrExpr read = read_along(el, r.node, &r, axis[n - 1], -1, r.channel, r.outside);
     read = p->elem != ELEM_NONE ? ir_cast(el->g, read, p->elem) : read;
-    IrExpr line = made_before(el, plain_fold(el, fold, f, 0, 0, weighted(el, weight, read)));
+    IrExpr line = made_before(el, plain_fold(el, fold, f, weighted(el, weight, read)));
     IrId stage = el_store(el, el_image(el, line, grid), AXES[axis[n - 1]], span);
     IrExpr outside = r.outside;
     if (outside != 0 && fold == IR_FOLD_SUM) {
         IrExpr each = weight != 0 ? weight : ir_const(el->g, 1);
-        IrExpr weights = made_before(el, plain_fold(el, fold, f, 0, 0, each));
+        IrExpr weights = made_before(el, plain_fold(el, fold, f, each));
         outside = ir_op2(el->g, IR_X_MUL, outside, weights);
     }
     IrExpr across = read_along(el, stage, &r, -1, axis[n - 1], 0, outside);
@@ -293,7 +292,9 @@ IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, Ir
         n--;
     }
     for (int i = n - 1; i >= 0; i--) {
-        body = plain_fold(el, fold, &folds[i], i == n - 1 ? where : 0, i == n - 1 ? nth : 0, body);
+        const Fold *f = &folds[i];
+        bool innermost = i == n - 1;
+        body = ir_fold(el->g, fold, f->index, f->lo, f->hi, innermost ? where : 0, innermost ? nth : 0, innermost, body);
     }
     return n > 0 ? made_before(el, body) : body;
 }

@@ -541,7 +541,7 @@ void ir_join(const IrGraph *g, IrExprNode *fold)
 }
 
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
-               IrExpr body)
+               bool innermost, IrExpr body)
 {
     lo = ir_is_integral(g, lo) ? lo : ir_op1(g, IR_X_CEIL, lo);
     hi = ir_is_integral(g, hi) ? hi : ir_op1(g, IR_X_FLOOR, hi);
@@ -560,6 +560,7 @@ IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr 
                     .fold = fold};
     ir_derive(g, &n);
     ir_join(g, &n);
+    n.flat = n.flat && !(innermost && ir_sorts(&n));
     return ir_intern(g, n);
 }
 

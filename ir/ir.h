@@ -284,8 +284,9 @@ IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage);
 IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a);
 IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b);
 IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c);
+/* `innermost`: what sorts does not go on with a fold in its body, which is one of its own: a median of medians. */
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
-               IrExpr body);
+               bool innermost, IrExpr body);
 IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n);
 
 /* The arithmetic type in which a node's pixels are read: f32 for ELEM_FILE, u8, u16 and i16 too

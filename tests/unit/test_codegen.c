@@ -75,7 +75,7 @@ static IrExpr blur(Fixture *f, IrId v, int axis, int radius, IrBorder border)
     offset[axis] = i;
     IrExpr read = ir_read_offset(g, v, offset, 0, border, ir_const(g, 3));
     IrExpr body = ir_op2(g, IR_X_MUL, weight, read);
-    return ir_fold(g, IR_FOLD_SUM, index, ir_const(g, -radius), ir_const(g, radius), 0, 0, body);
+    return ir_fold(g, IR_FOLD_SUM, index, ir_const(g, -radius), ir_const(g, radius), 0, 0, true, body);
 }
 
 static const int SIZES[][2] = {{1, 1}, {1, 9}, {9, 1}, {5, 3}, {40, 33}, {257, 70}, {300, 5}};
@@ -124,10 +124,10 @@ static IrExpr box(Fixture *f, IrId v, const char *name, IrBorder border)
     int i = ir_new_index(g), j = ir_new_index(g);
     IrExpr across[3] = {ir_index(g, i), 0, 0}, down[3] = {0, ir_index(g, j), 0};
     IrExpr three = ir_const(g, 3), lo = ir_const(g, -1), hi = ir_const(g, 1);
-    IrExpr rows = ir_fold(g, IR_FOLD_SUM, i, lo, hi, 0, 0,
+    IrExpr rows = ir_fold(g, IR_FOLD_SUM, i, lo, hi, 0, 0, true,
                           ir_read_offset(g, v, across, 0, border, three));
     IrId row = map(f, name, rows, ELEM_F32);
-    return ir_fold(g, IR_FOLD_SUM, j, lo, hi, 0, 0,
+    return ir_fold(g, IR_FOLD_SUM, j, lo, hi, 0, 0, true,
                    ir_read_offset(g, row, down, 0, border, three));
 }
 
