@@ -49,6 +49,13 @@ typedef struct Compiler {
 
 static IrFnExpr *compile(Compiler *c, const AstExpr *e);
 
+static Elem type_of_number(double value, bool whole)
+{
+    bool i32 = value >= elem_min(ELEM_I32) && value <= elem_max(ELEM_I32);
+    bool u32 = value >= 0 && value <= elem_max(ELEM_U32);
+    return whole && i32 ? ELEM_I32 : whole && u32 ? ELEM_U32 : ELEM_F32;
+}
+
 /* ---- names ----------------------------------------------------------------------------- */
 
 static Local *find_local(Compiler *c, const char *name)
@@ -206,8 +213,7 @@ static IrFnExpr *compile_name(Compiler *c, const AstExpr *e)
     b->used = true;
     double value;
     if (el_constant(el, b->val, &value) && b->val.unit == NULL) {
-        bool whole = value == floor(value) && fabs(value) < 2147483648.0;
-        Elem type = el_is_truth(el, b->val) ? ELEM_BOOL : whole ? ELEM_I32 : ELEM_F32;
+        Elem type = el_is_truth(el, b->val) ? ELEM_BOOL : type_of_number(value, value == floor(value));
         return ir_fn_const(el->g, value, type);
     }
     if (el_is_scalar(b->val)) {
@@ -282,7 +288,7 @@ static IrFnExpr *compile_unary(Compiler *c, const AstExpr *e)
         return a;
     }
     if (!negates && a->kind == IR_FN_CONST) {
-        return ir_fn_const(c->el->g, -a->num, a->type);
+        return ir_fn_const(c->el->g, -a->num, a->type == ELEM_I32 ? ELEM_I32 : ELEM_F32);
     }
     return ir_fn_op(c->el->g, negates ? IR_X_NOT : IR_X_NEG, a, NULL, NULL);
 }
@@ -430,8 +436,7 @@ static IrFnExpr *compile(Compiler *c, const AstExpr *e)
     Elab *el = c->el;
     switch (e->kind) {
     case AST_NUMBER:
-        return ir_fn_const(el->g, e->num,
-                           e->is_int && fabs(e->num) < 2147483648.0 ? ELEM_I32 : ELEM_F32);
+        return ir_fn_const(el->g, e->num, type_of_number(e->num, e->is_int));
     case AST_BOOL:
         return ir_fn_const(el->g, e->num, ELEM_BOOL);
     case AST_NAME:

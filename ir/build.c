@@ -8,6 +8,7 @@
 #include "ir.h"
 #include "apply.h"
 #include "function.h"
+#include "whole_compare.h"
 
 #include <assert.h>
 #include <math.h>
@@ -444,14 +445,15 @@ bool ir_is_integral(const IrGraph *g, IrExpr e)
 }
 
 /* The type in which operands meet.  Host and uniform operands have no say beside pixels, except
- * that a fraction beside integer pixels makes the result f32. */
+ * that a fraction beside integer pixels makes the result f32, and a constant below 0 beside u32 i32. */
 static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
 {
-    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false;
+    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false, negative = false;
     for (int i = 0; i < n; i++) {
         const IrExprNode *e = ir_expr(g, operand[i]);
         bool floating = e->rank != IR_PIXEL && e->type == ELEM_F64;
         if (floating) {
+            negative = negative || (e->rank == IR_CONST && e->num < 0);
             f32 = f32 || !(e->rank < IR_UNIFORM && ir_is_integral(g, operand[i]));
             continue;
         }
@@ -464,7 +466,7 @@ static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
     if (!pixel || f64) {
         return ELEM_F64;
     }
-    return f32 ? ELEM_F32 : i32 ? ELEM_I32 : u32 ? ELEM_U32 : ELEM_I32;
+    return f32 ? ELEM_F32 : i32 || negative ? ELEM_I32 : u32 ? ELEM_U32 : ELEM_I32;
 }
 
 static IrExpr to_bool(IrGraph *g, IrExpr e)
@@ -505,6 +507,10 @@ IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a)
 
 IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
 {
+    IrExpr compared = ir_whole_compare(g, op, a, b);
+    if (compared != 0) {
+        return compared;
+    }
     const IrExpr operand[2] = {a, b};
     Elem type = operand_type(g, op, operand, 2);
     a = ir_cast(g, a, type);

@@ -50,8 +50,19 @@ IrFnExpr *ir_fn_cast(IrGraph *g, IrFnExpr *e, Elem type)
     return cast;
 }
 
-static Elem meet(Elem p, Elem q)
+/* Beside u32 a constant that fits is one, too; one that only u32 holds is f32 beside i32. */
+static Elem type_beside(const IrFnExpr *e, Elem other)
 {
+    bool constant = e->kind == IR_FN_CONST;
+    if (constant && other == ELEM_U32 && e->num == floor(e->num) && e->num >= 0 && e->num <= elem_max(ELEM_U32)) {
+        return ELEM_U32;
+    }
+    return constant && e->type == ELEM_U32 && other == ELEM_I32 ? ELEM_F32 : e->type;
+}
+
+static Elem meet(const IrFnExpr *a, const IrFnExpr *b)
+{
+    Elem p = type_beside(a, b->type), q = type_beside(b, a->type);
     if (p == ELEM_F32 || q == ELEM_F32) {
         return ELEM_F32;
     }
@@ -67,11 +78,10 @@ static Elem operand_type(IrExprOp op, const IrFnExpr *a, const IrFnExpr *b, cons
     case IR_RULE_TEST:
         return ELEM_F32;
     case IR_RULE_SELECT:
-        return b->type == ELEM_BOOL && c->type == ELEM_BOOL ? ELEM_BOOL : meet(b->type, c->type);
-    default: {
-        Elem type = meet(a->type, b != NULL ? b->type : a->type);
-        return c != NULL ? meet(type, c->type) : type;
-    }
+        return b->type == ELEM_BOOL && c->type == ELEM_BOOL ? ELEM_BOOL : meet(b, c);
+    default:
+        assert(c == NULL);
+        return meet(a, b != NULL ? b : a);
     }
 }
 

@@ -1,0 +1,155 @@
+/*
+ * whole_compare: comparisons of whole numbers with numbers that their type may not hold.
+ *
+ * Operands of a comparison meet in one type.  Were a number brought to that of the pixels, -1 would be 0 beside
+ * labels and 2.5 no whole number; were the pixels brought to f32, those above 2^24 would be rounded.  So the number
+ * becomes the nearest whole one on the side that the comparison asks for, within the type, and where it lies outside
+ * of the type, what it is decides alone.
+ */
+#include "whole_compare.h"
+
+#include "apply.h"
+
+#include <math.h>
+
+/* The comparison with the operands the other way round. */
+static IrExprOp mirrored(IrExprOp op)
+{
+    return op == IR_X_LT   ? IR_X_GT
+           : op == IR_X_LE ? IR_X_GE
+           : op == IR_X_GT ? IR_X_LT
+           : op == IR_X_GE ? IR_X_LE
+                           : op;
+}
+
+static bool is_whole_pixel(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    return n->rank == IR_PIXEL && (n->type == ELEM_I32 || n->type == ELEM_U32);
+}
+
+static bool is_known_before(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    return n->rank <= IR_HOST && n->type == ELEM_F64;
+}
+
+/* ---- what a number may be -------------------------------------------------------------- */
+
+typedef struct Range {
+    double lo, hi;
+} Range;
+
+enum { LONGEST = 1 << 30, DEEPEST = 12 }; /* pixels along an axis; operators in one another */
+
+static Range range_of(const IrGraph *g, IrExpr e, int depth)
+{
+    const Range any = {-INFINITY, INFINITY};
+    const IrExprNode *n = ir_expr(g, e);
+    if (depth == DEEPEST) {
+        return any;
+    }
+    const Range a = n->a != 0 ? range_of(g, n->a, depth + 1) : any, b = n->b != 0 ? range_of(g, n->b, depth + 1) : any;
+    switch (n->op) {
+    case IR_X_CONST:
+        return (Range){n->num, n->num};
+    case IR_X_PARAM:
+        return (Range){g->params.at[(int)n->num].lo, g->params.at[(int)n->num].hi};
+    case IR_X_EXTENT:
+        return (Range){0, LONGEST};
+    case IR_X_FLOOR:
+    case IR_X_CEIL:
+    case IR_X_ROUND:
+    case IR_X_TRUNC:
+        return (Range){floor(a.lo), ceil(a.hi)};
+    case IR_X_NEG:
+        return (Range){-a.hi, -a.lo};
+    case IR_X_ADD:
+        return (Range){a.lo + b.lo, a.hi + b.hi};
+    case IR_X_SUB:
+        return (Range){a.lo - b.hi, a.hi - b.lo};
+    case IR_X_MIN:
+        return (Range){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
+    case IR_X_MAX:
+        return (Range){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
+    default:
+        return any;
+    }
+}
+
+/* ---- comparisons ----------------------------------------------------------------------- */
+
+/* What is known to be true or false leaves nothing to compute. */
+static IrExpr both(IrGraph *g, IrExpr a, IrExpr b)
+{
+    double known;
+    return ir_is_const(g, b, &known) ? (known != 0 ? a : b) : ir_op2(g, IR_X_AND, a, b);
+}
+
+static IrExpr either(IrGraph *g, IrExpr a, IrExpr b)
+{
+    double known;
+    return ir_is_const(g, b, &known) ? (known != 0 ? b : a) : ir_op2(g, IR_X_OR, a, b);
+}
+
+/* With a number that is no whole one of this type, or may be none. */
+static IrExpr compare_number(IrGraph *g, IrExprOp op, IrExpr pixel, IrExpr number)
+{
+    const Elem type = ir_expr(g, pixel)->type;
+    const Range range = range_of(g, number, 0);
+    const bool fits = range.lo >= elem_min(type) && range.hi <= elem_max(type);
+    const bool equality = op == IR_X_EQ || op == IR_X_NE, smaller = op == IR_X_LT || op == IR_X_LE;
+    const IrExpr least = ir_const(g, elem_min(type)), most = ir_const(g, elem_max(type));
+    bool up = op == IR_X_LT || op == IR_X_GE;
+    IrExpr whole = ir_op1(g, up ? IR_X_CEIL : IR_X_FLOOR, number);
+    IrExpr nearest = fits ? whole : ir_op2(g, IR_X_MIN, ir_op2(g, IR_X_MAX, whole, least), most);
+    IrExpr is = ir_op2(g, op, pixel, ir_cast(g, nearest, type));
+    if (equality) {
+        IrExpr there = ir_op2(g, IR_X_EQ, nearest, number);
+        return op == IR_X_EQ ? both(g, is, there) : either(g, is, ir_op1(g, IR_X_NOT, there));
+    }
+    if (fits) {
+        return is;
+    }
+    IrExpr below = ir_op2(g, IR_X_LT, whole, least), above = ir_op2(g, IR_X_GT, whole, most);
+    is = either(g, is, smaller ? above : below);
+    return both(g, is, ir_op1(g, IR_X_NOT, smaller ? below : above));
+}
+
+/* Operands that meet in the pixels' type lose nothing. */
+static bool surely_fits(const IrGraph *g, IrExpr number, Elem type)
+{
+    const Range range = range_of(g, number, 0);
+    return ir_is_integral(g, number) && range.lo >= elem_min(type) && range.hi <= elem_max(type);
+}
+
+/* i32 with u32: below 0 one of them is the smaller, whatever the other is. */
+static IrExpr compare_signs(IrGraph *g, IrExprOp op, IrExpr with_sign, IrExpr without)
+{
+    IrExpr below = ir_op2(g, IR_X_LT, with_sign, ir_const(g, 0));
+    IrExpr is = ir_op2(g, op, ir_cast(g, with_sign, ELEM_U32), without);
+    bool smaller = op == IR_X_LT || op == IR_X_LE || op == IR_X_NE;
+    return smaller ? ir_op2(g, IR_X_OR, is, below) : ir_op2(g, IR_X_AND, is, ir_op1(g, IR_X_NOT, below));
+}
+
+IrExpr ir_whole_compare(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
+{
+    if (ir_op_rule(op) != IR_RULE_COMPARE) {
+        return 0;
+    }
+    if (is_whole_pixel(g, a) && is_whole_pixel(g, b)) {
+        bool sign_a = ir_expr(g, a)->type == ELEM_I32, sign_b = ir_expr(g, b)->type == ELEM_I32;
+        return sign_a == sign_b ? 0 : sign_a ? compare_signs(g, op, a, b) : compare_signs(g, mirrored(op), b, a);
+    }
+    if (is_known_before(g, a) && !is_known_before(g, b)) {
+        return ir_whole_compare(g, mirrored(op), b, a);
+    }
+    if (!is_whole_pixel(g, a) || !is_known_before(g, b) || surely_fits(g, b, ir_expr(g, a)->type)) {
+        return 0;
+    }
+    double value;
+    if (ir_is_const(g, b, &value) && isnan(value)) {
+        return ir_const_typed(g, op == IR_X_NE, ELEM_BOOL);
+    }
+    return compare_number(g, op, a, b);
+}
