@@ -28,10 +28,11 @@ static void help_for_mask(Elab *el, Diag *d, const Call *call, Val v, Span at)
 static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
 {
     const char *words = el_words(el, at);
+    bool first = at.begin == call->at[0].begin;
     if (el_is_mask(el, v)) {
-        diag_help(el->diags, d, "number its objects first: %s(label(%s), ...)", call->op->name,
-                  words);
-    } else if (v.kind == VAL_IMAGE && el_reads_labels(el, at)) {
+        diag_help(el->diags, d, "number its objects first: %s(%slabel(%s)%s)", call->op->name, first ? "" : "..., ", words,
+                  first ? ", ..." : "");
+    } else if (v.kind == VAL_IMAGE && (el_reads_labels(el, at) || ir_expr(el->g, v.expr)->type == ELEM_U32)) {
         diag_help(el->diags, d, "what is read from labels are numbers: as_labels(%s)", words);
     } else if (v.kind == VAL_IMAGE) {
         diag_help(el->diags, d, "threshold and label it first: label(%s > otsu(%s))", words, words);
@@ -456,7 +457,7 @@ static const struct {
     {"order", "interpolation", "nearest is their 0, linear their 1"},
     {"watershed_line", "line", "true or false"},
     {"buffer_size", "buffer", "a number of pixels"},
-    {"iterations", "footprint", "a larger one, or repeat 3 { mask = erode(mask) }"},
+    {"iterations", "footprint", "a larger one, such as diamond(3) for 3 of them"},
     {"intensity_image", "columns", "images by themselves, after the labels: measure(labels, image, mean)"},
     {"properties", "columns", "words, after labels and images: measure(labels, image, area, mean)"},
 };
@@ -521,6 +522,12 @@ static bool is_column(Elab *el, const Op *op, const AstArg *arg)
     return (param_at(op, op->n_params)->types & OP_COLUMN) != 0 && peer_argument(el, op, arg->name) == NULL;
 }
 
+static bool is_labels(const Elab *el, const AstExpr *e)
+{
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    return b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_LABELS;
+}
+
 /* The parameter that an argument belongs to; -1 after a complaint. */
 static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
 {
@@ -535,6 +542,12 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         }
     } else if (i < op->n_params && op->param[i].rest) {
         i = call->n;
+    } else if (i >= op->n_params && filter_of(el, op) != NULL && is_labels(el, arg->value)) {
+        Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
+        const char *how = measure_find(op->name, strlen(op->name)) != NULL ? "for each label: property(%s, %s, %s)"
+                                                                           : "for each label there are properties: property(%s, %s, mean)";
+        diag_help(el->diags, d, how, arg->value->name, el_words(el, call->at[0]), op->name);
+        return -1;
     } else if (i >= op->n_params && filter_of(el, op) != NULL) {
         if ((*next)++ == op->n_params) {
             refuse_window(el, op, el_words(el, arg->value->span), arg->value->span);

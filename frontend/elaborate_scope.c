@@ -115,6 +115,8 @@ Val el_unknown(Elab *el, const char *name, Span span)
     for (int i = 0; i < IR_CONSTANT; i++) {
         vec_push(el->arena, &names, IR_BORDER_NAMES[i]);
     }
+    vec_push(el->arena, &names, "true");
+    vec_push(el->arena, &names, "false");
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
     if (strlen(name) == 1 && strchr("xyz", name[0]) != NULL) {

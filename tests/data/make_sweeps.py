@@ -189,9 +189,8 @@ for i in IMAGES:
         if v.shape != (2, 2, 3):  # taken for a colour picture
             same(sharp, filters.unsharp_mask(v, 0.8, 2, preserve_range=True), 1e-6)
         case('unsharp', i, 'output a = unsharp(image, 0.8, 2)', sharp, 1e-3)
-        g = gaussian(v, 1)
         case('laplacian_of_gaussian', i, 'output a = laplacian_of_gaussian(image, 1)',
-             sum(along(g, (1, -2, 1), k, 'edge', 0) for k in range(v.ndim)), 1e-2)
+             ndi.gaussian_laplace(v, 1, mode='nearest'), 1e-2)
     case('mean_filter', i, 'output a = mean_filter(image, 1)', windows(v, box(v.ndim)).mean(0))
     case('mean_filter', i, 'output a = mean_filter(image, ball(2))', windows(v, ball(v.ndim)).mean(0))
     case('sum_filter', i, 'output a = sum_filter(image, diamond(2))', windows(v, diamond(v.ndim)).sum(0))
@@ -1012,9 +1011,8 @@ for i in SPECIAL:
     case('subtract_gaussian_background', i, 'output a = subtract_gaussian_background(image, 1)', v - gaussian(v, 1), 1e-3)
     case('divide_by_gaussian_background', i, 'output a = divide_by_gaussian_background(image, 0.5)', v / gaussian(v, 0.5), 1e-3)
     case('unsharp', i, 'output a = unsharp(image, 0.5, 2)', v + 2 * (v - gaussian(v, 0.5, 'symmetric')), 1e-3)
-    g = gaussian(v, 0.5)
     case('laplacian_of_gaussian', i, 'output a = laplacian_of_gaussian(image, 0.5)',
-         sum(along(g, (1, -2, 1), k, 'edge', 0) for k in range(n)), 1e-2)
+         ndi.gaussian_laplace(v, 0.5, mode='nearest'), 1e-2)
     case('laplace', i, 'output a = laplace(image)', sum(along(v, (1, -2, 1), k, 'symmetric', 0) for k in range(n)), 1e-4)
     case('sobel', i, 'output a = sobel(image)', slopes(v, (1, 2, 1)), 1e-4)
     case('prewitt', i, 'output a = prewitt(image)', slopes(v, (1, 1, 1)), 1e-4)
