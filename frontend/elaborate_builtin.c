@@ -61,7 +61,8 @@ Val el_as_number(Elab *el, Call *call)
     if (v.kind == VAL_IMAGE && v.image != IR_K_IMAGE) {
         return el_image(el, ir_cast(g, v.expr, ELEM_I32), v.grid);
     }
-    return v;
+    bool truths = v.kind == VAL_VECTOR && ir_expr(g, v.expr)->type == ELEM_BOOL;
+    return truths ? el_vector(ir_cast(g, v.expr, ELEM_I32), v.node) : v;
 }
 
 Val el_convert(Elab *el, Val v, Elem elem)

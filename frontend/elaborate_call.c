@@ -344,10 +344,11 @@ static bool settle_vector(Elab *el, Call *call, const OpParam *p, Val *v, Span a
     const Val labels = call->arg[0];
     bool truth = ir_expr(el->g, v->expr)->type == ELEM_BOOL;
     bool beside = p != &call->op->param[0] && labels.kind == VAL_IMAGE && labels.image == IR_K_LABELS;
-    if ((p->types & OP_VECTOR) != 0 || (!truth && (p->types & OP_IMAGE) != 0 && (p->types & OP_VALUE) != 0)) {
+    const unsigned pixels = truth ? OP_MASK : OP_IMAGE;
+    if ((p->types & OP_VECTOR) != 0 || ((p->types & pixels) != 0 && (p->types & OP_VALUE) != 0)) {
         return true;
     }
-    if (beside && (p->types & (truth ? OP_MASK : OP_IMAGE)) != 0) {
+    if (beside && (p->types & pixels) != 0) {
         return paint_beside(el, v, labels, at);
     }
     wrong_kind(el, call, p, *v, at);

@@ -203,10 +203,25 @@ Val el_maximum(Elab *el, Call *call)
     return extreme(el, call, IR_X_MAX, VALUE_MAX);
 }
 
+/* False after a complaint about values of labels that are neither true nor false. */
+static bool are_truths(Elab *el, Call *call)
+{
+    const Val v = call->arg[0];
+    bool truths = v.kind != VAL_VECTOR || ir_expr(el->g, v.expr)->type == ELEM_BOOL;
+    if (!truths) {
+        Diag *d = el_error(el, NEEDS_MASK, call->at[0], el_describe(el, v));
+        diag_help(el->diags, d, "compare it with something: %s > 0", el_words(el, call->at[0]));
+    }
+    return truths;
+}
+
 /* any: the number of true pixels is not 0; all: no pixel is false. */
 Val el_any(Elab *el, Call *call)
 {
     Val v = call->arg[0];
+    if (!are_truths(el, call)) {
+        return el_err();
+    }
     IrExpr zero = ir_const(el->g, 0);
     return el_uniform(ir_op2(el->g, IR_X_GT, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), zero));
 }
@@ -214,6 +229,9 @@ Val el_any(Elab *el, Call *call)
 Val el_all(Elab *el, Call *call)
 {
     Val v = call->arg[0];
+    if (!are_truths(el, call)) {
+        return el_err();
+    }
     IrExpr all = value_of(el, v, WANT_SUM, VALUE_COUNT, call->span);
     return el_uniform(ir_op2(el->g, IR_X_EQ, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), all));
 }
