@@ -303,6 +303,8 @@ typedef struct Call {
 Val el_call(Elab *el, const AstExpr *e);
 /* Complains about an argument that others have and that can be told apart; false: it is none. */
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
+/* How to write an argument that others call by this name; NULL: there is none. */
+const char *el_peer_argument(Elab *el, const Op *op, const char *name);
 /* False after a complaint about a place or a size along z, which the image lacks. */
 bool el_check_flat(Elab *el, const Call *call);
 /* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is

@@ -434,49 +434,6 @@ static int find_param(const Op *op, const char *name)
     return -1;
 }
 
-/* What others call arguments. */
-static const struct {
-    const char *theirs, *ours, *how;
-} PEER_ARGUMENTS[] = {
-    {"mode", "border", "nearest, reflect, mirror, wrap or constant(0)"},
-    {"cval", "border", "constant(0)"},
-    {"selem", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
-    {"structure", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
-    {"size", "radius", "that of a box, 1 for 3 x 3 pixels"},
-    {"footprint", "radius", "disk(2), ball(2), box(1) or rows of 0 and 1"},
-    {"radius_x", "radius", "one number, or a list with one for each axis, x last"},
-    {"radius_y", "radius", "one number, or a list with one for each axis, x last"},
-    {"radius_z", "radius", "one number, or a list with one for each axis, x last"},
-    {"sigma_x", "sigma", "one number, or a list with one for each axis, x last"},
-    {"sigma_y", "sigma", "one number, or a list with one for each axis, x last"},
-    {"sigma_z", "sigma", "one number, or a list with one for each axis, x last"},
-    {"sampling", "spacing", "one number, or a list with one for each axis, x last"},
-    {"min_size", "size", "objects with fewer pixels go"},
-    {"area_threshold", "size", "holes with fewer pixels go"},
-    {"low_sigma", "low", "a number, or a list with one for each axis"},
-    {"high_sigma", "high", "a number, or a list with one for each axis"},
-    {"order", "interpolation", "nearest is their 0, linear their 1"},
-    {"watershed_line", "line", "true or false"},
-    {"buffer_size", "buffer", "a number of pixels"},
-    {"iterations", "footprint", "a larger one, such as diamond(3) for 3 of them"},
-    {"intensity_image", "columns", "images by themselves, after the labels: measure(labels, image, mean)"},
-    {"properties", "columns", "words, after labels and images: measure(labels, image, area, mean)"},
-};
-
-/* The argument that others call by this name, with how to write it; NULL: there is none. */
-static const char *peer_argument(Elab *el, const Op *op, const char *name)
-{
-    for (size_t i = 0; i < sizeof PEER_ARGUMENTS / sizeof *PEER_ARGUMENTS; i++) {
-        bool meant = strcmp(PEER_ARGUMENTS[i].theirs, name) == 0;
-        for (int k = 0; meant && k < op->n_params; k++) {
-            if (strcmp(op->param[k].name, PEER_ARGUMENTS[i].ours) == 0) {
-                return arena_printf(el->arena, "here it is `%s`: %s", PEER_ARGUMENTS[i].ours, PEER_ARGUMENTS[i].how);
-            }
-        }
-    }
-    return NULL;
-}
-
 static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
 {
     const char *names[OP_MAX_PARAMS];
@@ -494,7 +451,7 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
             return;
         }
     }
-    const char *peer = peer_argument(el, op, arg->name);
+    const char *peer = el_peer_argument(el, op, arg->name);
     const char *near = fe_nearest(arg->name, names, op->n_params);
     Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
     if (peer != NULL) {
@@ -520,7 +477,11 @@ static const OpParam *param_at(const Op *op, int i)
 /* Whether a name is that of a column: an operator takes such, and nobody calls an argument so. */
 static bool is_column(Elab *el, const Op *op, const AstArg *arg)
 {
-    return (param_at(op, op->n_params)->types & OP_COLUMN) != 0 && peer_argument(el, op, arg->name) == NULL;
+    bool takes = false;
+    for (int i = 0; i < op->n_params; i++) {
+        takes = takes || (op->param[i].types & OP_COLUMN) != 0;
+    }
+    return takes && el_peer_argument(el, op, arg->name) == NULL;
 }
 
 static bool is_labels(const Elab *el, const AstExpr *e)
