@@ -277,8 +277,8 @@ bool el_is_of(Elab *el, Val vector, Val labels, Span span);
 /* What the user calls the labels of a vector. */
 const char *el_labels_name(const Elab *el, Val vector);
 /* Turns vectors into images of which el_vector() makes a vector again: arithmetic with both is the same.  `labels`
- * are those that they belong to, 0 when there are no vectors, and `node` of the images.  False after a complaint: images and vectors, or
- * vectors of several labels. */
+ * are those that they belong to, 0 when there are no vectors, and `node` of the images.  False after a complaint:
+ * images and vectors, or vectors of several labels. */
 bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span);
 
 /* ---- loops (elaborate_loop.c) ---------------------------------------------------------- */

@@ -90,6 +90,7 @@ typedef struct Wanted {
     const Measure *properties[CALL_MAX_ARGS];
     const char *headers[CALL_MAX_ARGS]; /* as the user writes them */
     int image[CALL_MAX_ARGS];           /* that a column with a name is about, or ALL_IMAGES */
+    Span at[CALL_MAX_ARGS];
     int n;
 } Wanted;
 
@@ -172,6 +173,7 @@ static bool add_column(Elab *el, Wanted *m, const char *header, const Measure *p
     }
     m->headers[m->n] = header;
     m->image[m->n] = image;
+    m->at[m->n] = at;
     m->properties[m->n++] = property;
     return true;
 }
@@ -229,6 +231,7 @@ static void ask_about_named(Wanted *m)
         }
         m->headers[n] = m->headers[i];
         m->properties[n] = m->properties[i];
+        m->at[n] = m->at[i];
         m->image[n++] = image;
     }
     m->n = n;
@@ -237,10 +240,16 @@ static void ask_about_named(Wanted *m)
     }
 }
 
-/* The name of an image stands behind that of each property. */
+/* The name of an image stands behind that of each property; columns that every table has are taken. */
 static bool names_fit(Elab *el, const Wanted *m)
 {
     for (int i = 0; i < m->n; i++) {
+        bool taken = strcmp(m->headers[i], "label") == 0 || strcmp(m->headers[i], "image") == 0;
+        if (m->image[i] != ALL_IMAGES && taken) {
+            Diag *d = el_error(el, PROPERTY_TWICE, m->at[i], m->headers[i]);
+            diag_help(el->diags, d, "the first columns are the file's name, `image`, and `label`; call it otherwise");
+            return false;
+        }
         for (int k = 0; k < m->n_images && is_about_images(m, i); k++) {
             const AstArg *arg = m->name[k];
             size_t room = MEASURE_MAX_HEADER - 1 - strlen("#-") - strlen(m->headers[i]);
