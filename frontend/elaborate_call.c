@@ -506,9 +506,9 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         i = call->n;
     } else if (i >= op->n_params && filter_of(el, op) != NULL && is_labels(el, arg->value)) {
         Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
-        const char *how = measure_find(op->name, strlen(op->name)) != NULL ? "for each label: property(%s, %s, %s)"
-                                                                           : "for each label there are properties: property(%s, %s, mean)";
-        diag_help(el->diags, d, how, arg->value->name, el_words(el, call->at[0]), op->name);
+        bool same = measure_find(op->name, strlen(op->name)) != NULL;
+        diag_help(el->diags, d, "%s: property(%s, %s, %s)", same ? "for each label" : "labels have properties, such as",
+                  arg->value->name, el_words(el, call->at[0]), same ? op->name : "mean");
         return -1;
     } else if (i >= op->n_params && filter_of(el, op) != NULL) {
         if ((*next)++ == op->n_params) {
