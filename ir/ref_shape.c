@@ -1,10 +1,10 @@
 /*
  * ref_shape: distances, growth of labels, floods, grey reconstruction, maxima and hulls in plain C.
  *
- * Nearest pixels are found axis by axis, z, y, x: along each axis every pixel takes the best of what
- * the pixels of its line have found so far, the first of equals.  So of sites that are as near as
- * each other the one with the smallest x wins, then that with the smallest y, then z: the rule of
- * scipy.ndimage.distance_transform_edt, whose axes come in this order too.
+ * Nearest pixels are found axis by axis, z, y, x: along each axis every pixel takes the best of
+ * what the pixels of its line have found so far, the first of equals.  So of sites that are as near
+ * as each other the one with the smallest x wins, then that with the smallest y, then z: the rule
+ * of scipy.ndimage.distance_transform_edt, whose axes come in this order too.
  */
 #include "ref.h"
 
@@ -160,12 +160,16 @@ void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const d
 /* ---- watershed ------------------------------------------------------------------------- */
 
 /*
- * scikit-image's flood, step by step.  Markers all enter with age 0, so that the order in which
- * equal ones leave is that of this very heap: it must stay as it is.  In raster order they have
- * ages of their own.
+ * scikit-image's flood since 0.25, step by step.  Markers all enter with age 0, so that the order
+ * in which equal ones leave is that of this very heap: it must stay as it is.  In raster order they
+ * have ages of their own.  A pixel of a line spreads as often as it was reached.  That changes
+ * nothing but the heap's order, so that it matters only while markers wait, and can take forever:
+ * then it ends.
  */
+enum { PATIENCE = 16 }; /* pushes a pixel: with so many, 3000 random images are scikit-image's */
+
 typedef struct Drop {
-    float value;
+    float level; /* the highest value on its way */
     uint64_t age;
     size_t at, source;
 } Drop;
@@ -179,17 +183,18 @@ typedef struct Flood {
     uint32_t *out;
     Drop *heap;
     size_t n, cap;
-    uint64_t age;
+    size_t waiting;         /* markers that have not left the heap */
+    uint64_t age, patience; /* age up to which lines spread again */
 } Flood;
 
 /* NaN floods last. */
 static bool comes_before(const Drop *a, const Drop *b)
 {
-    bool last_a = isnan(a->value), last_b = isnan(b->value);
+    bool last_a = isnan(a->level), last_b = isnan(b->level);
     if (last_a || last_b) {
         return last_a && last_b ? a->age < b->age : last_b;
     }
-    return a->value != b->value ? a->value < b->value : a->age < b->age;
+    return a->level != b->level ? a->level < b->level : a->age < b->age;
 }
 
 static void swap(Drop *a, Drop *b)
@@ -229,19 +234,18 @@ static Drop pop(Flood *f)
     return first;
 }
 
-/* A pixel between two basins becomes a part of the line: it leaves the mask. */
-static bool meets_line(Flood *f, size_t p)
+/* Does a label come to a pixel beside another one?  Then the pixel is a part of the line: it leaves
+ * the mask. */
+static bool meets_line(Flood *f, size_t p, uint32_t label)
 {
-    uint32_t first = 0;
+    bool meets = false;
     size_t q;
-    for (int i = 0; i < f->n_offsets && f->mask[p]; i++) {
-        if (!neighbour(f->s, p, f->offsets[i], &q) || !f->mask[q] || f->out[q] == 0) {
-            continue;
-        }
-        first = first == 0 ? f->out[q] : first;
-        f->mask[p] = f->out[q] == first;
+    for (int i = 0; i < f->n_offsets && !meets; i++) {
+        meets = neighbour(f->s, p, f->offsets[i], &q) && f->mask[q] && f->out[q] != 0 &&
+                f->out[q] != label;
     }
-    return !f->mask[p];
+    f->mask[p] = !meets;
+    return meets;
 }
 
 static void spread(Flood *f, Drop drop, bool line)
@@ -254,7 +258,8 @@ static void spread(Flood *f, Drop drop, bool line)
         if (!line) {
             f->out[q] = f->out[drop.at];
         }
-        push(f, (Drop){f->image[q], ++f->age, q, drop.source});
+        float level = isnan(drop.level) || f->image[q] < drop.level ? drop.level : f->image[q];
+        push(f, (Drop){level, ++f->age, q, drop.source});
     }
 }
 
@@ -262,11 +267,13 @@ static void flood(Flood *f, bool line)
 {
     while (f->n > 0) {
         Drop drop = pop(f);
-        if (line) {
-            bool visited = f->out[drop.at] != 0 && drop.at != drop.source;
-            if (visited || meets_line(f, drop.at)) {
-                continue;
-            }
+        bool reached = f->out[drop.at] != 0 && drop.at != drop.source;
+        bool again = line && !f->mask[drop.at];
+        f->waiting -= drop.at == drop.source;
+        if ((line && reached) || (again && (f->waiting == 0 || f->age > f->patience))) {
+            continue;
+        }
+        if (line && !again && !meets_line(f, drop.at, f->out[drop.source])) {
             f->out[drop.at] = f->out[drop.source];
         }
         spread(f, drop, line);
@@ -285,9 +292,11 @@ uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_
     }
     for (size_t first = 0; first < pixels; first += volume) {
         f.age = 1;
+        f.patience = f.age + PATIENCE * (uint64_t)volume;
         for (size_t p = first; p < first + volume; p++) {
             if (out[p] != 0) {
                 push(&f, (Drop){image[p], how.raster ? ++f.age : 0, p, p});
+                f.waiting++;
             }
         }
         flood(&f, how.line);
@@ -492,8 +501,7 @@ void ref_hull(const uint32_t *labels, RefShape s, uint32_t count, uint8_t *out)
     RefShape volume = {s.w, s.h, s.d, 1};
     size_t pixels = ref_pixels(volume);
     uint32_t *sorted = allocate(pixels, sizeof *sorted);
-    Body b = {.s = volume,
-              .points = allocate(16 * (size_t)s.h * (size_t)s.d, sizeof *b.points)};
+    Body b = {.s = volume, .points = allocate(16 * (size_t)s.h * (size_t)s.d, sizeof *b.points)};
     memset(out, 0, ref_pixels(s));
     for (int channel = 0; channel < s.c; channel++) {
         b.labels = labels + (size_t)channel * pixels;

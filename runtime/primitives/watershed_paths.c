@@ -3,32 +3,34 @@
  *
  * In the flood a pixel is reached from that neighbour which left the queue first, and gets its
  * label.  So every pixel ends a way from a marker, and it is enough to say which of two ways
- * arrives first.  The queue gives the lowest value first, and of equal ones that which has waited
- * longest.  Of two ways,
+ * arrives first.  The queue gives the lowest level first, which is the highest value on a way, and
+ * of equal ones that which has waited longest.  Of two ways,
  *
- *  - the one whose highest value is lower arrives first: nothing above that value has left the
- * queue yet;
- *  - of equal highest values, the way with fewer pixels of that value: those leave the queue in
+ *  - the one whose level is lower arrives first: nothing above that level has left the queue yet;
+ *  - of equal levels, the way with fewer pixels from its highest value on: these leave the queue in
  *    generations, each pushed by the one before it;
  *  - of equally many, the way whose first such pixel was pushed first.  It was pushed by the pixel
- * before it, so that the same question is asked about the ways up to there.  A way that begins with
- * this pixel is first: markers are pushed before all others;
+ *    before it, so that the same question is asked about the ways up to there.  A way that begins
+ *    with this pixel is first: markers are pushed before all others;
  *  - of two markers of equal value with the same way on from there, the one that comes first in
  *    raster order (`raster`), or in the order of scikit-image's heap.
  *
- * A way is therefore as good as its highest value, how often it has that, and as the way up to it:
- * what lies lower than a value that has been passed does not count any more.  Going on never makes
- * a way better, and of two ways the better one stays the better one: pixels can look for the best
- * way of their neighbours', again and again and in any order, and arrive at the same one.  The
- * first two questions are about a number of 64 bits, which settles first; the third one needs a
- * link to the last pixel before the highest value, and is about links from there on
- * (kernels/watershed.cl).
+ * A way is therefore as good as its level, how long it has had that, and as the way up to there.
+ * Going on always makes a way worse, and of two ways the better one stays the better one: pixels
+ * can look for the best way of their neighbours', again and again and in any order, and arrive at
+ * the same one.  The first two questions are about a number of 64 bits, which settles first; the
+ * third one needs a link to the last pixel before the highest value, and is about links from there
+ * on (kernels/watershed.cl).
  *
  * Only the last question depends on the order of equal markers.  When at no pixel two ways from
  * markers of different labels come to it, there is one result whatever that order is, and it is
- * scikit-image's.  When one does, and the heap's order is wanted, the queue must be asked.  So it
- * is with lines, which stop ways, and where ways are so long that going them pixel by pixel takes
- * longer.
+ * scikit-image's.  When one does, and the heap's order is wanted, the queue is asked in which order
+ * its markers leave it, on the host, up to the highest value of markers for which that counts: of a
+ * distance these are the deepest pixels, a small part of all.  The markers' keys then hold their
+ * turns, and links are found once more.
+ *
+ * The queue floods all by itself where there are lines, which stop ways, and where ways are so long
+ * that going them pixel by pixel takes longer.
  *
  * Scratch: 8 bytes a pixel, 8 a tile of 1024; links are made in the output.  On CPUs the queue is
  * faster.
@@ -36,16 +38,19 @@
 #include "watershed_paths.h"
 #include "prim_host.h"
 #include "prim_lanes.h"
+#include "watershed_queue.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     FIRST_ROUNDS =
         4, /* before the host looks whether there was anything to do in the last of them */
     MOST_ROUNDS = 32,
     LONGEST = 4096, /* rounds after which ways are too long */
-    EACH = 4        /* WATERSHED_EACH */
+    EACH = 4,       /* WATERSHED_EACH */
+    TURNS_GROUP = 256
 };
 
 extern const char kernel_text_watershed[];
@@ -78,14 +83,16 @@ static Paths paths_of(const PrimCall *call)
     return p;
 }
 
-/* Is it a flood for paths, on a device that there is not? */
+/* Is it a flood for paths, on a device that there is not?  Turns of markers have a bit less than
+ * pixels. */
 static bool fits(const PrimCall *call)
 {
     Elem markers = call->in[1].elem;
+    size_t most = call->arg[WATERSHED_RASTER] != 0 ? UINT32_MAX : INT32_MAX;
     bool masked = call->in[2].elem == ELEM_BOOL || call->in[2].w == 0;
     return !call->part.cut && call->arg[WATERSHED_LINE] == 0 && call->in[0].elem == ELEM_F32 &&
            masked && (markers == ELEM_U8 || markers == ELEM_U16 || markers == ELEM_U32) &&
-           paths_of(call).numbers < UINT32_MAX;
+           paths_of(call).numbers < most;
 }
 
 size_t watershed_paths_scratch(const PrimCall *call)
@@ -205,9 +212,10 @@ static bool repeat(const Paths *p, Round *round, bool *done)
     return true;
 }
 
-/* ---- result ---------------------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------------------------- */
 
-static bool is_certain(const Paths *p, bool *certain)
+/* The highest rank of markers on whose order a label hangs; 0: there are none. */
+static bool doubt(const Paths *p, uint32_t *highest)
 {
     const PrimCall *call = p->call;
     const size_t word = sizeof(uint32_t);
@@ -215,13 +223,85 @@ static bool is_certain(const Paths *p, bool *certain)
                            dev_mem(call->in[1].mem),   dev_mem(call->scratch),
                            dev_mem(call->out[0].mem),  dev_mem(call->scratch),
                            dev_ulong(p->reports)};
-    uint32_t report = 0;
-    TRY(dev_fill(call->dev, call->scratch, p->reports * word, word, 0, call->err));
-    TRY(over_pixels(p, "watershed_doubt", more, 7));
-    TRY(dev_read(call->dev, call->scratch, p->reports * word, &report, word, call->err));
-    *certain = report == 0;
+    return dev_fill(call->dev, call->scratch, p->reports * word, word, 0, call->err) &&
+           over_pixels(p, "watershed_doubt", more, 7) &&
+           dev_read(call->dev, call->scratch, p->reports * word, highest, word, call->err);
+}
+
+/* Gives the markers at these numbers their turns from `first` on.  The list goes through the flags,
+ * which nobody needs any more. */
+static bool put_turns(const Paths *p, const uint32_t *numbers, size_t n, size_t first)
+{
+    const PrimCall *call = p->call;
+    const size_t word = sizeof *numbers, room = 2 * p->tiles;
+    for (size_t from = 0; from < n; from += room) {
+        size_t some = n - from < room ? n - from : room;
+        const DevArg args[] = {dev_mem(call->scratch), dev_mem(call->scratch),
+                               dev_ulong(p->flags[0]), dev_uint(some), dev_uint(first + from)};
+        const VisitLaunch launch = {.program = p->program,
+                                    .kernel = "watershed_turns",
+                                    .groups = lanes_divided_up(some, TURNS_GROUP),
+                                    .group = TURNS_GROUP,
+                                    .args = args,
+                                    .n_args = 5};
+        TRY(dev_write(call->dev, call->scratch, p->flags[0] * word, numbers + from, some * word,
+                      call->err) &&
+            visit_launch(call, &launch));
+    }
     return true;
 }
+
+/* A cell's place among the keys. */
+static uint32_t number_of(const WatershedQueue *q, uint32_t cell, size_t plane)
+{
+    const PrimCall *call = q->call;
+    size_t x = cell % q->wide - 1, row = cell / q->wide, y = row % q->tall - 1;
+    size_t z = row / q->tall - (q->deep > 1);
+    return (uint32_t)(((plane + z) * (size_t)call->h + y) * (size_t)call->out[0].pitch + x);
+}
+
+/* Asks the queue for the turns of markers, one volume after the other. */
+static bool ask_queue(const Paths *p, WatershedQueue *q, HostPlane *plane, uint32_t highest)
+{
+    size_t depth = (size_t)p->call->d, planes = (size_t)p->call->planes, turns = 0;
+    for (size_t first = 0; first < planes; first += depth) {
+        for (size_t z = 0; z < depth; z++) {
+            TRY(watershed_queue_load(q, plane, first + z, 0, z));
+        }
+        TRY(watershed_queue_turns(q, highest));
+        for (size_t i = 0; i < q->n_turns; i++) {
+            q->turns[i] = number_of(q, q->turns[i], first);
+        }
+        TRY(put_turns(p, q->turns, q->n_turns, turns));
+        turns += q->n_turns;
+    }
+    return true;
+}
+
+static bool take_turns(const Paths *p, uint32_t highest)
+{
+    const PrimCall *call = p->call;
+    WatershedQueue q;
+    HostPlane plane = {0};
+    TRY(watershed_queue_open(&q, call));
+    q.at = watershed_queue_cells(&q);
+    bool ok = (q.at != NULL || host_no_memory(call)) && host_plane_open(&plane, call) &&
+              ask_queue(p, &q, &plane, highest);
+    free(q.at);
+    host_plane_close(&plane);
+    watershed_queue_close(&q);
+    return ok;
+}
+
+/* Links once more, where the heap's order of equal markers counts. */
+static bool settle_ties(const Paths *p, bool *done)
+{
+    uint32_t highest = 0;
+    TRY(doubt(p, &highest));
+    return highest == 0 || (take_turns(p, highest) && repeat(p, link_up, done));
+}
+
+/* ---- result ---------------------------------------------------------------------------- */
 
 static bool label(const Paths *p)
 {
@@ -246,6 +326,6 @@ bool watershed_paths_run(const PrimCall *call, bool *flooded)
     }
     TRY(build(&p) && start(&p) && repeat(&p, settle, flooded));
     TRY(!*flooded || repeat(&p, link_up, flooded));
-    TRY(!*flooded || call->arg[WATERSHED_RASTER] != 0 || is_certain(&p, flooded));
+    TRY(!*flooded || call->arg[WATERSHED_RASTER] != 0 || settle_ties(&p, flooded));
     return !*flooded || label(&p);
 }

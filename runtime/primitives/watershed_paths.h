@@ -1,14 +1,10 @@
 /*
- * watershed_paths: the flood of prim_watershed.c on the device, without a queue, where it can be
- * had so.
+ * watershed_paths: the flood of prim_watershed.c on the device, where it can be had so.
  */
 #ifndef RUNTIME_WATERSHED_PATHS_H
 #define RUNTIME_WATERSHED_PATHS_H
 
 #include "prim.h"
-
-/* Arguments of the node, by place (ir/nodes.def). */
-enum { WATERSHED_CONNECTIVITY, WATERSHED_LINE, WATERSHED_RASTER };
 
 size_t watershed_paths_scratch(const PrimCall *call);
 

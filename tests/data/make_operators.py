@@ -253,11 +253,11 @@ case('boundaries_inner', flat, L + 'output a = boundaries(labels, inner)',
      segmentation.find_boundaries(labels2, mode='inner'), 0)
 markers = ndi.label(F < 40, eight)[0]
 case('watershed', flat, 'markers = label(image < 40)\noutput a = watershed(image, markers)',
-     segmentation.watershed(F, markers), 0)
+     files.watershed(F, markers), 0)
 case('watershed_mask', flat, M + 'markers = label(image > 100)\noutput a = watershed(-image, markers, mask, 8)',
-     segmentation.watershed(-F, ndi.label(F > 100, eight)[0], mask=mask2, connectivity=2), 0)
+     files.watershed(-F, ndi.label(F > 100, eight)[0], mask=mask2, connectivity=2), 0)
 case('watershed_line', flat, 'markers = label(image < 40)\noutput a = watershed(image, markers, line = true)',
-     segmentation.watershed(F, markers, watershed_line=True), 0)
+     files.watershed(F, markers, watershed_line=True), 0)
 case('hull', flat, 'labels = label(image > 95)\noutput a = hull(labels)',
      morphology.convex_hull_object(F > 95, connectivity=2), 0)
 
@@ -386,7 +386,7 @@ H = holes.float
 below, above = files.ranks('lowest', H)[0], files.ranks('highest', H)[0]
 case('local_maxima_special', holes, 'output a = local_maxima(image)', morphology.local_maxima(below) & ~np.isnan(H), 0)
 case('watershed_special', holes, 'output a = watershed(image, label(image < 0.5), not image > 9)',
-     segmentation.watershed(above, ndi.label(H < 0.5, eight)[0], mask=~(H > 9)), 0)
+     files.watershed(above, ndi.label(H < 0.5, eight)[0], mask=~(H > 9)), 0)
 for method, nan_is, seed in (('dilation', 'lowest', -2), ('erosion', 'highest', 2)):
     low, high, values = files.ranks(nan_is, H + seed, H)
     rebuilt = values[morphology.reconstruction(low, high, method, np.ones((3, 3))).astype(int)]

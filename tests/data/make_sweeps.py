@@ -644,14 +644,14 @@ for i in IMAGES:
         W = f'markers = label(image < {low})\n'
         for c, k in COUNTS[n].items():
             case('watershed', i, W + f'output a = watershed(image, markers, connectivity = {k})',
-                 segmentation.watershed(v, markers, connectivity=c), 0)
+                 files.watershed(v, markers, connectivity=c), 0)
         case('watershed', i, W + f'output a = watershed(image, markers, image < {t}, line = true)',
-             segmentation.watershed(v, markers, mask=v < t, watershed_line=True), 0)
+             files.watershed(v, markers, mask=v < t, watershed_line=True), 0)
         thing = v > files.level(50, i.kind)
         if not thing.all():
             d = ndi.distance_transform_edt(thing).astype(np.float32)
             peaks = ndi.label(morphology.local_maxima(d), np.ones((3,) * n))[0]
-            want = segmentation.watershed(-d, peaks, mask=thing)
+            want = files.watershed(-d, peaks, mask=thing)
             case('watershed_distance', i, f'mask = image > {files.level(50, i.kind)}\nd = distance(mask)\n'
                  'output a = watershed(-d, label(local_maxima(d)), mask)', want, 0)
             case('split_objects', i, f'output a = split_objects(image > {files.level(50, i.kind)})', want, 0)
@@ -1136,11 +1136,11 @@ for i in SPECIAL:
     W = 'markers = label(image < 0.5)\n'
     for c, k in COUNTS[n].items():
         case('watershed', i, W + f'output a = watershed(image, markers, connectivity = {k})',
-             segmentation.watershed(above, markers, connectivity=c), 0)
+             files.watershed(above, markers, connectivity=c), 0)
         case('watershed', i, K + W + f'output a = watershed(known, markers, connectivity = {k})',
-             segmentation.watershed(known, markers, connectivity=c), 0)
+             files.watershed(known, markers, connectivity=c), 0)
     case('watershed', i, W + 'output a = watershed(image, markers, not image > 8, line = true)',
-         segmentation.watershed(above, markers, mask=~(v > 8), watershed_line=True), 0)
+         files.watershed(above, markers, mask=~(v > 8), watershed_line=True), 0)
     full = np.ones((3,) * n)
     same(reconstructed(known - 2, known), morphology.reconstruction(known - 2, known, footprint=full))
     case('reconstruct', i, 'output a = reconstruct(image - 2, image)', reconstructed(v - 2, v))

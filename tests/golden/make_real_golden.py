@@ -5,7 +5,7 @@
 
 FOLDER has the images blobs.tif (ImageJ's sample), nuclei-3-channels.tif (BBBC022), head-stack.tif and
 cells-labels.tif; tests/e2e/real.sh runs when they are there.  The formats are those of
-make_samples_golden.py.  Needs numpy, scipy, scikit-image 0.19 and tifffile.
+make_samples_golden.py.  Needs numpy, scipy, scikit-image 0.25 or newer and tifffile.
 """
 import os
 import sys

@@ -6,11 +6,12 @@
  *   watershed_settle  keys sink in tiles until none does: how high, and how often as high, each way goes
  *   watershed_link    of ways with the same key, each pixel takes the first; round after round
  *   watershed_doubt   looks for pixels that markers of equal value contend for
+ *   watershed_turns   gives markers their turns among those of equal value, where raster order is not wanted
  *   watershed_label   follows the links to the markers
  *
- * A pixel's key has the rank of the highest value on its way in the upper half, and how many pixels of that
- * value the way has in the lower.  Its link is the last pixel of the way that lies lower; where there is none the
- * marker, whose link is itself.
+ * A pixel's key has the rank of the highest value on its way, its level, in the upper half, and how many pixels the way
+ * has from that value on in the lower.  Its link is the last pixel of the way that lies lower; where there is none the
+ * marker, whose link is itself.  Of a marker that count is 1, so that its turn has room there.
  *
  * It stands behind lanes.cl.  The host defines WATERSHED_MARKER, the type of the markers, WATERSHED_MASKED,
  * WATERSHED_3D, WATERSHED_CONNECTIVITY and the tile's WATERSHED_X, _Y and _Z.
@@ -20,6 +21,7 @@
 #define WATERSHED_CLOSED ((ulong)0) /* outside the mask; no key has this rank */
 #define WATERSHED_DRY ULONG_MAX     /* no way yet */
 #define WATERSHED_NONE UINT_MAX
+#define WATERSHED_TURN 0x80000000u /* in the lower half: what is below is a turn, and the count is 1 */
 
 #define WATERSHED_X_OF(k) ((k) % 3 - 1)
 #define WATERSHED_Y_OF(k) ((k) / 3 % 3 - 1)
@@ -47,7 +49,7 @@ LANES_INLINE uint watershed_top(ulong key)
 LANES_INLINE ulong watershed_go_on(ulong key, uint rank)
 {
     const uint top = watershed_top(key);
-    return rank > top ? (ulong)rank << 32 | 1 : rank == top ? key + 1 : key;
+    return rank > top ? (ulong)rank << 32 | 1 : key + 1;
 }
 
 #define WATERSHED_SHAPE int lanes, int w, int h, int d, uint rows, int pitch, int image_pitch
@@ -258,11 +260,25 @@ watershed_settle(int w, int h, int d, int pitch, int image_pitch, uint across, u
 
 /* ---- links ----------------------------------------------------------------------------- */
 
-typedef enum WatershedOrder { WATERSHED_BEFORE, WATERSHED_SAME, WATERSHED_BY_PLACE, WATERSHED_AFTER } WatershedOrder;
+/* A pixel's key, without a turn. */
+LANES_INLINE ulong watershed_key(volatile global const ulong *keys, size_t number)
+{
+    const ulong key = keys[number];
+    return key != WATERSHED_DRY && (key & WATERSHED_TURN) != 0 ? key >> 32 << 32 | 1 : key;
+}
+
+/* When a marker comes among those of its value, which have turns all or none: then in raster order. */
+LANES_INLINE uint watershed_turn(volatile global const ulong *keys, uint marker)
+{
+    const uint turn = (uint)keys[marker];
+    return (turn & WATERSHED_TURN) != 0 ? turn & ~WATERSHED_TURN : marker;
+}
+
+typedef enum WatershedOrder { WATERSHED_BEFORE, WATERSHED_SAME, WATERSHED_BY_TURN, WATERSHED_AFTER } WatershedOrder;
 
 /*
  * The order of two links of pixels whose way's highest rank is `top`.  The ways are compared from their highest
- * values down; one that has no lower part began there, and goes first.  BY_PLACE: both are the same down to two
+ * values down; one that has no lower part began there, and goes first.  BY_TURN: both are the same down to two
  * markers of equal value, *a and *b.
  */
 LANES_INLINE WatershedOrder watershed_compare(volatile global const ulong *keys, volatile global const uint *links,
@@ -273,10 +289,10 @@ LANES_INLINE WatershedOrder watershed_compare(volatile global const ulong *keys,
         if (*a == WATERSHED_NONE || *b == WATERSHED_NONE) {
             order = *b == WATERSHED_NONE ? WATERSHED_BEFORE : WATERSHED_AFTER;
         } else {
-            const ulong key_a = keys[*a], key_b = keys[*b];
+            const ulong key_a = watershed_key(keys, *a), key_b = watershed_key(keys, *b);
             const bool began_a = watershed_top(key_a) == top, began_b = watershed_top(key_b) == top;
             if (began_a || began_b) {
-                order = began_a && began_b ? WATERSHED_BY_PLACE : began_a ? WATERSHED_BEFORE : WATERSHED_AFTER;
+                order = began_a && began_b ? WATERSHED_BY_TURN : began_a ? WATERSHED_BEFORE : WATERSHED_AFTER;
             } else if (key_a != key_b) {
                 order = key_a < key_b ? WATERSHED_BEFORE : WATERSHED_AFTER;
             } else {
@@ -293,7 +309,7 @@ LANES_INLINE WatershedOrder watershed_compare(volatile global const ulong *keys,
 LANES_INLINE uint watershed_offer(volatile global const ulong *keys, volatile global const uint *links, size_t from,
                                   ulong key, uint rank)
 {
-    const ulong beside = keys[from];
+    const ulong beside = watershed_key(keys, from);
     const bool fits = beside != WATERSHED_CLOSED && beside != WATERSHED_DRY && watershed_go_on(beside, rank) == key;
     return !fits ? WATERSHED_NONE : watershed_top(beside) < watershed_top(key) ? (uint)from : links[from];
 }
@@ -328,7 +344,10 @@ LANES_KERNEL void watershed_link(WATERSHED_SHAPE, global const float *image, vol
                 uint a = offer, b = best;
                 const WatershedOrder order = watershed_compare(keys, links, watershed_top(key), &a, &b);
                 const bool same = order == WATERSHED_SAME && offer < best;
-                best = order == WATERSHED_BEFORE || (order == WATERSHED_BY_PLACE && a < b) || same ? offer : best;
+                best = order == WATERSHED_BEFORE || same ||
+                               (order == WATERSHED_BY_TURN && watershed_turn(keys, a) < watershed_turn(keys, b))
+                           ? offer
+                           : best;
             }
         }
         if (best != links[number]) {
@@ -344,7 +363,8 @@ LANES_INLINE uint watershed_label_of(global const WATERSHED_MARKER *markers, uin
     return (uint)markers[(size_t)at.over * (size_t)marker_pitch + (size_t)at.rest];
 }
 
-/* Reports pixels that would have another label if other ones of equal markers came first. */
+/* Reports the highest rank of markers for which some pixel would have another label if others of their rank came
+ * first. */
 LANES_KERNEL void watershed_doubt(WATERSHED_SHAPE, int marker_pitch, global const float *image,
                                   global const WATERSHED_MARKER *markers, volatile global const ulong *keys,
                                   volatile global const uint *links, global uint *flags, ulong report_at)
@@ -360,13 +380,22 @@ LANES_KERNEL void watershed_doubt(WATERSHED_SHAPE, int marker_pitch, global cons
             if (WATERSHED_COUNTS(k) && (inside >> k & 1) != 0) {
                 uint a = watershed_offer(keys, links, (size_t)((long)number + watershed_step(k, h, pitch)), key, rank);
                 uint b = links[number];
-                if (watershed_compare(keys, links, watershed_top(key), &a, &b) == WATERSHED_BY_PLACE &&
+                if (watershed_compare(keys, links, watershed_top(key), &a, &b) == WATERSHED_BY_TURN &&
                     watershed_label_of(markers, a, pitch, marker_pitch) !=
                         watershed_label_of(markers, b, pitch, marker_pitch)) {
-                    flags[report_at] = 1;
+                    atomic_max(&flags[report_at], watershed_top(keys[a]));
                 }
             }
         }
+    }
+}
+
+kernel void watershed_turns(global ulong *keys, global const uint *list, ulong list_at, uint n, uint first)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i < n) {
+        const uint marker = list[list_at + i];
+        keys[marker] = keys[marker] >> 32 << 32 | WATERSHED_TURN | (first + i);
     }
 }
 
