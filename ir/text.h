@@ -14,6 +14,9 @@
  *       place x x 2
  *       place x 1 0.5
  *       place y y 1
+ *   note place x of "image"
+ *       at 50
+ *       extent extent(%1, x)
  *
  * Pixel (x, y) of that output lies at (2 x + 0.5, y) on the first input; without such lines at
  * (x, y), and with `moved` alone nobody knows where.
