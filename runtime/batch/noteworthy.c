@@ -27,8 +27,8 @@ static void note_unread(Notes *notes, const char *name, const ImageInfo *info)
         if (n > 0) {
             char kind[200];
             snprintf(kind, sizeof kind, "%s not read; %s", UNREAD[i].several, UNREAD[i].why);
-            notes_add(notes, kind, name, "%lld %s not read; %s", (long long)n, n == 1 ? UNREAD[i].one : UNREAD[i].several,
-                      UNREAD[i].why);
+            notes_add(notes, kind, name, "%lld %s not read; %s", (long long)n,
+                      n == 1 ? UNREAD[i].one : UNREAD[i].several, UNREAD[i].why);
         }
     }
 }
@@ -57,8 +57,9 @@ static void note_place(Notes *notes, const char *image, const ProgNote *note, do
     } ALONG[] = {{'x', "columns", "a column that is read by its number is outside of the image"},
                  {'y', "rows", "a row that is read by its number is outside of the image"},
                  {'z', "planes", "a plane that is read by its number is outside of the image"}};
-    notes_add(notes, ALONG[note->axis].kind, image, "%s[%c = %g] is outside of the image, whose %s are 0 .. %g",
-              note->name, ALONG[note->axis].axis, at, ALONG[note->axis].pixels, extent - 1);
+    notes_add(notes, ALONG[note->axis].kind, image,
+              "%s[%c = %.15g] is outside of the image, whose %s are 0 .. %.15g", note->name,
+              ALONG[note->axis].axis, at, ALONG[note->axis].pixels, extent - 1);
 }
 
 static void note_extents(Notes *notes, const Program *program, const Options *options, const BatchItem *item,
