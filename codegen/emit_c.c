@@ -143,7 +143,14 @@ static void memory(const Program *p, const char *name, Str *out)
         field_text(out, "what", n->what);
         str_add(out, "},\n");
     }
-    str_add(out, "    {.what = NULL}};\n\n");
+    str_addf(out, "    {.what = NULL}};\n\nstatic const ProgNote %s_notes[] = {\n", name);
+    for (int i = 0; i < p->n_notes; i++) {
+        const ProgNote *n = &p->notes[i];
+        str_addf(out, "    {.kind = %d, .axis = %d, .at = %d, .extent = %d,", (int)n->kind, n->axis, n->at, n->extent);
+        field_text(out, "name", n->name);
+        str_add(out, "},\n");
+    }
+    str_add(out, "    {.name = NULL}};\n\n");
     str_addf(out, "static const ProgGrid %s_grids[] = {\n", name);
     for (int i = 0; i < p->n_grids; i++) {
         const int *e = p->grids[i].extent;
@@ -317,9 +324,9 @@ static void binaries(const Program *p, const char *name, Str *out)
 static void one_program(const Program *p, const char *name, const char *library, Str *out)
 {
     static const char *const ARRAYS[] = {"host",  "inputs",  "params",  "outputs", "tables",  "needs",
-                                         "grids", "buffers", "kernels", "steps",   "binaries"};
+                                         "notes", "grids",   "buffers", "kernels", "steps",   "binaries"};
     const int n[] = {p->n_host,  p->n_inputs,  p->n_params,  p->n_outputs, p->n_tables,  p->n_needs,
-                     p->n_grids, p->n_buffers, p->n_kernels, p->n_steps,   p->n_binaries};
+                     p->n_notes, p->n_grids,   p->n_buffers, p->n_kernels, p->n_steps,   p->n_binaries};
     host(p, name, out);
     inputs(p, name, out);
     outputs(p, name, out);

@@ -750,6 +750,22 @@ static void add_outputs(Build *b)
     b->program->n_outputs = b->g->outputs.n;
 }
 
+static void add_notes(Build *b)
+{
+    static const ProgNoteKind KIND[] = {[IR_NOTE_PLACE] = PROG_NOTE_PLACE, [IR_NOTE_ALONG] = PROG_NOTE_ALONG};
+    ProgNote *list = arena_array(b->arena, ProgNote, b->g->notes.n + 1);
+    for (int i = 0; i < b->g->notes.n; i++) {
+        const IrNote *note = &b->g->notes.at[i];
+        list[i] = (ProgNote){.kind = KIND[note->kind],
+                             .name = note->name,
+                             .axis = note->axis,
+                             .at = cg_host(&b->cg.host, note->at),
+                             .extent = cg_host(&b->cg.host, note->extent)};
+    }
+    b->program->notes = list;
+    b->program->n_notes = b->g->notes.n;
+}
+
 /* What stands in front of every kernel.  Few pipelines take a function of a whole-image value, and
  * its text takes time to compile. */
 static const char *library(const Build *b)
@@ -801,6 +817,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     add_inputs(&b);
     add_params(&b);
     add_outputs(&b);
+    add_notes(&b);
     p->name = g->name;
     p->version = PIPEC_VERSION;
     p->hash = hash;

@@ -115,6 +115,7 @@ typedef struct Elab {
     Span call;           /* the user's words while the prelude is expanded; else no source */
     int loop;            /* the loop being elaborated */
     struct Ranges *ranges; /* of the comprehension around */
+    bool guarded;        /* inside a choice that depends on a number */
     int copies;          /* of what is elaborated now, for indices around; 0: one */
     const char *hint;    /* what a node made now is called */
     Vec(bool) anonymous; /* by node: the compiler made up its name */
@@ -215,6 +216,11 @@ IrExpr el_size_along(Elab *el, int grid, int axis);
 int el_grid_of(const Elab *el, Val v);
 /* Pixels of a number with a unit, along an axis of a grid. */
 IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span);
+
+/* ---- notes (elaborate_note.c) ----------------------------------------------------------- */
+
+/* v, called `name` or "", is read at a number along an axis. */
+void el_note_place(Elab *el, Val v, const char *name, int axis, IrExpr at);
 
 /* ---- scopes (elaborate_scope.c) -------------------------------------------------------- */
 
@@ -321,6 +327,9 @@ Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Sp
 Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at, int n, Span span);
 /* Remembers that a function was used; false when it was known already. */
 bool el_mark_called(Elab *el, const AstStmt *fn);
+
+/* What an operator has made: does it go along an axis, of which there may be one pixel (elaborate_note.c)? */
+void el_note_along(Elab *el, const Call *call, Val result);
 
 /* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
 void el_spacing(Elab *el, Val record, IrExpr *arg);

@@ -885,5 +885,7 @@ Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at,
 /* An operator of the prelude: its function on the arguments in order. */
 Val el_prelude(Elab *el, Call *call)
 {
-    return el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
+    Val v = el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
+    el_note_along(el, call, v);
+    return v;
 }

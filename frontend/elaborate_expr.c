@@ -451,7 +451,10 @@ static Val conditional(Elab *el, const AstExpr *e)
     if (el_constant(el, cond, &known) && el_is_truth(el, cond)) {
         return el_expr(el, known != 0 ? e->a : e->c);
     }
+    bool guarded = el->guarded;
+    el->guarded = guarded || cond.kind == VAL_NUMBER;
     Val a = el_expr(el, e->a), b = el_expr(el, e->c);
+    el->guarded = guarded;
     return el_select(el, cond, a, b, e->b->span);
 }
 

@@ -19,6 +19,7 @@ typedef struct Index {
     bool positions;
     IrExpr channel;
     IrBorder border;
+    bool bordered; /* the user says what is outside */
     IrExpr outside;
 } Index;
 
@@ -127,6 +128,7 @@ static bool read_border(Elab *el, Index *ix, const AstArg *arg)
     Val given = el_expr(el, arg->value);
     if (given.kind == VAL_BORDER) {
         ix->border = given.border;
+        ix->bordered = true;
         ix->outside = given.expr != 0 ? given.expr : ir_const(el->g, 0);
         return true;
     }
@@ -141,6 +143,7 @@ static bool read_fill(Elab *el, Index *ix, const AstArg *arg)
 {
     IrExpr e = el_host_number(el, arg->value, "the value outside");
     ix->border = IR_CONSTANT;
+    ix->bordered = true;
     ix->outside = e;
     return e != 0;
 }
@@ -312,6 +315,11 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
     }
     const char *part = e->a->kind == AST_NAME ? e->a->name : "value";
     int grid = ix.channel != 0 ? without_axis(el, v.grid, IR_AX_C) : v.grid;
+    for (int ax = 0; ax < 3 && !ix.bordered; ax++) {
+        if (ix.position[ax].kind == VAL_NUMBER) {
+            el_note_place(el, v, e->a->kind == AST_NAME ? part : "", ax, ix.position[ax].expr);
+        }
+    }
     if (ix.positions) {
         return gather(el, v, part, &ix, grid, e->span);
     }

@@ -198,6 +198,23 @@ typedef struct IrOutput {
     Span span;
 } IrOutput;
 
+/*
+ * What works and is hardly meant: a run says so of each image for which number `at` is no place along an
+ * axis with `extent` pixels, 0 to extent - 1.  Host expressions.
+ */
+typedef enum IrNoteKind {
+    IR_NOTE_PLACE, /* v[z = at]: name is v's, or "" */
+    IR_NOTE_ALONG, /* an operator, called name, goes along the axis: at is 1 */
+    IR_NOTES
+} IrNoteKind;
+
+typedef struct IrNote {
+    IrNoteKind kind;
+    const char *name;
+    int axis;
+    IrExpr at, extent;
+} IrNote;
+
 /* A function with control flow, kept as text that is valid C and valid OpenCL C (see
  * ir/function.h for its little tree, which the evaluator interprets). */
 typedef struct IrFunction IrFunction;
@@ -212,6 +229,7 @@ typedef struct IrGraph {
     Vec(IrParam) params;
     Vec(IrLoop) loops;       /* [0] is unused */
     Vec(IrOutput) outputs;
+    Vec(IrNote) notes;
     Vec(IrFunction *) functions;
     int next_index;          /* for index variables */
     uint32_t *hash;          /* of expressions: open addressing */
@@ -310,6 +328,7 @@ void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr 
 
 extern const char *const IR_BORDER_NAMES[IR_BORDERS];
 extern const char *const IR_FOLD_NAMES[IR_FOLDS];
+extern const char *const IR_NOTE_NAMES[IR_NOTES];
 extern const char *const IR_KIND_NAMES[IR_KINDS]; /* "image", "mask", "labels", "value" ... */
 extern const char *const IR_RANK_NAMES[IR_RANKS]; /* "const", "host" ... */
 const char *ir_expr_op_name(IrExprOp op);

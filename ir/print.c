@@ -590,6 +590,15 @@ static void print_output(Printer *p, const IrOutput *o)
     print_lines(p, lines, 1 + 12);
 }
 
+static void print_note(Printer *p, const IrNote *note)
+{
+    str_addf(p->out, "note %s %s of ", IR_NOTE_NAMES[note->kind], AXIS[note->axis]);
+    quoted(note->name, p->out);
+    str_add(p->out, "\n");
+    const Line lines[] = {{"at", note->at}, {"extent", note->extent}};
+    print_lines(p, lines, 2);
+}
+
 void ir_print(const IrGraph *g, Str *out)
 {
     Printer p = {.g = g,
@@ -622,6 +631,9 @@ void ir_print(const IrGraph *g, Str *out)
     }
     for (int i = 0; i < g->outputs.n; i++) {
         print_output(&p, &g->outputs.at[i]);
+    }
+    for (int i = 0; i < g->notes.n; i++) {
+        print_note(&p, &g->notes.at[i]);
     }
 }
 

@@ -264,6 +264,29 @@ static void read_output(Reader *r)
     vec_push(r->arena, &r->g->outputs, o);
 }
 
+static bool note_line(Reader *r, void *ctx)
+{
+    IrNote *note = ctx;
+    if (read_accept(r, "at")) {
+        note->at = read_expression(r);
+    } else if (read_accept(r, "extent")) {
+        note->extent = read_expression(r);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void read_note(Reader *r)
+{
+    IrNote note = {.kind = (IrNoteKind)read_one_of(r, IR_NOTE_NAMES, IR_NOTES, "a kind of note")};
+    note.axis = read_axis(r, 3);
+    read_expect(r, "of");
+    note.name = read_string(r);
+    read_lines(r, note_line, &note);
+    vec_push(r->arena, &r->g->notes, note);
+}
+
 static void read_title(Reader *r)
 {
     r->g->name = read_name(r);
@@ -280,6 +303,7 @@ static const struct Part {
     {"param", true, false, read_param},       {"function", true, false, read_function},
     {"grid", false, true, read_grid},         {"loop", false, true, read_loop},
     {"%", true, true, read_node},             {"output", false, true, read_output},
+    {"note", false, true, read_note},
 };
 enum { N_PARTS = sizeof PARTS / sizeof *PARTS };
 
@@ -301,7 +325,7 @@ static void read_part(Reader *r)
         }
         return;
     }
-    read_fail(r, "expected %s", "graph, source, param, function, grid, loop, output or a node");
+    read_fail(r, "expected %s", "graph, source, param, function, grid, loop, output, note or a node");
 }
 
 static void read_parts(Reader *r, bool heads)

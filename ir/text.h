@@ -14,9 +14,13 @@
  *       place x x 2
  *       place x 1 0.5
  *       place y y 1
+ *   note place x of "image"
+ *       at 50
+ *       extent extent(%1, x)
  *
  * Pixel (x, y) of that output lies at (2 x + 0.5, y) on the first input; without such lines at
- * (x, y), and with `moved` alone nobody knows where.
+ * (x, y), and with `moved` alone nobody knows where.  A run notes of an image that pixel `at` is not
+ * among the `extent` ones along the axis.
  *
  * A line that is not indented begins a part; what belongs to it is indented.  Lines that begin
  * with # are comments.  Dead nodes are left out; the others keep their numbers.

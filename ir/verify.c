@@ -330,6 +330,12 @@ void ir_verify_report(const IrGraph *g, Str *out)
         c.subject = arena_printf(g->arena, "output %s", g->outputs.at[i].name);
         check_output(&c, &g->outputs.at[i]);
     }
+    for (int i = 0; i < g->notes.n; i++) {
+        c.subject = arena_printf(g->arena, "note %d", i);
+        require(&c, g->notes.at[i].at != 0 && g->notes.at[i].extent != 0, "has no numbers");
+        check_tree(&c, g->notes.at[i].at, IR_HOST);
+        check_tree(&c, g->notes.at[i].extent, IR_HOST);
+    }
 }
 
 void ir_verify(const IrGraph *g, const char *after)

@@ -283,6 +283,16 @@ typedef struct ProgNeed {
     const char *what;
 } ProgNeed;
 
+/* What a run notes of an image (as IrNote) where `at`, rounded, is not in 0 .. extent - 1. */
+typedef enum ProgNoteKind { PROG_NOTE_PLACE, PROG_NOTE_ALONG } ProgNoteKind;
+
+typedef struct ProgNote {
+    ProgNoteKind kind;
+    const char *name;
+    int axis;       /* 0 x, 1 y, 2 z */
+    int at, extent; /* host expressions */
+} ProgNote;
+
 typedef struct ProgTable {
     const char *name;
     int step;            /* the measure step that fills it */
@@ -320,6 +330,8 @@ typedef struct Program {
     int n_tables;
     const ProgNeed *needs;
     int n_needs;
+    const ProgNote *notes;
+    int n_notes;
     const ProgGrid *grids;
     int n_grids;
     const ProgBuffer *buffers;

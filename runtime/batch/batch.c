@@ -136,10 +136,12 @@ static bool work(Batch *b, Err *err)
                          .dev = b->dev,
                          .journal = b->journal,
                          .progress = progress,
+                         .notes = notes_new(progress),
                          .profile = b->profile,
                          .software = b->software,
                          .parameters = b->parameters};
     bool ok = engine_run(&setup, b->fates, err);
+    notes_end(setup.notes);
     progress_end(progress);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include "batch.h"
 
 #include "batch_list.h"
+#include "noteworthy.h"
 #include "../exec/exec_plan.h"
 #include "reader.h"
 
@@ -14,13 +15,14 @@ typedef struct DryRun {
     const Options *options;
     BatchList list;
     VolumeCache cache;
+    Notes *notes;
     uint64_t peak; /* of all images */
     int failed;
 } DryRun;
 
 static void print_shape(const Reader *reader)
 {
-    const ImageInfo *info = reader_info(reader);
+    const ImageInfo *info = reader_info(reader, 0);
     const Frames *frames = reader_frames(reader);
     if (info == NULL) {
         return;
@@ -54,9 +56,12 @@ static void show(DryRun *d, const BatchItem *item)
 {
     Err err = {0};
     Reader *reader = NULL;
-    printf("%s", item->name);
     bool ok = reader_open(d->program, item, d->options->params, false, d->options->time_as_z,
                           &d->cache, &reader, &err);
+    if (ok) {
+        noteworthy(d->notes, d->program, d->options, item, reader);
+    }
+    printf("%s", item->name);
     if (ok) {
         print_shape(reader);
         ok = plan(d, reader, &err);
@@ -93,6 +98,8 @@ int batch_dry_run(const Program *program, const Options *options)
 {
     Err err = {0};
     DryRun d = {.program = program, .options = options};
+    Progress *progress = progress_new(stderr, 0, false, options->quiet);
+    d.notes = notes_new(progress);
     bool ok = volume_cache_init(&d.cache, program->n_inputs, NULL, &err) &&
               batch_list(program, options, &d.list, &err);
     if (ok) {
@@ -103,6 +110,8 @@ int batch_dry_run(const Program *program, const Options *options)
     } else {
         fprintf(stderr, "%s: %s\n", options->command, err.text);
     }
+    notes_end(d.notes);
+    progress_end(progress);
     batch_list_free(&d.list);
     volume_cache_free(&d.cache);
     return !ok ? err.code : d.failed > 0 ? CODE_FILES : CODE_OK;

@@ -14,6 +14,7 @@
  */
 #include "engine.h"
 
+#include "noteworthy.h"
 #include "reader.h"
 #include "../host/signals.h"
 #include "sink.h"
@@ -356,10 +357,11 @@ static bool job_open(Engine *e, Job *job, Err *err)
     const EngineSetup *s = e->setup;
     TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e),
                     s->options->time_as_z, &e->cache, &job->reader, err));
+    noteworthy(s->notes, e->program, s->options, job->item, job->reader);
     TRY(choose_stream(e, job, err));
     SinkSource source = {.item = job->item,
                          .frames = reader_frames(job->reader),
-                         .like = reader_info(job->reader),
+                         .like = reader_info(job->reader, 0),
                          .software = s->software,
                          .parameters = s->parameters};
     return sink_new(e->program, &source, &job->sink, err);

@@ -10,6 +10,7 @@
 #include "../main.h"
 #include "../options.h"
 #include "batch_list.h"
+#include "notes.h"
 #include "../profile.h"
 #include "progress.h"
 
@@ -30,6 +31,7 @@ typedef struct EngineSetup {
     Device *dev;
     Journal *journal;   /* may be NULL */
     Progress *progress; /* may be NULL */
+    Notes *notes;       /* may be NULL */
     Profile *profile;   /* may be NULL */
     const char *software, *parameters;
 } EngineSetup;

@@ -4,6 +4,7 @@
 #include "progress.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -131,6 +132,23 @@ void progress_image(Progress *p, const char *name, const char *detail)
         fflush(p->to);
     }
     pthread_mutex_unlock(&p->lock);
+}
+
+void progress_note(Progress *p, const char *format, ...)
+{
+    if (p == NULL) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&p->lock);
+    fputs(p->drawn ? "\r\033[Knote: " : "note: ", p->to);
+    vfprintf(p->to, format, arguments);
+    fputc('\n', p->to);
+    fflush(p->to);
+    draw(p, true);
+    pthread_mutex_unlock(&p->lock);
+    va_end(arguments);
 }
 
 void progress_skip(Progress *p, int images)

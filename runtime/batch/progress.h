@@ -20,6 +20,8 @@ Progress *progress_new(FILE *to, int total, bool bar, bool quiet);
 void progress_part(Progress *progress, double part);
 /* An image is done, or failed; `detail` follows the name: "0.52 s", "failed: ...". */
 void progress_image(Progress *progress, const char *name, const char *detail);
+/* "note: ..." on a line of its own. */
+void progress_note(Progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Images that an earlier run has done: they count, but not for the rate. */
 void progress_skip(Progress *progress, int images);
 /* Removes the bar, so that other text can follow. */

@@ -294,9 +294,9 @@ const Frames *reader_frames(const Reader *reader)
     return &reader->frames;
 }
 
-const ImageInfo *reader_info(const Reader *reader)
+const ImageInfo *reader_info(const Reader *reader, int input)
 {
-    return reader->program->n_inputs > 0 ? image_info(reader->inputs[0].file) : NULL;
+    return input < reader->program->n_inputs ? image_info(reader->inputs[input].file) : NULL;
 }
 
 const ExecInput *reader_inputs(const Reader *reader)

@@ -47,8 +47,8 @@ bool reader_open(const Program *program, const BatchItem *item, const double *pa
 void reader_close(Reader *reader); /* NULL is allowed */
 
 const Frames *reader_frames(const Reader *reader);
-/* What the first input is like; NULL when the pipeline has none. */
-const ImageInfo *reader_info(const Reader *reader);
+/* What an input's file is like; NULL when the pipeline has no such input. */
+const ImageInfo *reader_info(const Reader *reader, int input);
 /* By input: what its volumes are like. */
 const ExecInput *reader_inputs(const Reader *reader);
 /* Bytes of pixels that a frame takes. */

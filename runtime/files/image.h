@@ -15,6 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a file has beside the image that is read. */
+typedef enum ImageUnread {
+    UNREAD_PAGES,    /* TIFF: from the first page on that has another size or type, without those marked as
+                        smaller versions or masks of another one */
+    UNREAD_UNLISTED, /* OME-TIFF: pages that its XML does not list */
+    UNREAD_IMAGES,   /* OME-TIFF: images after the first one */
+    IMAGE_UNREADS
+} ImageUnread;
+
 typedef struct ImageInfo {
     int64_t x, y, z, c, t;      /* extents, at least 1 */
     bool has_z, has_c, has_t;   /* the file says so, even if the extent is 1 */
@@ -26,6 +35,7 @@ typedef struct ImageInfo {
     char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
     double interval;            /* seconds between frames; 0 = unknown */
     char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
+    int64_t unread[IMAGE_UNREADS]; /* how many; of a folder those of all its files */
     void *extra;                /* format-specific metadata to carry on (FITS header); owned by the
                                    ImageFile, borrowed by writers while it is open */
 } ImageInfo;

@@ -73,6 +73,9 @@ static bool stack(Folder *folder, ImageInfo *info, Err *err)
     ImageFile *file;
     for (size_t k = 1; k < folder->files.n; k++) {
         TRY(select_file(folder, k, &file, err));
+        for (int i = 0; i < IMAGE_UNREADS; i++) {
+            info->unread[i] += image_info(file)->unread[i];
+        }
     }
     return true;
 }

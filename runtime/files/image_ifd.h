@@ -17,6 +17,8 @@
 
 /* The tags that pipec reads or writes. */
 enum {
+    TAG_SUBFILE = 254,
+    TAG_OLD_SUBFILE = 255,
     TAG_WIDTH = 256,
     TAG_LENGTH = 257,
     TAG_BITS = 258,

@@ -4,7 +4,7 @@
  *
  * This is not an XML parser: it finds elements by name and attributes inside them, which is
  * enough for text that other programs have generated, and fails softly on anything else.  Only
- * the first image of a file counts.  Planes of a set that lie in other files are left out: what
+ * the first image of a file is read, the others are counted.  Planes of a set that lie in other files are left out: what
  * this file holds must then be a full box of planes, and is read as such.
  */
 #include "image_meta.h"
@@ -316,6 +316,41 @@ static void place_all(const MetaTags *tags, Element pixels, const char *limit, P
     }
 }
 
+/* True when an image whose tag ends before `text` has planes in this file: where it says so, by the name that
+ * the file has or was given when it was written, or where it names no file. */
+static bool is_here(const MetaTags *tags, const char *text, const char *limit, const char *written)
+{
+    char name[VALUE_BYTES];
+    Element data = {text, text};
+    bool any = false;
+    while (next_element(data.end, limit, "TiffData", &data)) {
+        any = true;
+        file_of(data, limit, name);
+        if (name[0] == '\0' || strcmp(name, tags->name) == 0 || strcmp(name, written) == 0) {
+            return true;
+        }
+    }
+    return !any;
+}
+
+/* How many images have planes in this file, beside the one whose tag ends before `text`. */
+static int64_t count_others(const MetaTags *tags, const char *text)
+{
+    char written[VALUE_BYTES] = "";
+    Element image, next, data;
+    int64_t n = 0;
+    bool more = next_element(text, NULL, "Image", &image);
+    if (more && next_element(text, image.at, "TiffData", &data)) {
+        file_of(data, image.at, written);
+    }
+    while (more) {
+        more = next_element(image.end, NULL, "Image", &next);
+        n += is_here(tags, image.end, more ? next.at : NULL, written);
+        image = next;
+    }
+    return n;
+}
+
 /* The smallest box that holds all planes that are here, and how many these are. */
 static int64_t bounding_box(const Planes *planes, int64_t low[3], int64_t high[3])
 {
@@ -369,6 +404,7 @@ static bool map_planes(const MetaTags *tags, Element pixels, const char *limit, 
     *known = found > 0 && found == box;
     if (*known) {
         cut_to_box(planes, low, high, plan);
+        plan->others = count_others(tags, pixels.end);
         return true;
     }
     free(planes->page);

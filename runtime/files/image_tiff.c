@@ -28,6 +28,7 @@ typedef struct TiffFile {
     TiffSource source;
     TiffDirectory dir;       /* of the current page */
     uint64_t *ifd;           /* offsets of the pages' directories */
+    uint64_t rest;           /* that of the first page that does not look like them; 0: there is none */
     int64_t pages, cap;
     MetaPlan plan;
     TiffLayout shape;        /* of every page; storage details of the first */
@@ -102,6 +103,7 @@ static bool walk_pages(TiffFile *file, Err *err)
             ok = tiff_layout_check(&file->source, &dir, &layout, err);
             file->shape = layout;
         } else if (ok && !tiff_layout_same(&file->shape, &layout)) {
+            file->rest = at;
             break;
         }
         ok = ok && add_page(file, at, err);
@@ -112,6 +114,35 @@ static bool walk_pages(TiffFile *file, Err *err)
         err_prefix(err, "page %lld", (long long)file->pages + 1);
     }
     return ok;
+}
+
+/* A smaller version or a mask of another page, marked as such in the new way or the old one. */
+static bool is_marked(const TiffSource *source, const TiffDirectory *dir)
+{
+    enum { SMALLER = 1, MASK = 4, OLD_SMALLER = 2 };
+    uint64_t now = 0, old = 0;
+    Err ignored = {0};
+    return tiff_uint(source, dir, TAG_SUBFILE, 0, &now, &ignored) &&
+           tiff_uint(source, dir, TAG_OLD_SUBFILE, 0, &old, &ignored) &&
+           ((now & (SMALLER | MASK)) != 0 || old == OLD_SMALLER);
+}
+
+/* The pages that are left out without being marked.  Nobody reads them: where their list is damaged, or leads
+ * back as above, it ends. */
+static int64_t count_rest(const TiffFile *file)
+{
+    TiffDirectory dir = {0};
+    Err ignored = {0};
+    uint64_t at = file->rest, seen = 0;
+    int64_t pages = 0, unmarked = 0;
+    while (at != 0 && at != seen && tiff_directory_read(&file->source, at, &dir, &ignored)) {
+        seen = (pages & (pages + 1)) == 0 ? at : seen;
+        pages++;
+        unmarked += !is_marked(&file->source, &dir);
+        at = dir.next;
+    }
+    tiff_directory_free(&dir);
+    return unmarked;
 }
 
 /* ---- libtiff --------------------------------------------------------------------------- */
@@ -585,6 +616,20 @@ static bool read_meta(TiffFile *file, const char *path, ImageInfo *info, Err *er
     return ok;
 }
 
+/* An image that the XML lists has its pages among those that are left out. */
+static void count_unread(const TiffFile *file, ImageInfo *info)
+{
+    const MetaPlan *plan = &file->plan;
+    int64_t rest = count_rest(file), listed = plan->t * plan->c * plan->z;
+    int64_t unlisted = plan->page != NULL && file->pages > listed ? file->pages - listed : 0;
+    if (plan->others > 0 && rest + unlisted > 0) {
+        info->unread[UNREAD_IMAGES] = plan->others;
+    } else {
+        info->unread[UNREAD_PAGES] = rest;
+        info->unread[UNREAD_UNLISTED] = unlisted;
+    }
+}
+
 /* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones. */
 static bool read_meaning(TiffFile *file, ImageInfo *info, Err *err)
 {
@@ -623,6 +668,7 @@ static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **sta
     }
     info->x = (int64_t)file->shape.x;
     info->y = (int64_t)file->shape.y;
+    count_unread(file, info);
     *state = file;
     return true;
 }

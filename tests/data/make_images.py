@@ -309,6 +309,48 @@ def ome():
                      metadata={"axes": "ZYXS", "UUID": UUID})
 
 
+def rewrite_last_link(name, link):
+    """Makes the last page of a file lead on: to link(where that page's directory is)."""
+    with tifffile.TiffFile(path(name)) as tif:
+        at = tif.pages[-1].offset
+    with open(path(name), "r+b") as f:
+        f.seek(at)
+        tags, = struct.unpack("<H", f.read(2))
+        f.seek(at + 2 + 12 * tags)
+        f.write(struct.pack("<I", link(at)))
+
+
+def unread():
+    """Pages and images that are left out: unlike the first, marked as smaller ones, not listed, of another series."""
+    like, small = plane("u8"), plane("u8", x=4, y=3)
+    options = {"photometric": "minisblack", "software": False, "metadata": None}
+    with tifffile.TiffWriter(path("unread_pages.tif")) as tif:
+        for page, mark in ((like, 0), (typed(base(z=2), "u8")[0, 0, 1], 0), (small, 0), (small, 1), (like, 0),
+                           (plane("u16"), 0)):
+            tif.write(page, subfiletype=mark, contiguous=False, **options)
+    with tifffile.TiffWriter(path("unread_marked.tif")) as tif:
+        tif.write(like, **options)
+        tif.write(small, subfiletype=1, **options)
+        tif.write(plane("bool"), subfiletype=4, **options)
+        tif.write(small, extratags=[(255, 3, 1, 2, True)], **options)
+    for name, link in (("unread_loop.tif", lambda at: at), ("unread_cut.tif", lambda at: 1 << 30)):
+        with tifffile.TiffWriter(path(name)) as tif:
+            tif.write(like, **options)
+            tif.write(small, **options)
+        rewrite_last_link(name, link)
+    data = "<OME:TiffData IFD=\"0\" PlaneCount=\"2\"/>"
+    ome_pages("unread_unlisted.tif", typed(base(z=5), "u8"), "ZCT", data, (2, 1, 1))
+    image = "<OME:Image ID=\"Image:%d\"><OME:Pixels SizeZ=\"2\" SizeC=\"1\" SizeT=\"1\">%s</OME:Pixels></OME:Image>"
+    part = "<OME:TiffData IFD=\"%d\" PlaneCount=\"2\"><OME:UUID FileName=\"%s\">u</OME:UUID></OME:TiffData>"
+    more = "".join(image % (i + 1, part % (2 * i + 2, name)) for i, name in
+                   enumerate(("old name.tif", "elsewhere.tif", "unread_alike.tif")))
+    first = part % (0, "old name.tif") + "</OME:Pixels></OME:Image>" + more + "<OME:Image><OME:Pixels>"
+    ome_pages("unread_alike.tif", typed(base(z=6), "u8"), "ZCT", first, (2, 1, 1))
+    with tifffile.TiffWriter(path("unread_series.ome.tif"), ome=True) as tif:
+        for array in (typed(base(z=2), "u8")[0, 0], typed(base(z=3), "u16")[0, 0], small):
+            tif.write(array, photometric="minisblack", metadata={"UUID": UUID})
+
+
 def fits_files():
     for kind in "u8 i16 u16 i32 u32 f32 f64".split():
         fits.PrimaryHDU(plane(kind)).writeto(path("type_%s.fits" % kind), overwrite=True)
@@ -409,7 +451,8 @@ def png_files():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, tiles, colours, imagej, stacks, ome, fits_files, folders, png_files):
+    for make in (types, compressions, tiles, colours, imagej, stacks, ome, unread, fits_files, folders,
+                 png_files):
         make()
 
 

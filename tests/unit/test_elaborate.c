@@ -651,6 +651,56 @@ static void suggestions_for_peers_elaborate(void **state)
     assert_true(OPS_PEERS_N > 300);
 }
 
+/* Statements about one volume, and what a run is to note: "place z of image; " for each. */
+static void runs_are_told_what_to_note(void **state)
+{
+    static const struct {
+        const char *text, *notes;
+    } each[] = {
+        {"output a = image[z = 50]\n", "place z of image; "},
+        {"output a = image[z = 50] + image[z = 50]\n", "place z of image; "},
+        {"output a = image[x = 7, y = depth(image)]\n", "place x of image; place y of image; "},
+        {"param k = 3\noutput a = image[z = k]\n", "place z of image; "},
+        {"output a = gaussian(image, 1)[z = 4]\n", "place z of ; "},
+        {"fn f(v) = v[z = 4]\noutput a = f(image)\n", "place z of v; "},
+        {"output a = max(gaussian(image[z = k], 1) for k in 0 .. 2)\n", "place z of image; place z of image; "},
+        {"output a = max_project(image)\n", "along z of max_project; "},
+        {"output a = median_project(gaussian(image, 1) where image > 3)\n", "along z of median_project; "},
+        /* Always there, or the user says what is outside. */
+        {"output a = image[z = 0]\n", ""},
+        {"c = canvas(image, depth = 9)\noutput a = c[z = 8]\n", ""},
+        {"output a = image[z = 50, border = nearest] + image[z = 50, fill = 0]\n", ""},
+        {"output a = image[z = 5] if depth(image) > 5 else image[z = 0]\n", ""},
+        {"output a = max_project(image) if depth(image) > 5 else image[z = 0]\n", ""},
+        /* Places that differ. */
+        {"output a = max(image[z = k] for k in 0 .. 50)\n", ""},
+        {"output a = image[x = x_of(image) + 50]\n", ""},
+        {"output a = image[y = max(image)]\n", ""},
+        /* Along another axis, of something else, or without leaving the axis out. */
+        {"output a = max_project(image, y)\n", ""},
+        {"output a = flip(image, z)\n", ""},
+        {"input other[z, y, x]\noutput a = max_project(other) + image[z = 0]\n", ""},
+        {"output a = max_project(canvas(image, depth = 1))\n", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        const IrGraph *g = elaborate(arena_printf(&arena, "input image[z, y, x]\n%s", each[i].text));
+        if (g == NULL) {
+            fail_msg("%s", complaints());
+        }
+        Str got;
+        str_init(&got, &arena);
+        str_add(&got, "");
+        for (int k = 0; k < g->notes.n; k++) {
+            const IrNote *note = &g->notes.at[k];
+            str_addf(&got, "%s %c of %s; ", IR_NOTE_NAMES[note->kind], "xyz"[note->axis], note->name);
+        }
+        if (strcmp(got.at, each[i].notes) != 0) {
+            fail_msg("%swants '%s', not '%s'", each[i].text, each[i].notes, got.at);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -669,6 +719,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_mistakes_are_reported_at_once, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(reports_read_as_they_did, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(examples_of_operators_elaborate, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(runs_are_told_what_to_note, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(suggestions_for_peers_elaborate, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,6 +243,11 @@ static void check_info(const struct Row *row, const ImageInfo *info)
                  info->has_c ? "!" : "", (int)info->t, info->has_t ? "!" : "",
                  elem_name(info->elem), info->rgb ? "rgb" : "gray", info->style);
     }
+    for (int i = 0; i < IMAGE_UNREADS; i++) {
+        if (info->unread[i] != 0) {
+            fail_msg("%s: %d are not read", row->file, (int)info->unread[i]);
+        }
+    }
 }
 
 static void check_file(const struct Row *row)
@@ -318,6 +323,31 @@ static void test_sizes(void **state)
             }
         }
         assert_true(info->interval == rows[i].interval);
+        image_close(file);
+    }
+}
+
+/* How many pages and images are left out; of all other files it is nothing. */
+static void test_unread(void **state)
+{
+    static const struct {
+        const char *file;
+        int64_t pages, unlisted, images;
+    } rows[] = {
+        {"unread_pages.tif", 3, 0, 0},    {"unread_marked.tif", 0, 0, 0},
+        {"unread_loop.tif", 1, 0, 0},     {"unread_cut.tif", 1, 0, 0},
+        {"unread_unlisted.tif", 0, 3, 0}, {"unread_alike.tif", 0, 0, 3},
+        {"unread_series.ome.tif", 0, 0, 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ImageFile *file = open_data(rows[i].file);
+        const ImageInfo *info = image_info(file);
+        if (info->unread[UNREAD_PAGES] != rows[i].pages || info->unread[UNREAD_UNLISTED] != rows[i].unlisted ||
+            info->unread[UNREAD_IMAGES] != rows[i].images) {
+            fail_msg("%s: %d pages, %d unlisted, %d images", rows[i].file, (int)info->unread[UNREAD_PAGES],
+                     (int)info->unread[UNREAD_UNLISTED], (int)info->unread[UNREAD_IMAGES]);
+        }
         image_close(file);
     }
 }
@@ -449,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_unread),
         cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_nulls),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
         cmocka_unit_test(test_pipe),

@@ -241,6 +241,7 @@ static const char *const SHOWS_EVERYTHING =
     "output level = lo + sigma\n"
     "output walk = steps(i32(raw % 50))\n"
     "output flat\n"
+    "output plane = max_project(a) + a[z = rounds]\n"
     "output table = measure(labels, raw, area, mean)\n";
 
 static void every_part_reads_back(void **state)
@@ -334,6 +335,11 @@ static const struct Broken {
     {HEAD "loop 1 in 0\n    count 3\n    carry %1 from %1 next %1\n", "carries a node that is not its own"},
     {HEAD B "\n    in 0 %1\noutput b = %2 as bmp\n", "has an unknown format"},
     {HEAD "output b as tif\n", "is either a node or a value"},
+    {HEAD "note corner x of \"image\"\n", "expected a kind of note"},
+    {HEAD "note place c of \"image\"\n", "graph.ir:7:12: expected an axis"},
+    {HEAD "note place x of image\n", "graph.ir:7:17: expected"},
+    {HEAD "note place x of \"image\"\n    at 1\n", "note 0: has no numbers"},
+    {HEAD "note place x of \"image\"\n    at f64(%1)\n    extent 3\n", "note 0: "},
     {"function f : i32\n    param n : i32\n    set n = 1:i32\n", "does not always return a value"},
     {"function f : i32\n    return 1.5:f32\n", "graph.ir:2:11: expected an expression of type i32"},
     {"function f : i32\n    return m\n", "there is no variable 'm'"},

@@ -1,0 +1,104 @@
+/*
+ * noteworthy: everything here is known before the first pixel is read.
+ */
+#include "noteworthy.h"
+
+#include "../exec/host.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *one, *several; /* behind their number */
+    const char *why;
+} UNREAD[IMAGE_UNREADS] = {
+    [UNREAD_PAGES] = {"more page is", "more pages are", "reading ends at the first of another size or type"},
+    [UNREAD_UNLISTED] = {"more page is", "more pages are", "the OME-XML of the file does not list all"},
+    [UNREAD_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
+};
+
+static void note_unread(Notes *notes, const char *name, const ImageInfo *info)
+{
+    for (int i = 0; i < IMAGE_UNREADS; i++) {
+        int64_t n = info->unread[i];
+        if (n > 0) {
+            char kind[200];
+            snprintf(kind, sizeof kind, "%s not read; %s", UNREAD[i].several, UNREAD[i].why);
+            notes_add(notes, kind, name, "%lld %s not read; %s", (long long)n,
+                      n == 1 ? UNREAD[i].one : UNREAD[i].several, UNREAD[i].why);
+        }
+    }
+}
+
+/* ---- what the pipeline does with such an image ----------------------------------------------- */
+
+/* What would make more planes of what is there. */
+static void note_along(Notes *notes, const char *image, const ProgNote *note, const Options *options,
+                       const ImageInfo *info)
+{
+    char text[300];
+    if (options->stack) {
+        return;
+    }
+    snprintf(text, sizeof text, "%s goes along z, where there is one plane; %s", note->name,
+             info->t > 1 ? "with --time-as-z time points are planes"
+                         : "with --stack the files of a folder are planes of one image");
+    notes_add(notes, text, image, "%s", text);
+}
+
+static void note_place(Notes *notes, const char *image, const ProgNote *note, double at, double extent)
+{
+    static const struct {
+        char axis;
+        const char *pixels, *kind;
+    } ALONG[] = {{'x', "columns", "a column that is read by its number is outside of the image"},
+                 {'y', "rows", "a row that is read by its number is outside of the image"},
+                 {'z', "planes", "a plane that is read by its number is outside of the image"}};
+    notes_add(notes, ALONG[note->axis].kind, image,
+              "%s[%c = %.15g] is outside of the image, whose %s are 0 .. %.15g", note->name,
+              ALONG[note->axis].axis, at, ALONG[note->axis].pixels, extent - 1);
+}
+
+static void note_extents(Notes *notes, const Program *program, const Options *options, const BatchItem *item,
+                         const Reader *reader, const HostContext *context)
+{
+    for (int i = 0; i < program->n_notes; i++) {
+        const ProgNote *note = &program->notes[i];
+        Err err = {0};
+        double at = nearbyint(host_eval(program, context, note->at, &err));
+        double extent = host_eval(program, context, note->extent, &err);
+        if (err.code != CODE_OK || (at >= 0 && at < extent) || isnan(at)) {
+            continue; /* what cannot be computed makes the run fail, which says why */
+        }
+        if (note->kind == PROG_NOTE_ALONG) {
+            note_along(notes, item->name, note, options, reader_info(reader, 0));
+        } else {
+            note_place(notes, item->name, note, at, extent);
+        }
+    }
+}
+
+void noteworthy(Notes *notes, const Program *program, const Options *options, const BatchItem *item,
+                const Reader *reader)
+{
+    const ExecInput *inputs = reader_inputs(reader);
+    HostInput *like = notes != NULL ? calloc((size_t)program->n_inputs + 1, sizeof *like) : NULL;
+    if (like == NULL) {
+        return;
+    }
+    HostContext context = {.params = options->params, .inputs = like};
+    for (int i = 0; i < program->n_inputs; i++) {
+        note_unread(notes, i == 0 ? item->name : item->inputs[i], reader_info(reader, i));
+        memcpy(like[i].extent, inputs[i].extent, sizeof like[i].extent);
+        like[i].elem = program->inputs[i].elem == ELEM_FILE ? inputs[i].elem : program->inputs[i].elem;
+    }
+    if (program->n_inputs > 0) {
+        memcpy(context.pixel_um, inputs[0].pixel_um, sizeof context.pixel_um);
+        note_extents(notes, program, options, item, reader, &context);
+    }
+    host_forget(&context);
+    free(like);
+}
