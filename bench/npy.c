@@ -79,7 +79,7 @@ static bool write_output(const char *folder, const Results *results, int i, Err 
     }
     if (output->kind == OUT_VALUE) {
         return npy_write(folder, output->name, ELEM_F64, (const int64_t[]){1, 1, 1, 1},
-                         &results->values[output->value], err);
+                         &results->values[i], err);
     }
     const ExecGrid *grid = &results->grids[i];
     return npy_write(folder, output->name, results->elems[i],
