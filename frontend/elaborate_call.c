@@ -116,6 +116,8 @@ static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Spa
                                 "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
+    } else if ((p->types & OP_AXIS) != 0) {
+        diag_help(el->diags, d, "axes are x, y and z; channels are named one by one: max(v[c = k] for k in 0 .. 2)");
     } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH)) != 0) {
         help_for_number(el, d, v);
     }

@@ -669,7 +669,11 @@ static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
     bool takes_truth = wants_truth || w == WORD_MIN || w == WORD_MAX || w == WORD_SUM ||
                        sorts(w);
     if (!el_is_scalar(body) && body.kind != VAL_IMAGE) {
-        el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
+        Diag *d = el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
+        if (body.kind == VAL_VECTOR) {
+            diag_help(el->diags, d, "paint it on its labels: (...)[%s]; property(%s, ..., max) of what comes is one again",
+                      el_labels_name(el, body), el_labels_name(el, body));
+        }
         return false;
     }
     if (wants_truth && !truth) {
