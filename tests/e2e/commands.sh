@@ -34,6 +34,14 @@ expect 0 '' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" -q -o sized-reference -
 check cmp sized-device/t.csv sized-reference/t.csv
 check grep -q '[.]' sized-reference/blobs_t.csv
 
+# ---- a NaN is the same one in all files, whoever made it ---------------------------------
+printf 'input image[y, x]\noutput a = nan if image > 100 else image\noutput b = 1 / (image - image) * 0\noutput c = a as fits\n' >none.pipe
+expect 0 '' "$PIPEC" run none.pipe "$SAMPLES/blobs.tif" -q -o none-device
+expect 0 '' "$PIPEC" run none.pipe "$SAMPLES/blobs.tif" -q -o none-reference --device reference
+for name in a.tif b.tif c.fits; do
+    check cmp none-device/blobs_$name none-reference/blobs_$name
+done
+
 # ---- every stage of every sample --------------------------------------------------------
 for name in $(samples); do
     file=$SAMPLES/$name.pipe
