@@ -5,6 +5,7 @@
 #include "../base/near.h"
 #include "../ir/eval.h"
 #include "../runtime/batch/results.h"
+#include "../runtime/exec/exec_plan.h"
 #include "../runtime/primitives/prim.h"
 
 #include <inttypes.h>
@@ -43,6 +44,16 @@ static bool take_input(const ExecInput *from, const void *pixels, IrEvalInput *t
         v[i] = elem_get(pixels, i, from->elem);
     }
     return v != NULL || no_memory(err);
+}
+
+/* Refuses what a device would be refused: images whose extents do not fit together. */
+static bool sizes_fit(const Reference *ref, const RtFrame *frame, Err *err)
+{
+    ExecTarget target = exec_target(NULL);
+    ExecPlan *plan = NULL;
+    bool ok = exec_plan_new(ref->program, &target, frame->inputs, frame->params, &plan, err);
+    exec_plan_free(plan);
+    return ok;
 }
 
 static bool evaluate(const Reference *ref, const RtFrame *frame, IrEval **ev, Err *err)
@@ -126,8 +137,8 @@ static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNo
 bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err *err)
 {
     const Reference *ref = context;
-    IrEval *ev;
-    bool ok = evaluate(ref, frame, &ev, err);
+    IrEval *ev = NULL;
+    bool ok = sizes_fit(ref, frame, err) && evaluate(ref, frame, &ev, err);
     for (int i = 0; ok && i < ref->program->n_outputs; i++) {
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];

@@ -42,6 +42,19 @@ for name in a.tif b.tif c.fits; do
     check cmp none-device/blobs_$name none-reference/blobs_$name
 done
 
+# ---- images of other extents are refused, whoever computes and whatever they are read from ----
+printf 'input image[y, x]\nnarrow = crop(image, width = 10)\noutput a = image + narrow\n' >narrow.pipe
+printf 'input image[y, x]\nlong = x_of(canvas(image, width = width(image) + height(image) - 200))\noutput a = image + long\n' >long.pipe
+printf 'input image[y, x]\nhalf = canvas(image, width = width(image) // 2)\nsame = image[x = x_of(half) * 2 // 2]\noutput a = same + crop(image, width = 128)\n' >half.pipe
+printf 'input image[y, x]\ninput flat[y, x]\noutput a = image - flat\n' >other.pipe
+for device in cpu reference; do
+    expect 1 'the width' "$PIPEC" run narrow.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
+    says '10 and 256 do not fit'
+    expect 1 'do not fit' "$PIPEC" run long.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
+    expect 0 '' "$PIPEC" run half.pipe "$SAMPLES/blobs.tif" -q -o half --device $device
+    expect 1 'do not fit' "$PIPEC" run other.pipe "$SAMPLES/blobs.tif" -q -o other --device $device --flat half/blobs_a.tif
+done
+
 # ---- every stage of every sample --------------------------------------------------------
 for name in $(samples); do
     file=$SAMPLES/$name.pipe
