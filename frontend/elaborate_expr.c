@@ -456,10 +456,12 @@ static Val conditional(Elab *el, const AstExpr *e)
 }
 
 /* What others write as members (image.shape) is an operator here, or is written with some. */
-static void help_for_member(Elab *el, Diag *d, const AstExpr *e)
+static void help_for_member(Elab *el, Diag *d, Val v, const AstExpr *e)
 {
     const Peer *peer = ops_peer(e->name);
-    if (ops_find(el->ops, e->name) != NULL) {
+    if (v.kind == VAL_TABLE) {
+        diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, %s)", e->name);
+    } else if (ops_find(el->ops, e->name) != NULL) {
         diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
     } else if (peer != NULL && peer->here[0] != '\0') {
         AstArg owner = {.value = e->a};
@@ -476,7 +478,7 @@ static Val member(Elab *el, const AstExpr *e)
     }
     if (v.kind != VAL_RECORD && v.kind != VAL_FOOTPRINT) {
         Diag *d = el_error(el, NO_MEMBERS, e->word, el_describe(el, v), e->name);
-        help_for_member(el, d, e);
+        help_for_member(el, d, v, e);
         return el_err();
     }
     const Val *found = el_member(v, e->name);

@@ -142,6 +142,15 @@ static void help_assign(const Case *c, Diag *d) {
     }
 }
 
+/* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
+static const Token *names_before_assign(const Case *c) {
+    const Token *t = c->first;
+    while (t->kind == T_NAME && t[1].kind == T_COMMA) {
+        t += 2;
+    }
+    return t->kind == T_NAME && t[1].kind == T_ASSIGN ? t : NULL;
+}
+
 /* What to do about something that does not belong behind a value. */
 static void help_surplus(const Case *c, Diag *d) {
     if (is_decimal_comma(c)) {
@@ -161,6 +170,8 @@ static void help_surplus(const Case *c, Diag *d) {
         help(c, d, "a condition on the indices is written `where`");
     } else if (c->found->kind == T_COLON && c->first->kind == T_NAME) {
         help(c, d, "a value has no declared type, only inputs and the parameters of functions");
+    } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
+        help(c, d, "a statement gives one value to one name");
     } else if (c->found->kind == T_COMMA && c->e->close) {
         help(c, d, "several results have names: `(mean = a, std = b)`; a list is `[a, b]`");
     }
@@ -576,10 +587,13 @@ static void note_name(const Case *c, const Token *name) {
 /* The names that a statement gives, which others may use though this one is not understood. */
 static void note_names(const Case *c) {
     int kind = c->first->kind;
-    bool declares = kind == T_INPUT || kind == T_PARAM || kind == T_FN || kind == T_OUTPUT;
-    const Token *name = declares ? c->first + 1 : c->first;
-    if (name->kind == T_NAME && name < c->found && (declares || name[1].kind == T_ASSIGN)) {
-        note_name(c, name);
+    bool word = kind == T_NAME && c->first[1].kind == T_NAME; /* def f, let x */
+    bool declares = word || kind == T_INPUT || kind == T_PARAM || kind == T_FN || kind == T_OUTPUT;
+    if (declares && c->first[1].kind == T_NAME) {
+        note_name(c, c->first + 1);
+    }
+    for (const Token *t = c->first, *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
+        note_name(c, t);
     }
     if (joins_lines(c) != NULL) {
         note_name(c, c->before);
