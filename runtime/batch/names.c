@@ -5,6 +5,8 @@
  */
 #include "names.h"
 
+#include "../files/image_path.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +174,15 @@ bool names_check(const char *text, Err *err)
     return true;
 }
 
+/* The bytes of a name to which a part is added, {name}[DQ]: those of the file, if the input is a part of one. */
+static size_t without_part(const char *input, const char *value)
+{
+    ImagePath path;
+    const char *part = strrchr(value, '[');
+    bool has = part != NULL && image_path(input, &path) && path.part[0] != '\0';
+    return has ? (size_t)(part - value) : strlen(value);
+}
+
 bool names_expand(const char *text, const NameFields *fields, char *to, size_t size, Err *err)
 {
     char value[4096];
@@ -187,7 +198,7 @@ bool names_expand(const char *text, const NameFields *fields, char *to, size_t s
         }
         if (field != NULL) {
             piece = value;
-            n = strlen(value);
+            n = at[taken] == '[' ? without_part(fields->input, value) : strlen(value);
         }
         if (used + n >= size) {
             return err_set(err, CODE_USAGE, "the output name '%s' becomes too long for '%s'", text,
