@@ -793,7 +793,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     if (!fine || !check_body(el, w, body, e)) {
         return el_err();
     }
-    body = as_elements(el, w, body, kept, e->span);
+    body = as_elements(el, w, el_unitless(el, body, -1, e->a->span), kept, e->span);
     IrExpr share = el_is_bad(body) ? 0 : read_share(el, e, w, &body);
     if (share == 0) {
         return el_err();
