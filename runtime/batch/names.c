@@ -116,7 +116,7 @@ static bool unknown_field(const char *text, const char *name, size_t n, Err *err
         used += (size_t)snprintf(known + used, sizeof known - used, "%s{%s}", i > 0 ? " " : "",
                                  FIELDS[i].name);
     }
-    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the output name '%s'; known are %s",
+    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the name '%s'; known are %s",
                    (int)n, name, text, known);
 }
 
@@ -139,7 +139,7 @@ static bool next_piece(const char *at, const struct Field **field, const char **
     size_t length = strcspn(at + 1, "{}");
     if (at[0] == '}' || at[1 + length] != '}') {
         return err_set(err, CODE_USAGE,
-                       "a brace without partner in the output name '%s'; write {{ or }} for a "
+                       "a brace without partner in the name '%s'; write {{ or }} for a "
                        "brace", text);
     }
     *taken = length + 2;
@@ -201,7 +201,7 @@ bool names_expand(const char *text, const NameFields *fields, char *to, size_t s
             n = at[taken] == '[' ? without_part(fields->input, value) : strlen(value);
         }
         if (used + n >= size) {
-            return err_set(err, CODE_USAGE, "the output name '%s' becomes too long for '%s'", text,
+            return err_set(err, CODE_USAGE, "the name '%s' becomes too long for '%s'", text,
                            fields->input);
         }
         memcpy(to + used, piece, n);

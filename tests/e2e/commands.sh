@@ -55,6 +55,16 @@ for device in cpu reference; do
     expect 1 'do not fit' "$PIPEC" run other.pipe "$SAMPLES/blobs.tif" -q -o other --device $device --flat half/blobs_a.tif
 done
 
+# ---- pixels that the asked type does not hold are refused, and white is that of the type -----
+printf 'input image[y, x]\noutput a = image / 2\n' >halves.pipe
+printf 'input image[y, x] : u16\noutput a = image / white(image)\n' >bytes.pipe
+expect 0 '' "$PIPEC" run halves.pipe "$SAMPLES/blobs.tif" -q -o halves
+for device in cpu reference; do
+    expect 1 'which is no u16' "$PIPEC" run bytes.pipe halves/blobs_a.tif -q -o bytes --device $device
+    expect 0 '' "$PIPEC" run bytes.pipe "$SAMPLES/blobs.tif" -q -o bytes-$device --device $device
+done
+check cmp bytes-cpu/blobs_a.tif bytes-reference/blobs_a.tif
+
 # ---- every stage of every sample --------------------------------------------------------
 for name in $(samples); do
     file=$SAMPLES/$name.pipe
