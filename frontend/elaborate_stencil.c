@@ -79,8 +79,8 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     }
     if (given.kind != VAL_NUMBER || el_is_truth(el, given)) {
         Diag *d = el_error(el, OFFSET_NOT_HOST, arg->value->span, w->name, el_describe(el, given));
-        diag_help(el->diags, d, "a place that differs from pixel to pixel is absolute: v[%s = "
-                                "%s_of(v) + shift]", w->name + 1, w->name + 1);
+        diag_help(el->diags, d, "a place that is found on the device, or differs from pixel to pixel, is absolute: "
+                                "v[%s = %s_of(v) + shift]", w->name + 1, w->name + 1);
         return false;
     }
     IrExpr e = el_pixels(el, given, v.grid, w->axis, arg->value->span);
