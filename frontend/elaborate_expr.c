@@ -478,7 +478,8 @@ static void help_for_member(Elab *el, Diag *d, Val v, const AstExpr *e)
 {
     const Peer *peer = ops_peer(e->name);
     if (v.kind == VAL_TABLE) {
-        diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, %s)", e->name);
+        diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, %s)",
+                  e->name);
     } else if (ops_find(el->ops, e->name) != NULL) {
         diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
     } else if (peer != NULL && peer->here[0] != '\0') {

@@ -671,8 +671,9 @@ static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
     if (!el_is_scalar(body) && body.kind != VAL_IMAGE) {
         Diag *d = el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
         if (body.kind == VAL_VECTOR) {
-            diag_help(el->diags, d, "paint it on its labels: (...)[%s]; property(%s, ..., max) of what comes is one again",
-                      el_labels_name(el, body), el_labels_name(el, body));
+            const char *labels = el_labels_name(el, body);
+            diag_help(el->diags, d, "paint it on its labels: (...)[%s]; property(%s, ..., max) of what comes is one "
+                                    "again", labels, labels);
         }
         return false;
     }

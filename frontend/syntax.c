@@ -120,7 +120,8 @@ static bool has_foreign_comment(const Case *c) {
 /* The operator at the end of a line because of which NAME = on the next one goes on with it; NULL: none. */
 static const Token *joins_lines(const Case *c) {
     const Token *operator = c->before - 1;
-    if (c->found->kind != T_ASSIGN || c->before->kind != T_NAME || operator < c->first || !token_continues(operator->kind)) {
+    bool named = c->found->kind == T_ASSIGN && c->before->kind == T_NAME;
+    if (!named || operator < c->first || !token_continues(operator->kind)) {
         return NULL;
     }
     const char *between = c->p->source->text + operator->end;

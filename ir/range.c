@@ -36,8 +36,8 @@ static double product(double a, double b)
 
 static IrRange of_product(IrRange a, IrRange b)
 {
-    IrRange low = {product(a.lo, b.lo), product(a.lo, b.hi)}, high = {product(a.hi, b.lo), product(a.hi, b.hi)};
-    return (IrRange){fmin(fmin(low.lo, low.hi), fmin(high.lo, high.hi)), fmax(fmax(low.lo, low.hi), fmax(high.lo, high.hi))};
+    const double p = product(a.lo, b.lo), q = product(a.lo, b.hi), r = product(a.hi, b.lo), s = product(a.hi, b.hi);
+    return (IrRange){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))};
 }
 
 static IrRange of_absolute(IrRange a)

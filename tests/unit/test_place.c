@@ -276,7 +276,8 @@ static void lengths_count_pixels_beside_anything_else(void **state)
     assert_alike(d, "d if image > 9 else image", "4 if image > 9 else image");
     assert_alike(small, "small if small > 9 else 4 um", "small if small > 9 else 2");
     assert_alike(d, "image + sum(d for i in 1 .. 3)", "image + 12");
-    assert_alike(d, "max(d if image[dx = i] > 9 else 0 for i in 0 .. 2)", "max(4 if image[dx = i] > 9 else 0 for i in 0 .. 2)");
+    assert_alike(d, "max(d if image[dx = i] > 9 else 0 for i in 0 .. 2)",
+                 "max(4 if image[dx = i] > 9 else 0 for i in 0 .. 2)");
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
