@@ -631,6 +631,52 @@ static inline double f64_cbrt(double x)
     return copysign(t * f64_power_of_two(third + e), x);
 }
 
+/* ---- division -------------------------------------------------------------------------- */
+
+/*
+ * Python's % and //: the rest is exact, rounded once where b is added to a negative one (positive, if b is
+ * negative), and has b's sign; the quotient is the one that it belongs to.  a / b may be rounded up to a whole number
+ * that a does not reach, which the sign of a - q b shows; it has no more digits than a and b as long as q
+ * is below 2 ** 52.  Beyond, powers of two times b are taken away one after the other.
+ */
+static inline double f64_rest_of_many(double a, double b)
+{
+    double left = fabs(a), least = fabs(b);
+    if (!(left < INFINITY) || !(least > 0)) {
+        return f64_nan();
+    }
+    double part = least;
+    while (part <= left * 0.5) {
+        part *= 2;
+    }
+    for (; part >= least; part *= 0.5) {
+        left -= left >= part ? part : 0;
+    }
+    return a < 0 ? -left : left;
+}
+
+static inline double f64_rest(double a, double b)
+{
+    double q = floor(a / b);
+    double rest = q == 0 ? a : fabs(q) < 0x1p52 ? fma(-q, b, a) : f64_rest_of_many(a, b);
+    if (rest == 0) {
+        return copysign(rest, b);
+    }
+    bool other = b < 0 ? rest > 0 : rest < 0;
+    return other ? rest + b : rest;
+}
+
+static inline double f64_floored(double a, double b)
+{
+    double q = floor(a / b);
+    double rest = q == 0 ? a : fabs(q) < 0x1p52 ? fma(-q, b, a) : 0;
+    if (q != q) {
+        return f64_nan();
+    }
+    bool other = b < 0 ? rest > 0 : rest < 0;
+    return other ? q - 1 : q;
+}
+
 /* ---- numbers of f32 beside a number ------------------------------------------------------ */
 
 #ifdef __OPENCL_C_VERSION__

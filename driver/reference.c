@@ -5,6 +5,8 @@
 #include "../base/near.h"
 #include "../ir/eval.h"
 #include "../runtime/batch/results.h"
+#include "../runtime/exec/exec_plan.h"
+#include "../runtime/host/convert.h"
 #include "../runtime/primitives/prim.h"
 
 #include <inttypes.h>
@@ -28,7 +30,25 @@ static void free_inputs(IrEvalInput *inputs, int n)
     free(inputs);
 }
 
-static bool take_input(const ExecInput *from, const void *pixels, IrEvalInput *to, Err *err)
+/* Pixels of the type that the pipeline asks for, as doubles; refuses what a device would be refused. */
+static bool convert_pixels(const ProgInput *input, const ExecInput *from, const void *pixels, size_t n, Elem to,
+                           double *v, Err *err)
+{
+    void *converted = malloc((n + 1) * elem_size(to));
+    size_t bad, width = (size_t)from->extent[0];
+    bool ok = converted != NULL || no_memory(err);
+    if (ok && !convert_row(from->elem, pixels, to, converted, n, &bad)) {
+        ok = err_set(err, CODE_FILES, "'%s' has the value %g in column %zu of row %zu, which is no %s", input->name,
+                     convert_get(from->elem, pixels, bad), bad % width, bad / width, elem_name(to));
+    }
+    for (size_t i = 0; ok && i < n; i++) {
+        v[i] = elem_get(converted, i, to);
+    }
+    free(converted);
+    return ok;
+}
+
+static bool take_input(const ProgInput *input, const ExecInput *from, const void *pixels, IrEvalInput *to, Err *err)
 {
     size_t n = 1;
     for (int ax = 0; ax < 4; ax++) {
@@ -36,13 +56,20 @@ static bool take_input(const ExecInput *from, const void *pixels, IrEvalInput *t
         n *= (size_t)from->extent[ax];
     }
     memcpy(to->pixelsize, from->pixel_um, sizeof to->pixelsize);
-    to->elem = from->elem;
+    to->elem = input->elem == ELEM_FILE ? from->elem : input->elem;
     double *v = malloc((n + 1) * sizeof *v);
     to->pixels = v;
-    for (size_t i = 0; v != NULL && i < n; i++) {
-        v[i] = elem_get(pixels, i, from->elem);
-    }
-    return v != NULL || no_memory(err);
+    return v != NULL ? convert_pixels(input, from, pixels, n, to->elem, v, err) : no_memory(err);
+}
+
+/* Refuses what a device would be refused: images whose extents do not fit together. */
+static bool sizes_fit(const Reference *ref, const RtFrame *frame, Err *err)
+{
+    ExecTarget target = exec_target(NULL);
+    ExecPlan *plan = NULL;
+    bool ok = exec_plan_new(ref->program, &target, frame->inputs, frame->params, &plan, err);
+    exec_plan_free(plan);
+    return ok;
 }
 
 static bool evaluate(const Reference *ref, const RtFrame *frame, IrEval **ev, Err *err)
@@ -52,7 +79,7 @@ static bool evaluate(const Reference *ref, const RtFrame *frame, IrEval **ev, Er
     IrEvalInput *inputs = calloc((size_t)n + 1, sizeof *inputs);
     bool ok = inputs != NULL || no_memory(err);
     for (int i = 0; ok && i < n; i++) {
-        ok = take_input(&frame->inputs[i], frame->pixels[i], &inputs[i], err);
+        ok = take_input(&ref->program->inputs[i], &frame->inputs[i], frame->pixels[i], &inputs[i], err);
     }
     ok = ok && ir_eval(ref->graph, inputs, frame->params, ev, err);
     if (inputs != NULL) {
@@ -126,8 +153,8 @@ static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNo
 bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err *err)
 {
     const Reference *ref = context;
-    IrEval *ev;
-    bool ok = evaluate(ref, frame, &ev, err);
+    IrEval *ev = NULL;
+    bool ok = sizes_fit(ref, frame, err) && evaluate(ref, frame, &ev, err);
     for (int i = 0; ok && i < ref->program->n_outputs; i++) {
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];

@@ -109,6 +109,7 @@ struct AstStmt {
 typedef struct AstFile {
     const Source *source;
     AstStmt *statements;
+    AstName *broken; /* names that statements would give that could not be parsed */
 } AstFile;
 
 /* Indented tree, one node a line (pipec show --ast). */

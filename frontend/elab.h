@@ -216,6 +216,8 @@ IrExpr el_size_along(Elab *el, int grid, int axis);
 int el_grid_of(const Elab *el, Val v);
 /* Pixels of a number with a unit, along an axis of a grid. */
 IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span);
+/* A number in pixels along x of a grid; anything else as it is. */
+Val el_unitless(Elab *el, Val v, int grid, Span span);
 
 /* ---- notes (elaborate_note.c) ----------------------------------------------------------- */
 

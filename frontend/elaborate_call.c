@@ -116,6 +116,8 @@ static Diag *wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Spa
                                 "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
+    } else if ((p->types & OP_AXIS) != 0) {
+        diag_help(el->diags, d, "axes are x, y and z; channels are named one by one: max(v[c = k] for k in 0 .. 2)");
     } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH)) != 0) {
         help_for_number(el, d, v);
     }
@@ -434,6 +436,15 @@ static int find_param(const Op *op, const char *name)
     return -1;
 }
 
+static bool takes_columns(const Op *op)
+{
+    bool takes = false;
+    for (int i = 0; i < op->n_params; i++) {
+        takes = takes || (op->param[i].types & OP_COLUMN) != 0;
+    }
+    return takes;
+}
+
 static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
 {
     const char *names[OP_MAX_PARAMS];
@@ -459,7 +470,8 @@ static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
-        diag_help(el->diags, d, "its arguments are %s", s.n > 0 ? s.at : "none");
+        diag_help(el->diags, d, "its arguments are %s%s", s.n > 0 ? s.at : "none",
+                  takes_columns(op) ? "; a column is an image, or has a value for each label" : "");
     }
 }
 
@@ -477,11 +489,7 @@ static const OpParam *param_at(const Op *op, int i)
 /* Whether a name is that of a column: an operator takes such, and nobody calls an argument so. */
 static bool is_column(Elab *el, const Op *op, const AstArg *arg)
 {
-    bool takes = false;
-    for (int i = 0; i < op->n_params; i++) {
-        takes = takes || (op->param[i].types & OP_COLUMN) != 0;
-    }
-    return takes && el_peer_argument(el, op, arg->name) == NULL;
+    return takes_columns(op) && el_peer_argument(el, op, arg->name) == NULL;
 }
 
 static bool is_labels(const Elab *el, const AstExpr *e)

@@ -133,23 +133,34 @@ static Val compare_words(Elab *el, IrExprOp op, Val a, Val b)
     return el_host(ir_const_typed(el->g, truth, ELEM_BOOL));
 }
 
-/* A length stays a length when it is scaled; anything else counts pixels along x, of the image that
+Val el_unitless(Elab *el, Val v, int grid, Span span)
+{
+    v.expr = v.kind == VAL_NUMBER ? el_pixels(el, v, grid, IR_AX_X, span) : v.expr;
+    v.unit = NULL;
+    return v;
+}
+
+static bool same_units(Val a, Val b)
+{
+    return a.unit != NULL && b.unit != NULL && strcmp(a.unit, b.unit) == 0;
+}
+
+/* A length stays a length when a number scales it; anything else counts pixels along x, of the image that
  * is the other operand. */
 static void settle_units(Elab *el, IrExprOp op, Val *a, Val *b, const char **unit, Span span)
 {
     *unit = NULL;
+    bool numbers = a->kind == VAL_NUMBER && b->kind == VAL_NUMBER;
     bool scaled = op == IR_X_MUL && (a->unit == NULL) != (b->unit == NULL);
     bool divided = op == IR_X_DIV && a->unit != NULL && b->unit == NULL;
-    bool alike = (op == IR_X_ADD || op == IR_X_SUB) && a->unit != NULL && b->unit != NULL &&
-                 strcmp(a->unit, b->unit) == 0;
-    if (scaled || divided || alike) {
+    bool alike = (op == IR_X_ADD || op == IR_X_SUB) && same_units(*a, *b);
+    if (numbers && (scaled || divided || alike)) {
         *unit = a->unit != NULL ? a->unit : b->unit;
         return;
     }
     int of_a = el_grid_of(el, *a), of_b = el_grid_of(el, *b);
-    a->expr = a->kind == VAL_NUMBER ? el_pixels(el, *a, of_b, IR_AX_X, span) : a->expr;
-    b->expr = b->kind == VAL_NUMBER ? el_pixels(el, *b, of_a, IR_AX_X, span) : b->expr;
-    a->unit = b->unit = NULL;
+    *a = el_unitless(el, *a, of_b, span);
+    *b = el_unitless(el, *b, of_a, span);
 }
 
 /* Small whole powers are multiplications, so that x ** 2 is x * x to the last bit. */
@@ -228,6 +239,11 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
 static Val select_images(Elab *el, Val cond, Val a, Val b, Span span)
 {
     Val all[3] = {cond, a, b};
+    const char *unit = cond.kind == VAL_NUMBER && same_units(a, b) ? a.unit : NULL;
+    for (int i = 1; i < 3 && unit == NULL; i++) {
+        int grid = el_grid_of(el, all[3 - i]);
+        all[i] = el_unitless(el, all[i], grid >= 0 ? grid : el_grid_of(el, cond), span);
+    }
     if (!el_meet(el, all, 3, span)) {
         return el_err();
     }
@@ -238,7 +254,9 @@ static Val select_images(Elab *el, Val cond, Val a, Val b, Span span)
         grid = all[i].kind == VAL_IMAGE ? all[i].grid : grid;
     }
     IrExpr e = ir_op3(el->g, IR_X_SELECT, all[0].expr, all[1].expr, all[2].expr);
-    return image ? el_image(el, e, grid) : el_scalar(el, e);
+    Val v = image ? el_image(el, e, grid) : el_scalar(el, e);
+    v.unit = unit;
+    return v;
 }
 
 Val el_select(Elab *el, Val cond, Val a, Val b, Span span)
@@ -459,10 +477,13 @@ static Val conditional(Elab *el, const AstExpr *e)
 }
 
 /* What others write as members (image.shape) is an operator here, or is written with some. */
-static void help_for_member(Elab *el, Diag *d, const AstExpr *e)
+static void help_for_member(Elab *el, Diag *d, Val v, const AstExpr *e)
 {
     const Peer *peer = ops_peer(e->name);
-    if (ops_find(el->ops, e->name) != NULL) {
+    if (v.kind == VAL_TABLE) {
+        diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, %s)",
+                  e->name);
+    } else if (ops_find(el->ops, e->name) != NULL) {
         diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
     } else if (peer != NULL && peer->here[0] != '\0') {
         AstArg owner = {.value = e->a};
@@ -479,7 +500,7 @@ static Val member(Elab *el, const AstExpr *e)
     }
     if (v.kind != VAL_RECORD && v.kind != VAL_FOOTPRINT) {
         Diag *d = el_error(el, NO_MEMBERS, e->word, el_describe(el, v), e->name);
-        help_for_member(el, d, e);
+        help_for_member(el, d, v, e);
         return el_err();
     }
     const Val *found = el_member(v, e->name);

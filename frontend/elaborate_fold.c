@@ -11,6 +11,8 @@
  */
 #include "elab.h"
 
+#include "../ir/range.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -580,11 +582,28 @@ static IrExpr sum_of(Elab *el, const Elements *of, IrExpr body)
     return el_fold(el, IR_FOLD_SUM, of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
 }
 
+/* The sum of so many whole numbers may not fit into 32 bits. */
+static bool may_wrap(const IrGraph *g, IrExpr body, IrExpr count)
+{
+    bool whole = elem_is_integer(ir_expr(g, body)->type);
+    return whole && !(ir_range_size(ir_range(g, body)) * ir_range_size(ir_range(g, count)) <= INT32_MAX);
+}
+
+/* A mean of whole numbers is a fraction, of which nobody expects what a sum that wraps around would make of it.  Sums
+ * as i32 and sums in f64 are both exact, and give the same bits. */
+static IrExpr mean_of(Elab *el, const Elements *of, IrExpr body)
+{
+    IrGraph *g = el->g;
+    bool wide = may_wrap(g, body, how_many(el, of->r, 0));
+    IrExpr sum = wide ? ir_cast(g, sum_of(el, of, ir_cast(g, body, ELEM_F64)), ELEM_F32) : sum_of(el, of, body);
+    return ir_op2(g, IR_X_DIV, sum, of->count);
+}
+
 /* Mean squared distance from the mean, which is a stage of its own. */
 static IrExpr variance(Elab *el, const Elements *of, IrExpr body)
 {
     IrGraph *g = el->g;
-    IrExpr mean = ir_op2(g, IR_X_DIV, sum_of(el, of, body), of->count);
+    IrExpr mean = mean_of(el, of, body);
     if (of->grid >= 0) {
         mean = ir_read(g, el_store(el, el_image(el, mean, of->grid), "mean", of->span));
     }
@@ -629,8 +648,10 @@ static IrExpr combine(Elab *el, WordFold w, const Elements *of, IrExpr body)
     if (w == WORD_MEDIAN || w == WORD_PERCENTILE) {
         return ranked(el, of, body);
     }
-    IrExpr v = el_fold(el, simple_fold(w, masks), of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
-    return w == WORD_MEAN ? ir_op2(g, IR_X_DIV, v, of->count) : v;
+    if (w == WORD_MEAN) {
+        return mean_of(el, of, body);
+    }
+    return el_fold(el, simple_fold(w, masks), of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
 }
 
 static bool sorts(WordFold w)
@@ -648,7 +669,12 @@ static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
     bool takes_truth = wants_truth || w == WORD_MIN || w == WORD_MAX || w == WORD_SUM ||
                        sorts(w);
     if (!el_is_scalar(body) && body.kind != VAL_IMAGE) {
-        el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
+        Diag *d = el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
+        if (body.kind == VAL_VECTOR) {
+            const char *labels = el_labels_name(el, body);
+            diag_help(el->diags, d, "paint it on its labels: (...)[%s]; property(%s, ..., max) of what comes is one "
+                                    "again", labels, labels);
+        }
         return false;
     }
     if (wants_truth && !truth) {
@@ -768,7 +794,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     if (!fine || !check_body(el, w, body, e)) {
         return el_err();
     }
-    body = as_elements(el, w, body, kept, e->span);
+    body = as_elements(el, w, el_unitless(el, body, -1, e->a->span), kept, e->span);
     IrExpr share = el_is_bad(body) ? 0 : read_share(el, e, w, &body);
     if (share == 0) {
         return el_err();

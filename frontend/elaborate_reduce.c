@@ -131,9 +131,26 @@ Val el_mean(Elab *el, Call *call)
     return el_uniform(mean_of(el, call->arg[0], call->span));
 }
 
+/* Of pixels of many digits, whose squares would leave none of a small variance beside a large mean: squared
+ * distances from the mean are added in a second reduction.  An infinite mean has none. */
+static IrExpr variance_of_wide(Elab *el, Val v, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr mean = mean_of(el, v, span);
+    Pixels p = pixels_of(el, v, ELEM_F64, span);
+    IrExpr distance = ir_op2(g, IR_X_SUB, p.value, mean);
+    p.value = ir_op2(g, IR_X_MUL, distance, distance);
+    IrExpr sum = ir_value(g, reduction(el, &p, WANT_SUM, span), VALUE_SUM);
+    IrExpr spread = ir_op2(g, IR_X_DIV, sum, value_of(el, v, WANT_SUM, VALUE_COUNT, span));
+    return ir_op2(g, IR_X_ADD, spread, ir_op2(g, IR_X_SUB, mean, mean));
+}
+
 static IrExpr variance_of(Elab *el, Val v, Span span)
 {
     IrGraph *g = el->g;
+    if (summed_type(el, v.expr) == ELEM_F64) {
+        return variance_of_wide(el, v, span);
+    }
     IrExpr squares = value_of(el, v, WANT_SUM | WANT_SQUARES, VALUE_SQUARES, span);
     IrExpr mean = mean_of(el, v, span);
     IrExpr count = value_of(el, v, WANT_SUM, VALUE_COUNT, span);

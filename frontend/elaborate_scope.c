@@ -86,8 +86,21 @@ static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span be
     return NULL;
 }
 
+/* A statement that could not be parsed would have given this name: that was said. */
+static bool is_broken(const Elab *el, const char *name)
+{
+    const AstName *n = el->file->broken;
+    while (n != NULL && strcmp(n->name, name) != 0) {
+        n = n->next;
+    }
+    return n != NULL;
+}
+
 Val el_unknown(Elab *el, const char *name, Span span)
 {
+    if (is_broken(el, name)) {
+        return el_err();
+    }
     const AstStmt *later = assigned_later(el->file->statements, name, span);
     if (later != NULL && el->call.source == NULL) {
         Diag *d = el_error(el, USED_BEFORE, span, name);
@@ -135,6 +148,9 @@ Val el_unknown(Elab *el, const char *name, Span span)
 
 Val el_unknown_operator(Elab *el, const AstExpr *call)
 {
+    if (is_broken(el, call->name)) {
+        return el_err();
+    }
     const Peer *peer = ops_peer(call->name);
     if (peer != NULL) {
         Diag *d = el_error(el, PEER_OPERATOR, call->word, call->name, peer->package);

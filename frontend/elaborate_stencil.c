@@ -43,14 +43,31 @@ static const char *axis_name(int axis)
     return NAMES[axis];
 }
 
+static bool input_has_axis(const Elab *el, int axis)
+{
+    bool has = false;
+    for (int i = 1; i < el->g->nodes.n; i++) {
+        const IrNode *n = &el->g->nodes.at[i];
+        has = has || (n->op == IR_INPUT && el->g->grids.at[n->grid].has[axis]);
+    }
+    return has;
+}
+
 static bool has_axis(Elab *el, Val v, int axis, Span span)
 {
     if (el_has(el, v, axis)) {
         return true;
     }
     Diag *d = el_error(el, NO_SUCH_AXIS, span, axis_name(axis), el_axes(el, v.grid));
-    diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
-              axis == IR_AX_C ? "y, x, c" : "z, y, x");
+    IrId node;
+    bool made = !el_plain_read(el, v.expr, &node) || ir_node(el->g, node)->op != IR_INPUT;
+    if (made && input_has_axis(el, axis)) {
+        diag_help(el->diags, d, "a projection or a known place (v[%s = 0]) has taken it away; projected along x or "
+                                "y, planes have become rows", axis_name(axis));
+    } else {
+        diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
+                  axis == IR_AX_C ? "y, x, c" : "z, y, x");
+    }
     return false;
 }
 
@@ -63,8 +80,8 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     }
     if (given.kind != VAL_NUMBER || el_is_truth(el, given)) {
         Diag *d = el_error(el, OFFSET_NOT_HOST, arg->value->span, w->name, el_describe(el, given));
-        diag_help(el->diags, d, "a place that differs from pixel to pixel is absolute: v[%s = "
-                                "%s_of(v) + shift]", w->name + 1, w->name + 1);
+        diag_help(el->diags, d, "a place that is found on the device, or differs from pixel to pixel, is absolute: "
+                                "v[%s = %s_of(v) + shift]", w->name + 1, w->name + 1);
         return false;
     }
     IrExpr e = el_pixels(el, given, v.grid, w->axis, arg->value->span);

@@ -587,6 +587,34 @@ static Val broadcast(Elab *el, Val v, int grid, Span span)
     return v;
 }
 
+/* Does the expression read an image of these extents pixel by pixel?  Then a run compares them with those of the image
+ * that is computed. */
+typedef struct OwnReads {
+    int extents;
+    bool found;
+} OwnReads;
+
+static void find_own_read(const IrGraph *g, IrExpr e, void *ctx)
+{
+    OwnReads *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    w->found = w->found || (n->op == IR_X_READ && ir_node(g, n->node)->grid == w->extents);
+}
+
+/* On a grid with the same axes.  What reads at places of its own, or nothing, is the same on a grid of any extents: it
+ * is stored with those that it has, so that a run compares them. */
+static Val moved_to(Elab *el, Val v, int grid, Span span)
+{
+    OwnReads own = {.extents = el->grids.at[v.grid].extents};
+    ir_walk(el->g, v.expr, find_own_read, &own);
+    bool same = own.extents == el->grids.at[grid].extents;
+    if (!same && !own.found && !has_open_index(el, v.expr)) {
+        v.expr = ir_read(el->g, el_store(el, v, "part", span));
+    }
+    v.grid = grid;
+    return v;
+}
+
 bool el_meet(Elab *el, Val *vals, int n, Span span)
 {
     static const char NAMES[] = "xyzc";
@@ -615,11 +643,7 @@ bool el_meet(Elab *el, Val *vals, int n, Span span)
         }
         const IrGrid *to = extents_of(el, grid);
         bool same_axes = memcmp(to->has, extents_of(el, vals[i].grid)->has, sizeof to->has) == 0;
-        if (same_axes) {
-            vals[i].grid = grid;
-        } else {
-            vals[i] = broadcast(el, vals[i], grid, span);
-        }
+        vals[i] = same_axes ? moved_to(el, vals[i], grid, span) : broadcast(el, vals[i], grid, span);
     }
     return true;
 }

@@ -117,9 +117,23 @@ static bool has_foreign_comment(const Case *c) {
     return false;
 }
 
+/* The operator at the end of a line because of which NAME = on the next one goes on with it; NULL: none. */
+static const Token *joins_lines(const Case *c) {
+    const Token *operator = c->before - 1;
+    bool named = c->found->kind == T_ASSIGN && c->before->kind == T_NAME;
+    if (!named || operator < c->first || !token_continues(operator->kind)) {
+        return NULL;
+    }
+    const char *between = c->p->source->text + operator->end;
+    return memchr(between, '\n', (size_t)(c->before->begin - operator->end)) != NULL ? operator : NULL;
+}
+
 static void help_assign(const Case *c, Diag *d) {
     int second = c->first[1].kind;
-    if (c->first->kind == T_NAME && second == T_OPEN) {
+    const Token *operator = joins_lines(c);
+    if (operator != NULL) {
+        diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", shown(c, operator));
+    } else if (c->first->kind == T_NAME && second == T_OPEN) {
         diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %s(...) = ...`",
                   shown(c, c->first));
     } else if (c->first->kind == T_NAME && (second == T_OPEN_SQUARE || second == T_DOT)) {
@@ -127,6 +141,15 @@ static void help_assign(const Case *c, Diag *d) {
     } else {
         help(c, d, "a statement gives one value to one name; a comparison is `==`");
     }
+}
+
+/* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
+static const Token *names_before_assign(const Case *c) {
+    const Token *t = c->first;
+    while (t->kind == T_NAME && t[1].kind == T_COMMA) {
+        t += 2;
+    }
+    return t->kind == T_NAME && t[1].kind == T_ASSIGN ? t : NULL;
 }
 
 /* What to do about something that does not belong behind a value. */
@@ -148,6 +171,8 @@ static void help_surplus(const Case *c, Diag *d) {
         help(c, d, "a condition on the indices is written `where`");
     } else if (c->found->kind == T_COLON && c->first->kind == T_NAME) {
         help(c, d, "a value has no declared type, only inputs and the parameters of functions");
+    } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
+        help(c, d, "a statement gives one value to one name");
     } else if (c->found->kind == T_COMMA && c->e->close) {
         help(c, d, "several results have names: `(mean = a, std = b)`; a list is `[a, b]`");
     }
@@ -380,6 +405,8 @@ static bool explain_range(const Case *c) {
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, place(c), describe(c, c->found));
     if (c->found->kind == T_COLON) {
         help(c, d, "a range has two dots: `lo .. hi`, both ends included");
+    } else if (c->before->kind == T_CLOSE_SQUARE) {
+        help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
     } else {
         help(c, d, "both ends are included: `0 .. 2` is 0, 1, 2");
     }
@@ -552,6 +579,28 @@ static int statement_start(const Parser *p, int at) {
     return at;
 }
 
+static void note_name(const Case *c, const Token *name) {
+    AstName *broken = arena_new(c->p->arena, AstName);
+    *broken = (AstName){.name = name->text, .next = c->p->file->broken};
+    c->p->file->broken = broken;
+}
+
+/* The names that a statement gives, which others may use though this one is not understood. */
+static void note_names(const Case *c) {
+    int kind = c->first->kind;
+    bool word = kind == T_NAME && c->first[1].kind == T_NAME; /* def f, let x */
+    bool declares = word || kind == T_INPUT || kind == T_PARAM || kind == T_FN || kind == T_OUTPUT;
+    if (declares && c->first[1].kind == T_NAME) {
+        note_name(c, c->first + 1);
+    }
+    for (const Token *t = c->first, *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
+        note_name(c, t);
+    }
+    if (joins_lines(c) != NULL) {
+        note_name(c, c->before);
+    }
+}
+
 void fe_syntax_error(Parser *parser, const Expected *expected) {
     static const Token nothing = {.kind = T_NEWLINE, .text = ""};
     Case c = {.p = parser, .e = expected};
@@ -560,6 +609,7 @@ void fe_syntax_error(Parser *parser, const Expected *expected) {
     c.first = &parser->tokens[first];
     c.before = parser->found == 0 ? &nothing : c.found - 1;
     c.at_start = parser->found == first;
+    note_names(&c);
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++) {
         if (explanations[i](&c)) {
             return;

@@ -639,4 +639,48 @@ static inline bool px_divides_by(float c)
 }
 #endif
 
+/*
+ * Python's % and //: the rest is exact, rounded once where b is added to a negative one (positive, if b is
+ * negative), and has b's sign; the quotient is the one that it belongs to.  a / b may be rounded up to a whole number
+ * that a does not reach, which the sign of a - q b shows; it has no more digits than a and b as long as q
+ * is below 2 ** 23.  Beyond, powers of two times b are taken away one after the other.
+ */
+static inline float px_rest_of_many(float a, float b)
+{
+    float left = px_fabs(a), least = px_fabs(b);
+    if (!(left < INFINITY) || !(least > 0)) {
+        return px_nan();
+    }
+    float part = least;
+    while (part <= left * 0.5f) {
+        part *= 2;
+    }
+    for (; part >= least; part *= 0.5f) {
+        left -= left >= part ? part : 0;
+    }
+    return a < 0 ? -left : left;
+}
+
+static inline float px_rest(float a, float b)
+{
+    float q = px_floor(a / b);
+    float rest = q == 0 ? a : px_fabs(q) < 0x1p23f ? px_fma(-q, b, a) : px_rest_of_many(a, b);
+    if (rest == 0) {
+        return px_copysign(rest, b);
+    }
+    bool other = b < 0 ? rest > 0 : rest < 0;
+    return other ? rest + b : rest;
+}
+
+static inline float px_floored(float a, float b)
+{
+    float q = px_floor(a / b);
+    float rest = q == 0 ? a : px_fabs(q) < 0x1p23f ? px_fma(-q, b, a) : 0;
+    if (q != q) {
+        return px_nan();
+    }
+    bool other = b < 0 ? rest > 0 : rest < 0;
+    return other ? q - 1 : q;
+}
+
 #endif

@@ -9,6 +9,7 @@
 #include "whole_compare.h"
 
 #include "apply.h"
+#include "range.h"
 
 #include <math.h>
 
@@ -28,53 +29,10 @@ static bool is_whole_pixel(const IrGraph *g, IrExpr e)
     return n->rank == IR_PIXEL && (n->type == ELEM_I32 || n->type == ELEM_U32);
 }
 
-static bool is_known_before(const IrGraph *g, IrExpr e)
+static bool is_number(const IrGraph *g, IrExpr e)
 {
     const IrExprNode *n = ir_expr(g, e);
-    return n->rank <= IR_HOST && n->type == ELEM_F64;
-}
-
-/* ---- what a number may be -------------------------------------------------------------- */
-
-typedef struct Range {
-    double lo, hi;
-} Range;
-
-enum { LONGEST = 1 << 30, DEEPEST = 12 }; /* pixels along an axis; operators in one another */
-
-static Range range_of(const IrGraph *g, IrExpr e, int depth)
-{
-    const Range any = {-INFINITY, INFINITY};
-    const IrExprNode *n = ir_expr(g, e);
-    if (depth == DEEPEST) {
-        return any;
-    }
-    const Range a = n->a != 0 ? range_of(g, n->a, depth + 1) : any, b = n->b != 0 ? range_of(g, n->b, depth + 1) : any;
-    switch (n->op) {
-    case IR_X_CONST:
-        return (Range){n->num, n->num};
-    case IR_X_PARAM:
-        return (Range){g->params.at[(int)n->num].lo, g->params.at[(int)n->num].hi};
-    case IR_X_EXTENT:
-        return (Range){0, LONGEST};
-    case IR_X_FLOOR:
-    case IR_X_CEIL:
-    case IR_X_ROUND:
-    case IR_X_TRUNC:
-        return (Range){floor(a.lo), ceil(a.hi)};
-    case IR_X_NEG:
-        return (Range){-a.hi, -a.lo};
-    case IR_X_ADD:
-        return (Range){a.lo + b.lo, a.hi + b.hi};
-    case IR_X_SUB:
-        return (Range){a.lo - b.hi, a.hi - b.lo};
-    case IR_X_MIN:
-        return (Range){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
-    case IR_X_MAX:
-        return (Range){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
-    default:
-        return any;
-    }
+    return n->rank < IR_PIXEL && n->type == ELEM_F64;
 }
 
 /* ---- comparisons ----------------------------------------------------------------------- */
@@ -96,7 +54,7 @@ static IrExpr either(IrGraph *g, IrExpr a, IrExpr b)
 static IrExpr compare_number(IrGraph *g, IrExprOp op, IrExpr pixel, IrExpr number)
 {
     const Elem type = ir_expr(g, pixel)->type;
-    const Range range = range_of(g, number, 0);
+    const IrRange range = ir_range(g, number);
     const bool fits = range.lo >= elem_min(type) && range.hi <= elem_max(type);
     const bool equality = op == IR_X_EQ || op == IR_X_NE, smaller = op == IR_X_LT || op == IR_X_LE;
     const IrExpr least = ir_const(g, elem_min(type)), most = ir_const(g, elem_max(type));
@@ -111,16 +69,23 @@ static IrExpr compare_number(IrGraph *g, IrExprOp op, IrExpr pixel, IrExpr numbe
     if (fits) {
         return is;
     }
-    IrExpr below = ir_op2(g, IR_X_LT, whole, least), above = ir_op2(g, IR_X_GT, whole, most);
-    is = either(g, is, smaller ? above : below);
-    return both(g, is, ir_op1(g, IR_X_NOT, smaller ? below : above));
+    /* Neither of these is true of NaN. */
+    IrExpr far = ir_op2(g, smaller ? IR_X_GT : IR_X_LT, whole, smaller ? most : least);
+    IrExpr near = ir_op2(g, smaller ? IR_X_GE : IR_X_LE, whole, smaller ? least : most);
+    return both(g, either(g, is, far), near);
 }
 
 /* Operands that meet in the pixels' type lose nothing. */
 static bool surely_fits(const IrGraph *g, IrExpr number, Elem type)
 {
-    const Range range = range_of(g, number, 0);
+    const IrRange range = ir_range(g, number);
     return ir_is_integral(g, number) && range.lo >= elem_min(type) && range.hi <= elem_max(type);
+}
+
+/* What is found on the device is rounded to f32 beside pixels that f32 holds, whole or not. */
+static bool meet_in_f32(const IrGraph *g, IrExpr pixel, IrExpr number)
+{
+    return ir_expr(g, number)->rank > IR_HOST && ir_range_size(ir_range(g, pixel)) <= 0x1p24;
 }
 
 /* i32 with u32: below 0 one of them is the smaller, whatever the other is. */
@@ -141,10 +106,10 @@ IrExpr ir_whole_compare(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
         bool sign_a = ir_expr(g, a)->type == ELEM_I32, sign_b = ir_expr(g, b)->type == ELEM_I32;
         return sign_a == sign_b ? 0 : sign_a ? compare_signs(g, op, a, b) : compare_signs(g, mirrored(op), b, a);
     }
-    if (is_known_before(g, a) && !is_known_before(g, b)) {
+    if (is_number(g, a) && !is_number(g, b)) {
         return ir_whole_compare(g, mirrored(op), b, a);
     }
-    if (!is_whole_pixel(g, a) || !is_known_before(g, b) || surely_fits(g, b, ir_expr(g, a)->type)) {
+    if (!is_whole_pixel(g, a) || !is_number(g, b) || surely_fits(g, b, ir_expr(g, a)->type) || meet_in_f32(g, a, b)) {
         return 0;
     }
     double value;

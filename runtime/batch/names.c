@@ -5,6 +5,8 @@
  */
 #include "names.h"
 
+#include "../files/image_path.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +116,7 @@ static bool unknown_field(const char *text, const char *name, size_t n, Err *err
         used += (size_t)snprintf(known + used, sizeof known - used, "%s{%s}", i > 0 ? " " : "",
                                  FIELDS[i].name);
     }
-    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the output name '%s'; known are %s",
+    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the name '%s'; known are %s",
                    (int)n, name, text, known);
 }
 
@@ -137,7 +139,7 @@ static bool next_piece(const char *at, const struct Field **field, const char **
     size_t length = strcspn(at + 1, "{}");
     if (at[0] == '}' || at[1 + length] != '}') {
         return err_set(err, CODE_USAGE,
-                       "a brace without partner in the output name '%s'; write {{ or }} for a "
+                       "a brace without partner in the name '%s'; write {{ or }} for a "
                        "brace", text);
     }
     *taken = length + 2;
@@ -172,6 +174,15 @@ bool names_check(const char *text, Err *err)
     return true;
 }
 
+/* The bytes of a name to which a part is added, {name}[DQ]: those of the file, if the input is a part of one. */
+static size_t without_part(const char *input, const char *value)
+{
+    ImagePath path;
+    const char *part = strrchr(value, '[');
+    bool has = part != NULL && image_path(input, &path) && path.part[0] != '\0';
+    return has ? (size_t)(part - value) : strlen(value);
+}
+
 bool names_expand(const char *text, const NameFields *fields, char *to, size_t size, Err *err)
 {
     char value[4096];
@@ -187,10 +198,10 @@ bool names_expand(const char *text, const NameFields *fields, char *to, size_t s
         }
         if (field != NULL) {
             piece = value;
-            n = strlen(value);
+            n = at[taken] == '[' ? without_part(fields->input, value) : strlen(value);
         }
         if (used + n >= size) {
-            return err_set(err, CODE_USAGE, "the output name '%s' becomes too long for '%s'", text,
+            return err_set(err, CODE_USAGE, "the name '%s' becomes too long for '%s'", text,
                            fields->input);
         }
         memcpy(to + used, piece, n);

@@ -4,7 +4,7 @@
  * A template such as 'out/{stem}_{output}.{ext}' has the fields
  *
  *     {stem}    the input's name without folder and extension (.ome.tif and .fits.gz count as one)
- *     {name}    the input's name without folder
+ *     {name}    the input's name without folder; {name}[DQ] of x.fits[SCI] is x.fits[DQ]
  *     {dir}     the input's folder, "." for the current one
  *     {output}  the output's name in the pipeline
  *     {ext}     the output's extension, without point

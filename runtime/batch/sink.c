@@ -154,7 +154,17 @@ static int64_t piece_rows(size_t line, int64_t rows)
     return most < rows ? most : rows;
 }
 
-/* Rows for a file of another type.  Every pixel fits: the type was chosen so. */
+/* Devices differ in the bits of a NaN, which in files are the same. */
+static bool have_nan(const SinkRows *r, Elem elem, size_t width)
+{
+    bool has = false;
+    for (int64_t y = 0; y < r->rows && !has && !elem_is_integer(elem); y++) {
+        has = convert_has_nan(elem, (const char *)r->pixels + (size_t)y * r->pitch, width);
+    }
+    return has;
+}
+
+/* Rows for a file of another type, or with NaN.  Every pixel fits: the type was chosen so. */
 typedef struct Converting {
     Elem from, to;
     const char *in;
@@ -205,7 +215,7 @@ static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
     if (!file_per_frame(sink, r->output)) {
         frames_stack_at(sink->source.frames, &out->grid, frame, &t, &c, &z);
     }
-    if (from == to) {
+    if (from == to && !have_nan(r, from, (size_t)out->grid.w)) {
         return image_write(out->writer, t, c + r->c, z + r->z, r->row, r->rows, r->pixels, r->pitch,
                            err);
     }

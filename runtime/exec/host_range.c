@@ -104,7 +104,7 @@ static HostRange of_rest(int op, HostRange a, HostRange b)
     if (b.lo != b.hi || b.lo <= 0 || !is_finite(a) || !is_finite(b)) {
         return ANYTHING;
     }
-    bool same = floor(a.lo / b.lo) == floor(a.hi / b.lo);
+    bool same = hostop_eval(HOSTOP_FLOORDIV, a.lo, b.lo, 0) == hostop_eval(HOSTOP_FLOORDIV, a.hi, b.lo, 0);
     return same ? of_corners(op, a, b) : (HostRange){0, b.lo, false};
 }
 

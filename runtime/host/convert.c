@@ -32,6 +32,7 @@
                                      (from_whole || value == trunc(value)))) {                     \
                 return i;                                                                          \
             }                                                                                      \
+            value = value != value ? (double)NAN : value;                                          \
             to[i] = (to_type)value;                                                                \
         }                                                                                          \
         return n;                                                                                  \
@@ -62,6 +63,23 @@ static size_t (*const CONVERT[ELEM_COUNT][ELEM_COUNT])(const void *in, void *out
     TYPES(ROW)
 };
 
+#define HAS_NAN(NAME, type, whole)                                                                 \
+    static bool has_nan_##NAME(const void *row, size_t n)                                          \
+    {                                                                                              \
+        const type *at = row;                                                                      \
+        bool has = false;                                                                          \
+        for (size_t i = 0; i < n && !whole; i++) {                                                 \
+            has |= at[i] != at[i];                                                                 \
+        }                                                                                          \
+        return has;                                                                                \
+    }
+TYPES(HAS_NAN)
+
+static bool (*const HAS_NAN_OF[ELEM_COUNT])(const void *row, size_t n) = {
+#define HAS_NAN_ROW(NAME, type, whole) [ELEM_##NAME] = has_nan_##NAME,
+    TYPES(HAS_NAN_ROW)
+};
+
 #define MAX(NAME, type, whole)                                                                     \
     static double max_##NAME(const void *row, size_t n)                                            \
     {                                                                                              \
@@ -88,6 +106,11 @@ bool convert_row(Elem from, const void *in, Elem to, void *out, size_t n, size_t
 double convert_get(Elem elem, const void *row, size_t i)
 {
     return elem_get(row, i, elem);
+}
+
+bool convert_has_nan(Elem elem, const void *row, size_t n)
+{
+    return HAS_NAN_OF[elem](row, n);
 }
 
 double convert_max(Elem elem, const void *row, size_t n, double least)

@@ -117,6 +117,8 @@ check test "$(sed 1d flat/values.csv | cut -d, -f2 | sort -u)" = 0
 check test "$(wc -l <flat/values.csv)" -eq 6
 expect 0 '' "$PIPEC" run flat.pipe plate -q --flat 'plate/{stem}.tif' -o template
 check diff -r -x '.*' flat template
+expect 0 '' "$PIPEC" run flat.pipe "$SAMPLES/sky.fits[0]" -q --flat '{dir}/{name}[0]' -o of-a-part
+check test "$(sed 1d of-a-part/values.csv | cut -d, -f2)" = 0
 expect 1 'timelapse.tif' "$PIPEC" run flat.pipe plate/a.tif --flat "$SAMPLES/timelapse.tif" -o flat2
 check test -z "$(find flat2 -name '*.tif' 2>/dev/null)"
 

@@ -34,6 +34,37 @@ expect 0 '' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" -q -o sized-reference -
 check cmp sized-device/t.csv sized-reference/t.csv
 check grep -q '[.]' sized-reference/blobs_t.csv
 
+# ---- a NaN is the same one in all files, whoever made it ---------------------------------
+printf 'input image[y, x]\noutput a = nan if image > 100 else image\noutput b = 1 / (image - image) * 0\noutput c = a as fits\n' >none.pipe
+expect 0 '' "$PIPEC" run none.pipe "$SAMPLES/blobs.tif" -q -o none-device
+expect 0 '' "$PIPEC" run none.pipe "$SAMPLES/blobs.tif" -q -o none-reference --device reference
+for name in a.tif b.tif c.fits; do
+    check cmp none-device/blobs_$name none-reference/blobs_$name
+done
+
+# ---- images of other extents are refused, whoever computes and whatever they are read from ----
+printf 'input image[y, x]\nnarrow = crop(image, width = 10)\noutput a = image + narrow\n' >narrow.pipe
+printf 'input image[y, x]\nlong = x_of(canvas(image, width = width(image) + height(image) - 200))\noutput a = image + long\n' >long.pipe
+printf 'input image[y, x]\nhalf = canvas(image, width = width(image) // 2)\nsame = image[x = x_of(half) * 2 // 2]\noutput a = same + crop(image, width = 128)\n' >half.pipe
+printf 'input image[y, x]\ninput flat[y, x]\noutput a = image - flat\n' >other.pipe
+for device in cpu reference; do
+    expect 1 'the width' "$PIPEC" run narrow.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
+    says '10 and 256 do not fit'
+    expect 1 'do not fit' "$PIPEC" run long.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
+    expect 0 '' "$PIPEC" run half.pipe "$SAMPLES/blobs.tif" -q -o half --device $device
+    expect 1 'do not fit' "$PIPEC" run other.pipe "$SAMPLES/blobs.tif" -q -o other --device $device --flat half/blobs_a.tif
+done
+
+# ---- pixels that the asked type does not hold are refused, and white is that of the type -----
+printf 'input image[y, x]\noutput a = image / 2\n' >halves.pipe
+printf 'input image[y, x] : u16\noutput a = image / white(image)\n' >bytes.pipe
+expect 0 '' "$PIPEC" run halves.pipe "$SAMPLES/blobs.tif" -q -o halves
+for device in cpu reference; do
+    expect 1 'which is no u16' "$PIPEC" run bytes.pipe halves/blobs_a.tif -q -o bytes --device $device
+    expect 0 '' "$PIPEC" run bytes.pipe "$SAMPLES/blobs.tif" -q -o bytes-$device --device $device
+done
+check cmp bytes-cpu/blobs_a.tif bytes-reference/blobs_a.tif
+
 # ---- every stage of every sample --------------------------------------------------------
 for name in $(samples); do
     file=$SAMPLES/$name.pipe

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <cmocka.h>
 
 static const double VALUES[] = {0,          1,          2.5,        127,        128,         254,
@@ -60,6 +61,20 @@ static void pixels_keep_their_values_or_are_refused(void **state)
     }
 }
 
+static void every_nan_becomes_the_same(void **state)
+{
+    (void)state;
+    const uint32_t in[4] = {0x7fc00000u, 0xffc00000u, 0x7fffffffu, 0x3f800000u};
+    uint32_t out[4];
+    size_t bad;
+    assert_true(convert_has_nan(ELEM_F32, in, 4) && convert_has_nan(ELEM_F32, in + 2, 2));
+    assert_true(!convert_has_nan(ELEM_F32, in + 3, 1) && !convert_has_nan(ELEM_U32, in, 4));
+    assert_true(convert_row(ELEM_F32, in, ELEM_F32, out, 4, &bad));
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(out[i], i < 3 ? in[0] : in[3]);
+    }
+}
+
 static void the_largest_is_found(void **state)
 {
     (void)state;
@@ -81,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_keep_their_values_or_are_refused),
+        cmocka_unit_test(every_nan_becomes_the_same),
         cmocka_unit_test(the_largest_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

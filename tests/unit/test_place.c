@@ -262,6 +262,24 @@ static void lengths_are_in_the_pixels_of_their_image(void **state)
     assert_alike(small, "small * pixel_size(x)", "small * 0.5");
 }
 
+static void lengths_count_pixels_beside_anything_else(void **state)
+{
+    (void)state;
+    const char *small = "small = downscale(image, [2, 4])\n"; /* pixels of 2 x 0.5 micrometres */
+    const char *d = "d = 2 um\n"; /* 4 pixels of the image */
+    assert_alike(d, "image * d", "image * 4");
+    assert_alike(small, "small * 4 um", "small * 2");
+    assert_alike(d, "image * d / 1 um", "image * 2");
+    assert_alike(d, "image + d / 1 um", "image + 2");
+    assert_alike(d, "image + d * mean(image)", "image + 4 * mean(image)");
+    assert_alike(d, "image + (d if mean(image) > 3 else 1 um)", "image + (4 if mean(image) > 3 else 2)");
+    assert_alike(d, "d if image > 9 else image", "4 if image > 9 else image");
+    assert_alike(small, "small if small > 9 else 4 um", "small if small > 9 else 2");
+    assert_alike(d, "image + sum(d for i in 1 .. 3)", "image + 12");
+    assert_alike(d, "max(d if image[dx = i] > 9 else 0 for i in 0 .. 2)",
+                 "max(4 if image[dx = i] > 9 else 0 for i in 0 .. 2)");
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Writes a small image that lies at `place` in `like`, and opens it. */
@@ -487,6 +505,7 @@ int main(void)
         in_arena(places_need_no_size),
         in_arena(broken_places_are_refused),
         in_arena(lengths_are_in_the_pixels_of_their_image),
+        in_arena(lengths_count_pixels_beside_anything_else),
         in_folder(sizes_follow_in_files),
         in_folder(sizes_go_from_format_to_format),
         in_folder(coordinates_follow_in_fits),

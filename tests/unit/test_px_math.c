@@ -67,11 +67,32 @@ static const struct Unary {
 };
 enum { UNARIES = sizeof UNARY / sizeof *UNARY };
 
+/* Python's % and //, of exact remainders. */
+static Wide wide_rest(Wide a, Wide b)
+{
+    Wide rest = fmodl(a, b);
+    if (rest == 0) {
+        return copysignl(rest, b);
+    }
+    return (b < 0 ? rest > 0 : rest < 0) ? rest + b : rest;
+}
+
+static Wide wide_floored(Wide a, Wide b)
+{
+    Wide rest = fmodl(a, b), q = (a - rest) / b;
+    bool whole = isfinite(a) && isfinite(a / b) && b != 0 && fabsl(a / b) < 0x1p60L;
+    bool below = b < 0 ? rest > 0 : rest < 0;
+    return whole ? (below ? roundl(q) - 1 : q == 0 ? copysignl(0, a / b) : roundl(q)) : floorl(a / b);
+}
+
 static const struct Binary {
     const char *name;
     float (*get)(float, float);
     Wide (*want)(Wide, Wide);
-} BINARY[] = {{"px_pow", px_pow, powl}, {"px_atan2", px_atan2, atan2l}};
+} BINARY[] = {{"px_pow", px_pow, powl},
+              {"px_atan2", px_atan2, atan2l},
+              {"px_rest", px_rest, wide_rest},
+              {"px_floored", px_floored, wide_floored}};
 enum { BINARIES = sizeof BINARY / sizeof *BINARY };
 
 /* xorshift64: the same numbers on every machine */
