@@ -1,13 +1,12 @@
 /*
  * watershed_queue: floods a volume from markers, pixel for pixel as skimage.segmentation.watershed.
  *
- * Each pixel's turn depends on all before it: pixels leave a queue by level, the highest value on
- * their way, then by age, and even
- * markers of equal value, which all have age 0, leave it in the order that scikit-image's binary
- * heap happens to give.  So the heap here does, step for step, what that one does (push appends and
- * rises, pop puts the last one first and sinks); only its items are smaller: level and age in one
- * 64-bit key, the place, and the label.  In raster order each marker has an age of its own, before
- * those of all that is pushed.
+ * Each pixel's turn depends on all before it: pixels leave a queue by level, the highest value on their
+ * way, then by age, and even markers of equal value, which all have age 0, leave it in the order that
+ * scikit-image's binary heap happens to give.  So the heap here does, step for step, what that one does
+ * (push appends and rises, pop puts the last one first and sinks); only its items are smaller: level and
+ * age in one 64-bit key, the place, and the label.  In raster order each marker has an age of its own,
+ * before those of all that is pushed.
  *
  * Neighbours are taken nearest first, equally near ones in raster order, as scikit-image does since
  * it sorts them stably.  NaN floods last.  The volume is padded by closed cells, so that neighbours
