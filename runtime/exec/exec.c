@@ -409,6 +409,7 @@ static bool run_primitive(Exec *exec, int s, Err *err)
     for (int i = 0; i < step->n_writes; i++) {
         call.out[i].mem = exec->mem[step->writes[i]];
     }
+    call.stop = exec->stop;
     call.scratch = exec->scratch[s];
     call.scratch_size = (size_t)exec->plan->steps[s].scratch;
     return prim_find(step->primitive)->run(&call);

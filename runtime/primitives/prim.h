@@ -101,7 +101,7 @@ typedef struct PrimCall {
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
                                 nobody keeps it */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
-    bool (*stop)(void);      /* in parts: asked between long pieces of work; NULL: nobody asks */
+    bool (*stop)(void);      /* asked between long pieces of work; NULL: nobody asks */
     bool done;               /* set with a pass's last part: the passes that are left have nothing
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */

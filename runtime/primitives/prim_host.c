@@ -13,6 +13,11 @@ bool host_no_memory(const PrimCall *call)
                    call->h, call->planes);
 }
 
+bool host_stopped(const PrimCall *call)
+{
+    return call->stop != NULL && call->stop() && !err_set(call->err, CODE_INTERRUPTED, "interrupted");
+}
+
 bool host_plane_open(HostPlane *plane, const PrimCall *call)
 {
     size_t bytes = (size_t)call->w * (size_t)call->h * sizeof(double);

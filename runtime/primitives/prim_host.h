@@ -30,6 +30,9 @@ bool host_is_huge(const PrimCall *call);
  */
 bool host_add_counts(PrimCall *call, DevMem *counts, size_t n);
 
+/* Asks between long pieces of work whether to go on; true, with an error, where not. */
+bool host_stopped(const PrimCall *call);
+
 /* Says that the host has no memory; returns false. */
 bool host_no_memory(const PrimCall *call);
 

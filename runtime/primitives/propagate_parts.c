@@ -405,10 +405,7 @@ static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const
     const Rising *r = *call->state;
     Piece *piece = &r->pieces[number];
     DevProgram *program = NULL;
-    if (call->stop != NULL && call->stop()) {
-        return err_set(call->err, CODE_INTERRUPTED, "interrupted");
-    }
-    TRY(load_slab(call, image, piece, slab));
+    TRY(!host_stopped(call) && load_slab(call, image, piece, slab));
     TRY(propagate_program(&slab->call, rules->defines, rules->text, rules->connectivity, &program));
     TRY(flag_tiles(slab, piece));
     piece->rising = 0;

@@ -1,12 +1,12 @@
 /*
  * watershed_queue: floods a volume from markers, pixel for pixel as skimage.segmentation.watershed.
  *
- * Each pixel's turn depends on all before it: pixels leave a queue by level, the highest value on their
- * way, then by age, and even markers of equal value, which all have age 0, leave it in the order that
- * scikit-image's binary heap happens to give.  So the heap here does, step for step, what that one does
- * (push appends and rises, pop puts the last one first and sinks); only its items are smaller: level and
- * age in one 64-bit key, the place, and the label.  In raster order each marker has an age of its own,
- * before those of all that is pushed.
+ * Each pixel's turn depends on all before it: pixels leave a queue by level, the highest value on
+ * their way, then by age, and even markers of equal value, which all have age 0, leave it in the
+ * order that scikit-image's binary heap happens to give.  So the heap here does, step for step,
+ * what that one does (push appends and rises, pop puts the last one first and sinks); only its
+ * items are smaller: level and age in one 64-bit key, the place, and the label.  In raster order
+ * each marker has an age of its own, before those of all that is pushed.
  *
  * Neighbours are taken nearest first, equally near ones in raster order, as scikit-image does since
  * it sorts them stably.  NaN floods last.  The volume is padded by closed cells, so that neighbours
@@ -22,8 +22,9 @@
 #include <string.h>
 
 enum {
-    CLOSED = 0,   /* no value has this rank */
-    PATIENCE = 16 /* pushes a pixel, as in ir/ref_shape.c */
+    CLOSED = 0,     /* no value has this rank */
+    PATIENCE = 16,  /* pushes a pixel, as in ir/ref_shape.c */
+    TURNS = 1 << 20 /* between two questions whether to go on */
 };
 
 /* ---- queue ----------------------------------------------------------------------------- */
@@ -146,7 +147,7 @@ static bool spreads(WatershedQueue *q, WatershedDrop drop, bool marker)
 /* Floods until the queue's first item has a later key than `last`. */
 static bool flood_until(WatershedQueue *q, uint64_t last)
 {
-    while (q->n > 0 && q->heap[0].key <= last) {
+    for (uint64_t turn = 1; q->n > 0 && q->heap[0].key <= last; turn++) {
         WatershedDrop drop = pop(q);
         bool marker = (uint32_t)drop.key <= q->marked;
         look_ahead(q);
@@ -155,6 +156,7 @@ static bool flood_until(WatershedQueue *q, uint64_t last)
             q->turns[q->n_turns++] = drop.at;
         }
         TRY(!spreads(q, drop, marker) || spread(q, drop));
+        TRY(turn % TURNS != 0 || !host_stopped(q->call));
     }
     return true;
 }

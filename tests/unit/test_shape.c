@@ -697,6 +697,41 @@ static void paths_follow_the_turns_of_markers(void **state)
     }
 }
 
+static bool stops_at_once(void)
+{
+    return true;
+}
+
+/* The queue of a large image asks whether to go on. */
+static void a_flood_can_be_stopped(void **state)
+{
+    (void)state;
+    RefShape s = {1100, 1000, 1, 1};
+    float *image = zeroed(ref_pixels(s) * sizeof *image);
+    uint8_t *markers = zeroed(ref_pixels(s));
+    markers[0] = 1;
+    Job job = {.primitive = "watershed",
+               .s = s,
+               .elem = {ELEM_F32, ELEM_U8},
+               .pixels = {image, markers},
+               .stored = true,
+               .arg = {1},
+               .count = -1,
+               .shape = 1,
+               .out = ELEM_U32};
+    Err err = {0};
+    DevArg args[4] = {{0}};
+    PrimCall call = start_call(&job, NULL, 0, args, &err);
+    call.stop = stops_at_once;
+    assert_false(prim_find("watershed")->run(&call));
+    assert_int_equal(err.code, CODE_INTERRUPTED);
+    dev_free(device, call.out[0].mem);
+    dev_free(device, call.in[0].mem);
+    dev_free(device, call.in[1].mem);
+    free(image);
+    free(markers);
+}
+
 static void check_hull(RefShape s, int kind, bool narrow)
 {
     size_t n = ref_pixels(s);
@@ -922,6 +957,7 @@ int main(void)
         cmocka_unit_test(touches_in_parts),
         cmocka_unit_test(the_reference_of_touches_is_right),
         cmocka_unit_test(test_watershed),
+        cmocka_unit_test(a_flood_can_be_stopped),
         cmocka_unit_test(paths_follow_the_turns_of_markers),
         cmocka_unit_test(test_hull),
     };
