@@ -300,6 +300,11 @@ static bool read_shaped(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 
 /* ---- the choice ------------------------------------------------------------------------- */
 
+bool meta_is_ome(const char *description)
+{
+    return strstr(description, "<OME") != NULL || strstr(description, ":OME") != NULL;
+}
+
 bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
 {
     const char *text = tags->description == NULL ? "" : tags->description;
@@ -309,7 +314,7 @@ bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
         fits = read_imagej(tags, info, plan);
     } else if (text[0] == '{' && strstr(text, "\"shape\"") != NULL) {
         fits = read_shaped(tags, info, plan);
-    } else if (strstr(text, "<OME") != NULL || strstr(text, ":OME") != NULL) {
+    } else if (meta_is_ome(text)) {
         TRY(meta_read_ome(tags, info, plan, &fits, err));
     }
     if (info->style[0] == '\0') {

@@ -37,6 +37,8 @@ typedef struct MetaPlan {
 
 /* Fills plan and everything of *info but x, y, rgb and elem; info->c counts pages only. */
 bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err);
+/* Is this description OME-XML? */
+bool meta_is_ome(const char *description);
 void meta_plan_free(MetaPlan *plan);
 
 /* The plan when the description is of no use: all pages are planes of depth. */

@@ -30,6 +30,7 @@ typedef struct TiffFile {
     uint64_t *ifd;           /* offsets of the pages' directories */
     uint64_t rest;           /* that of the first page that does not look like them; 0: there is none */
     int64_t pages, cap;
+    bool all_count;          /* thumbnails are pages as others */
     MetaPlan plan;
     TiffLayout shape;        /* of every page; storage details of the first */
     bool stored;             /* palettes and white zeros are left alone */
@@ -81,41 +82,6 @@ static bool add_page(TiffFile *file, uint64_t at, Err *err)
     return true;
 }
 
-/*
- * Collects the leading run of pages that look like the first.  A chain that leads back to an
- * earlier page is found as in Brent's algorithm: one remembered offset, replaced ever more rarely.
- */
-static bool walk_pages(TiffFile *file, Err *err)
-{
-    TiffDirectory dir = {0};
-    uint64_t at = file->source.first, seen = 0;
-    bool ok = true;
-    while (ok && at != 0) {
-        TiffLayout layout;
-        if (at == seen) {
-            ok = err_set(err, CODE_FILES, "its list of pages leads back to an earlier page");
-            break;
-        }
-        seen = (file->pages & (file->pages + 1)) == 0 ? at : seen;
-        ok = tiff_directory_read(&file->source, at, &dir, err) &&
-             tiff_layout_read(&file->source, &dir, &layout, err);
-        if (ok && file->pages == 0) {
-            ok = tiff_layout_check(&file->source, &dir, &layout, err);
-            file->shape = layout;
-        } else if (ok && !tiff_layout_same(&file->shape, &layout)) {
-            file->rest = at;
-            break;
-        }
-        ok = ok && add_page(file, at, err);
-        at = dir.next;
-    }
-    tiff_directory_free(&dir);
-    if (!ok && file->pages > 0) {
-        err_prefix(err, "page %lld", (long long)file->pages + 1);
-    }
-    return ok;
-}
-
 /* A smaller version or a mask of another page, marked as such in the new way or the old one. */
 static bool is_marked(const TiffSource *source, const TiffDirectory *dir)
 {
@@ -125,6 +91,71 @@ static bool is_marked(const TiffSource *source, const TiffDirectory *dir)
     return tiff_uint(source, dir, TAG_SUBFILE, 0, &now, &ignored) &&
            tiff_uint(source, dir, TAG_OLD_SUBFILE, 0, &old, &ignored) &&
            ((now & (SMALLER | MASK)) != 0 || old == OLD_SMALLER);
+}
+
+/* OME-XML counts all pages, thumbnails too. */
+static bool counts_all(const TiffSource *source, const TiffDirectory *first)
+{
+    char *text = NULL;
+    Err ignored = {0};
+    bool ome = tiff_text(source, first, TAG_DESCRIPTION, &text, &ignored) && text != NULL && meta_is_ome(text);
+    free(text);
+    return ome;
+}
+
+/* What microscopes put between the planes of a stack: a thumbnail of each, marked as one. */
+static bool is_between(const TiffFile *file, const TiffDirectory *dir)
+{
+    TiffLayout layout;
+    Err ignored = {0};
+    return file->pages > 0 && !file->all_count && is_marked(&file->source, dir) &&
+           !(tiff_layout_read(&file->source, dir, &layout, &ignored) && tiff_layout_same(&file->shape, &layout));
+}
+
+/* The first page says how the others must look. */
+static bool take_first(TiffFile *file, const TiffDirectory *dir, TiffLayout *layout, Err *err)
+{
+    TRY(tiff_layout_check(&file->source, dir, layout, err));
+    file->shape = *layout;
+    file->all_count = counts_all(&file->source, dir);
+    return true;
+}
+
+/*
+ * Collects the pages that look like the first, up to one that does not, without the thumbnails between them.  A chain
+ * that leads back to an earlier page is found as in Brent's algorithm: one remembered offset, replaced ever more rarely.
+ */
+static bool walk_pages(TiffFile *file, Err *err)
+{
+    TiffDirectory dir = {0};
+    uint64_t seen = 0, walked = 0;
+    bool ok = true;
+    for (uint64_t at = file->source.first; ok && at != 0; at = dir.next) {
+        TiffLayout layout;
+        if (at == seen) {
+            ok = err_set(err, CODE_FILES, "its list of pages leads back to an earlier page");
+            break;
+        }
+        seen = (walked & (walked + 1)) == 0 ? at : seen;
+        walked++;
+        ok = tiff_directory_read(&file->source, at, &dir, err);
+        if (ok && is_between(file, &dir)) {
+            continue;
+        }
+        ok = ok && tiff_layout_read(&file->source, &dir, &layout, err);
+        if (ok && file->pages == 0) {
+            ok = take_first(file, &dir, &layout, err);
+        } else if (ok && !tiff_layout_same(&file->shape, &layout)) {
+            file->rest = at;
+            break;
+        }
+        ok = ok && add_page(file, at, err);
+    }
+    tiff_directory_free(&dir);
+    if (!ok && file->pages > 0) {
+        err_prefix(err, "page %lld", (long long)walked);
+    }
+    return ok;
 }
 
 /* The pages that are left out without being marked.  Nobody reads them: where their list is damaged, or leads

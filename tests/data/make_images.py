@@ -328,6 +328,10 @@ def unread():
         for page, mark in ((like, 0), (typed(base(z=2), "u8")[0, 0, 1], 0), (small, 0), (small, 1), (like, 0),
                            (plane("u16"), 0)):
             tif.write(page, subfiletype=mark, contiguous=False, **options)
+    with tifffile.TiffWriter(path("stack_thumbnails.tif")) as tif:
+        for page in typed(base(z=3), "u8")[0, 0]:
+            tif.write(page, contiguous=False, **options)
+            tif.write(np.stack([small] * 3, -1), subfiletype=1, photometric="rgb", software=False, metadata=None)
     with tifffile.TiffWriter(path("unread_marked.tif")) as tif:
         tif.write(like, **options)
         tif.write(small, subfiletype=1, **options)

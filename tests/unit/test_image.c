@@ -116,6 +116,7 @@ static const struct Row {
     {"shaped_tz.tif", 7, 5, 3, 1, 2, "zt", ELEM_U8, "tiff", false, TYPED},
     {"shaped_zc.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "tiff", false, TYPED},
     {"truncated_shape.tif", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"stack_thumbnails.tif", 7, 5, 3, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
     {"pyramid.tif", 16, 12, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
     {"subifd.tif", 16, 12, 2, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
 
@@ -335,6 +336,7 @@ static void test_unread(void **state)
         int64_t pages, unlisted, images;
     } rows[] = {
         {"unread_pages.tif", 3, 0, 0},    {"unread_marked.tif", 0, 0, 0},
+        {"stack_thumbnails.tif", 0, 0, 0},
         {"unread_loop.tif", 1, 0, 0},     {"unread_cut.tif", 1, 0, 0},
         {"unread_unlisted.tif", 0, 3, 0}, {"unread_alike.tif", 0, 0, 3},
         {"unread_series.ome.tif", 0, 0, 2},
