@@ -75,6 +75,23 @@ static void every_nan_becomes_the_same(void **state)
     }
 }
 
+static void a_nan_is_found_anywhere(void **state)
+{
+    (void)state;
+    enum { LONGEST = 150 };
+    float row[LONGEST] = {0};
+    double wide[LONGEST] = {0};
+    assert_true(!convert_has_nan(ELEM_F32, row, LONGEST) && !convert_has_nan(ELEM_F64, wide, LONGEST));
+    for (size_t i = 0; i < LONGEST; i++) {
+        row[i] = NAN;
+        wide[i] = (double)NAN;
+        assert_true(convert_has_nan(ELEM_F32, row, LONGEST) && convert_has_nan(ELEM_F64, wide, LONGEST));
+        assert_true(convert_has_nan(ELEM_F32, row, i + 1) && !convert_has_nan(ELEM_F32, row, i));
+        row[i] = INFINITY;
+        wide[i] = 0;
+    }
+}
+
 static void the_largest_is_found(void **state)
 {
     (void)state;
@@ -97,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_keep_their_values_or_are_refused),
         cmocka_unit_test(every_nan_becomes_the_same),
+        cmocka_unit_test(a_nan_is_found_anywhere),
         cmocka_unit_test(the_largest_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
