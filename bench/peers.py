@@ -201,7 +201,7 @@ PEERS = {
     "measure": measure,
     "measure all": measure_all,
     "label2rgb": label2rgb,
-    "rotate": lambda m, v: {"turned": m.sk("transform").rotate(v, 30)},
+    "rotate": lambda m, v: {"turned": m.sk("transform").rotate(v.astype("f8"), 30)},  # its places have the image's type
     "distance": distance,
     "watershed": watershed,
     "sources": sources,
