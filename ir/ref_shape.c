@@ -166,7 +166,7 @@ void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const d
  * nothing but the heap's order, so that it matters only while markers wait, and can take forever:
  * then it ends.
  */
-enum { PATIENCE = 16 }; /* pushes a pixel: with so many, 3000 random images are scikit-image's */
+enum { PATIENCE = 16 }; /* pushes a pixel: so, 2 of 2974 small random images with lines differ from scikit-image's */
 
 typedef struct Drop {
     float level; /* the highest value on its way */
