@@ -23,7 +23,6 @@
 
 enum {
     CLOSED = 0,     /* no value has this rank */
-    PATIENCE = 16,  /* pushes a pixel, as in ir/ref_shape.c */
     TURNS = 1 << 20 /* between two questions whether to go on */
 };
 
@@ -191,6 +190,12 @@ static void list_offsets(WatershedQueue *q, int connectivity, bool space)
     }
 }
 
+/* Pushes up to which lines spread again, as in ir/ref_shape.c. */
+static double patience(double volume)
+{
+    return volume < 1 << 14 ? 1 << 18 : 16 * volume;
+}
+
 /* Places and ages are counted in 32 bits. */
 static bool check_size(WatershedQueue *q, const PrimPart *part)
 {
@@ -201,8 +206,7 @@ static bool check_size(WatershedQueue *q, const PrimPart *part)
                        "smaller ones",
                        q->call->name, q->call->w, part->h, part->d);
     }
-    q->patience =
-        (uint32_t)fmin(PATIENCE * (double)q->call->w * part->h * part->d, UINT32_MAX - pushes);
+    q->patience = (uint32_t)fmin(patience((double)q->call->w * part->h * part->d), UINT32_MAX - pushes);
     return true;
 }
 
