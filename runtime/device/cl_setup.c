@@ -1,8 +1,9 @@
 /*
  * cl_setup: PoCL fails without a word, or ends the process, when its kernel cache cannot be
  * written.  So the folder is judged before PoCL sees it, and replaced by a private one that is
- * removed at exit.  And when no driver is found at all, the reason is on this machine's disk:
- * the loader reads *.icd files, each naming a driver's library.
+ * removed at exit.  PoCL 6.0 makes loops without an end of kernels whose groups are one work-item, unless
+ * it is told to make a loop of the work-items even then.  And when no driver is found at all, the reason is
+ * on this machine's disk: the loader reads *.icd files, each naming a driver's library.
  */
 #include "cl_setup.h"
 
@@ -89,6 +90,7 @@ static void pocl_cache(char *path, size_t size)
 static void prepare(void)
 {
     char path[PATH_SIZE];
+    (void)setenv("POCL_WORK_GROUP_METHOD", "loopvec", 0);
     pocl_cache(path, sizeof path);
     if (usable(path)) {
         return;
