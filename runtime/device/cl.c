@@ -94,6 +94,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     if (options->local_limit != 0 && options->local_limit < dev->info.local) {
         dev->info.local = options->local_limit;
     }
+    dev->info.wide_atomics &= !options->narrow_atomics;
     dev->id = found.id;
     dev->profile = options->profile;
     dev->limit = options->memory_limit;
@@ -103,7 +104,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     bool rounds =
         cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     /* -w: drivers write to stderr how many warnings there were, and a pipeline may well say x == x. */
-    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2 -w%s%s%s",
+    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s%s", dev->info.wide_atomics,
              rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", options->flags ? " " : "",
              options->flags ? options->flags : "");
     dev->alignment = 256;

@@ -24,6 +24,7 @@ typedef struct DeviceInfo {
     char name[128], platform[128], driver[64], version[64];
     bool cpu;            /* a CPU device: local memory is a loss, wide work-items pay */
     bool fp64;
+    bool wide_atomics;   /* of 64 bits, in global memory */
     uint64_t memory;     /* bytes of global memory */
     uint64_t max_alloc;  /* largest single allocation */
     uint64_t local;      /* bytes of local memory a group */
@@ -45,6 +46,7 @@ typedef struct DevOptions {
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
     uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
     uint64_t local_limit;  /* bytes of local memory a group may take; 0: no limit but the device's */
+    bool narrow_atomics;   /* atomics of 64 bits are not used, as if there were none */
 } DevOptions;
 
 bool dev_open(const DevOptions *options, Device **out, Err *err);

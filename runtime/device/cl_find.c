@@ -41,6 +41,17 @@ static void platform_name(cl_platform_id platform, char *out, size_t size)
     snprintf(out, size, "%s", text);
 }
 
+static bool has_extension(cl_device_id id, const char *name)
+{
+    size_t size = 0;
+    (void)clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
+    char *names = calloc(size + 1, 1);
+    bool has = names != NULL && clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, names, NULL) == CL_SUCCESS &&
+               strstr(names, name) != NULL;
+    free(names);
+    return has;
+}
+
 static ClFound describe(cl_platform_id platform, cl_device_id id)
 {
     ClFound found = {.platform = platform, .id = id};
@@ -54,6 +65,8 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
     platform_name(platform, info->platform, sizeof info->platform);
     info->fp64 = cl_device_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    info->wide_atomics = has_extension(id, "cl_khr_int64_base_atomics") &&
+                         has_extension(id, "cl_khr_int64_extended_atomics");
     info->memory = cl_device_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_alloc = cl_device_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->local = cl_device_ulong(id, CL_DEVICE_LOCAL_MEM_SIZE);

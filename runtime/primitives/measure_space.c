@@ -13,7 +13,7 @@ enum {
     LEAST_GROUPS = 4    /* not on CPUs: one of many objects may be large */
 };
 
-extern const char kernel_text_measure_space[];
+extern const char kernel_text_measure_space[], kernel_text_wide_atomics[];
 
 static size_t lanes(const Measuring *m)
 {
@@ -22,7 +22,7 @@ static size_t lanes(const Measuring *m)
 
 bool measure_space_program(const Measuring *m, DevProgram **program)
 {
-    static const char *const texts[] = {kernel_text_measure_space, NULL};
+    static const char *const texts[] = {kernel_text_wide_atomics, kernel_text_measure_space, NULL};
     char defines[100];
     (void)snprintf(defines, sizeof defines,
                    "#pragma OPENCL FP_CONTRACT OFF\n#define SPACE_GROUP %zu\n", lanes(m));
@@ -77,12 +77,16 @@ static bool find_diameters(const Measuring *m, const MeasureRows *r, const Measu
 {
     const size_t groups[3] = {share->to - share->from, helpers(m, share), 1};
     const double *s = m->frame.spacing;
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.feret),
-                           dev_uint(m->at.rows), dev_double(s[0]),      dev_double(s[1]),
-                           dev_double(s[2]),     dev_mem(m->table),     dev_mem(m->lows),
-                           dev_mem(m->place),    dev_mem(m->heights),   dev_mem(r->ends),
-                           dev_mem(r->corners),  dev_mem(r->points)};
-    return launch(m, "space_feret", groups, args, 14);
+    const int launches = dev_info(m->call->dev)->wide_atomics ? 1 : 2; /* see wide_max */
+    for (int i = 0; i < launches; i++) {
+        const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.feret),
+                               dev_uint(m->at.rows), dev_int(i),            dev_double(s[0]),
+                               dev_double(s[1]),     dev_double(s[2]),      dev_mem(m->table),
+                               dev_mem(m->lows),     dev_mem(m->place),     dev_mem(m->heights),
+                               dev_mem(r->ends),     dev_mem(r->corners),   dev_mem(r->points)};
+        TRY(launch(m, "space_feret", groups, args, 15));
+    }
+    return true;
 }
 
 bool measure_space(Measuring *m, const MeasureRows *r, const MeasureShare *share)

@@ -6,6 +6,7 @@
  * time as fit.
  */
 #include "measure_rows.h"
+#include "prim_program.h"
 
 enum { GROUP = 256, LANES = 32, FILL_GROUP = 128, SELECT_GROUP = 256 };
 
@@ -118,6 +119,7 @@ static bool find_median(Measuring *m, int image)
     PrimCall *call = m->call;
     DevProgram *reads = NULL, *selects = NULL;
     DevMem *larges = NULL;
+    TRY((double)call->w * call->h * call->planes <= UINT32_MAX || prim_needs_wide_atomics(call));
     TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &reads));
     TRY(measuring_program(m, kernel_text_measure_median, false, 0, &selects));
     const DevArg args[] = {dev_int(call->w),   dev_int(call->h), dev_int(m->strip),

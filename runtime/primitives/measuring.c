@@ -13,7 +13,7 @@
 /* LONGEST_STRIP is the most that kernels/measure.cl can sum up in 32 bits. */
 enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16 };
 
-extern const char kernel_text_measure_tally[], kernel_text_measure_range[];
+extern const char kernel_text_wide_atomics[], kernel_text_measure_tally[], kernel_text_measure_range[];
 extern const char kernel_text_measure[], kernel_text_measure_outline[], kernel_text_measure_reach[];
 
 /* ---- launching ------------------------------------------------------------------------- */
@@ -28,8 +28,9 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                    m->lanes.feret >= 0);
     (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", few, list,
                    value);
-    const char *const with_reader[] = {call->reader, kernel_text_measure_tally, text, NULL};
-    const char *const bare[] = {text, NULL};
+    const char *const with_reader[] = {call->reader, kernel_text_wide_atomics, kernel_text_measure_tally, text,
+                                       NULL};
+    const char *const bare[] = {kernel_text_wide_atomics, text, NULL};
     return reads ? prim_program(call, defines, with_reader, program)
                  : prim_program(call, few, bare, program);
 }

@@ -18,6 +18,7 @@
  */
 #include "prim_label.h"
 #include "label_parts.h"
+#include "prim_program.h"
 #include "prim_visit.h"
 
 #include <assert.h>
@@ -137,6 +138,7 @@ typedef struct Labelling {
 
 static bool label_program(const PrimCall *call, int node_bits, DevProgram **program)
 {
+    TRY(node_bits == 32 || prim_needs_wide_atomics(call));
     Tiling t = tiling(call);
     bool ballot = strstr(dev_info(call->dev)->platform, "NVIDIA") != NULL;
     char defines[400];
@@ -258,6 +260,7 @@ typedef struct Equal {
 static bool equal_program(Equal *e, int node_bits)
 {
     const PrimCall *call = e->call;
+    TRY(node_bits == 32 || prim_needs_wide_atomics(call));
     PrimCall no_reader = *call;
     no_reader.reader = "";
     char defines[300];

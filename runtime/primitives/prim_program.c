@@ -104,3 +104,13 @@ bool prim_program(const PrimCall *call, const char *defines, const char *const *
     free(source);
     return ok && (!call->programs || keep(call, defines, texts, n, *program));
 }
+
+bool prim_needs_wide_atomics(const PrimCall *call)
+{
+    const DeviceInfo *info = dev_info(call->dev);
+    return info->wide_atomics ||
+           err_set(call->err, CODE_MEMORY,
+                   "%s: so many pixels at once need atomics of 64 bits, which '%s' does not have; with a limit (--memory) "
+                   "they are taken in parts",
+                   call->name, info->name);
+}

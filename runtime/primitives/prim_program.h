@@ -11,4 +11,7 @@
 bool prim_program(const PrimCall *call, const char *defines, const char *const *texts,
                   DevProgram **program);
 
+/* Refuses a call whose kernels need atomics of 64 bits, where the device has none. */
+bool prim_needs_wide_atomics(const PrimCall *call);
+
 #endif

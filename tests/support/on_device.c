@@ -14,17 +14,29 @@ Device *device;
 bool small;
 uint32_t random_state = 1;
 
-int open_device(void **state)
+static int open_it(bool narrow)
 {
-    (void)state;
     Err err = {0};
-    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS")};
+    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS"),
+                          .narrow_atomics = narrow};
     if (!dev_open(&options, &device, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
     small = getenv("PIPEC_TEST_SMALL") != NULL;
     return 0;
+}
+
+int open_device(void **state)
+{
+    (void)state;
+    return open_it(false);
+}
+
+int open_narrow_device(void **state)
+{
+    (void)state;
+    return open_it(true);
 }
 
 int close_device(void **state)

@@ -12,6 +12,7 @@ extern bool small; /* only small images: PIPEC_TEST_SMALL is set, for slow check
 
 /* Set-up and tear-down of a group of tests.  PIPEC_TEST_DEVICE chooses the device. */
 int open_device(void **state);
+int open_narrow_device(void **state); /* one without atomics of 64 bits */
 int close_device(void **state);
 
 /* Ends the test with the error's text when something failed that has to work. */

@@ -139,5 +139,6 @@ int main(void)
         cmocka_unit_test(all_kinds),
         cmocka_unit_test(larger_objects),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, open_device, close_device) +
+           cmocka_run_group_tests_name("without atomics of 64 bits", tests, open_narrow_device, close_device);
 }

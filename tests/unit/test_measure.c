@@ -702,5 +702,6 @@ int main(void)
         cmocka_unit_test(device_measures_nothing),
         cmocka_unit_test(columns_become_vectors),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, open_device, close_device) +
+           cmocka_run_group_tests_name("without atomics of 64 bits", tests, open_narrow_device, close_device);
 }

@@ -10,7 +10,6 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #define MEASURE_INLINE static inline __attribute__((always_inline))
 
@@ -142,7 +141,7 @@ kernel void measure_hull(const uint n, const uint from, const uint to, const uin
             side_of(ends, corners, capacity, place[object], (int)heights[object], right);
         const int count = find_corners(side);
         const long total = widen(side, count);
-        atom_add(sums + out * (size_t)n + object,
+        wide_add(sums + out * (size_t)n + object,
                  (ulong)(right ? total + (long)heights[object] : -total));
     }
 }

@@ -70,7 +70,7 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
                 measure_power_sums(own_at, own_after);
             }
             for (int own_i = 0; own_i < MEASURE_POWERS; own_i++) {
-                atom_add(own_powers + own_i * (size_t)own_capacity + own_row,
+                wide_add(own_powers + own_i * (size_t)own_capacity + own_row,
                          (ulong)(own_after[own_i] - own_before[own_i]));
             }
         }

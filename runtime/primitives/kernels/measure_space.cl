@@ -19,7 +19,6 @@
  * The host defines SPACE_GROUP, the work-items of a group: 1 or 64.
  */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #define SPACE_INLINE static inline __attribute__((always_inline))
 #define SPACE_KERNEL kernel __attribute__((reqd_work_group_size(SPACE_GROUP, 1, 1)))
@@ -427,7 +426,7 @@ SPACE_INLINE void space_sum(const SpaceSide *side, int from, int to, global ulon
         total += side->right ? end + 1L : end == SPACE_NOWHERE ? 0L : -(long)end;
     }
     if (total != 0) {
-        atom_add(sum, (ulong)total);
+        wide_add(sum, (ulong)total);
     }
 }
 
@@ -468,21 +467,10 @@ SPACE_INLINE double space_apart(double dx, double dy, double dz, double sx, doub
     return fmax(fmax(ax * ax + y * y + z * z, x * x + ay * ay + z * z), x * x + y * y + az * az);
 }
 
-/* Doubles above 0 have the order of their bits. */
-SPACE_INLINE void space_largest(global ulong *to, double value)
-{
-    const ulong bits = as_ulong(value);
-    ulong seen = *(volatile global ulong *)to;
-    while (seen < bits) {
-        const ulong was = atom_cmpxchg(to, seen, bits);
-        seen = was == seen ? bits : was;
-    }
-}
-
 /* The largest distance between points that space_points listed of the hull's rows: several groups (1)
- * for each object (0). */
+ * for each object (0).  Doubles above 0 have the order of their bits. */
 SPACE_KERNEL void space_feret(const uint n, const uint from, const uint out, const uint capacity,
-                              const double sx, const double sy, const double sz,
+                              const int second, const double sx, const double sy, const double sz,
                               global ulong *sums, global const uint *lows,
                               global const uint *place, global const uint *heights,
                               global int *ends, global int *corners, global ulong *points)
@@ -507,6 +495,6 @@ SPACE_KERNEL void space_feret(const uint n, const uint from, const uint out, con
         }
     }
     if (most > 0) {
-        space_largest(sums + out * (size_t)n + object, most);
+        wide_max(sums + out * (size_t)n + object, as_ulong(most), second);
     }
 }

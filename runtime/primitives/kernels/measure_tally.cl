@@ -11,7 +11,6 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 #define MEASURE_INLINE static inline __attribute__((always_inline))
 #define MEASURE_GROUP 256
@@ -85,7 +84,7 @@ MEASURE_INLINE void measure_tally_run(local uint *table, const int bits, const i
     } else {
         const size_t n = totals.n;
         for (int i = 0; i < sums; i++) {
-            atom_add(totals.sums + i * n + object - 1, (ulong)sum[i]);
+            wide_add(totals.sums + i * n + object - 1, (ulong)sum[i]);
         }
         for (int i = 0; i < lows; i++) {
             atomic_min(totals.lows + i * n + object - 1, low[i]);
@@ -105,7 +104,7 @@ MEASURE_INLINE void measure_tally_write(local const uint *table, const int bits,
         for (int i = 0; i < sums && object != 0; i++) {
             const ulong sum = (ulong)word[(2 * i + 1) * slots] << 32 | (ulong)word[2 * i * slots];
             if (sum != 0) {
-                atom_add(totals.sums + i * n + object - 1, sum);
+                wide_add(totals.sums + i * n + object - 1, sum);
             }
         }
         for (int i = 0; i < lows && object != 0; i++) {

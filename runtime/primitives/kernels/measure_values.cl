@@ -27,7 +27,7 @@ MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int
             own_end++;
         }
         if (own_object != 0) {
-            ulong own_at = atom_add(own_cursor + own_object - 1, (ulong)(own_end - own_y));
+            ulong own_at = wide_take(own_cursor + own_object - 1, (uint)(own_end - own_y));
             for (int own_i = own_y; own_i < own_end && own_at < MEASURE_NOWHERE; own_i++) {
                 const float own_v =
                     (float)MEASURE_READ_VALUE(READ_ARGS, own_x, own_i, own_plane) + 0.0f;
