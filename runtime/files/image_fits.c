@@ -10,7 +10,7 @@
  * Pixels have a size where CUNITn is a length.  ImageInfo.extra is the header: cards of 80 letters in
  * one terminated text.
  */
-#include "image_fits.h"
+#include "image_fits_place.h"
 #include "image_meta.h"
 
 #include <fitsio.h>
@@ -30,7 +30,7 @@ typedef struct FitsIn {
     fitsfile *file;
     int type;           /* of cfitsio, for the elements */
     int axes;           /* of the image */
-    int axis_of[3];     /* FITS axis (from 0) of t, c, z; -1: none */
+    int axis_of[3];     /* FITS axis (from 1) of t, c, z; 0: none */
     bool find_nulls;
     char *header;       /* owned; allocated by cfitsio */
 } FitsIn;
@@ -136,30 +136,6 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
                : err_set(err, CODE_FILES, "it holds no image");
 }
 
-/* The axis (0 t, 1 c, 2 z) that FITS axis k stands for, by its name, or the first free one. */
-static int meaning_of(FitsIn *in, int k)
-{
-    char key[FLEN_KEYWORD], name[FLEN_VALUE] = "";
-    int status = 0, want = 2;
-    fits_make_keyn("CTYPE", k + 1, key, &status);
-    if (fits_read_key(in->file, TSTRING, key, name, NULL, &status) != 0) {
-        fits_clear_errmsg();
-        name[0] = '\0';
-    }
-    if (strncmp(name, "STOKES", 6) == 0 || strncmp(name, "CHANNEL", 7) == 0) {
-        want = 1;
-    } else if (strncmp(name, "TIME", 4) == 0) {
-        want = 0;
-    }
-    static const int next[3][3] = {{0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
-    for (int i = 0; i < 3; i++) {
-        if (in->axis_of[next[want][i]] < 0) {
-            return next[want][i];
-        }
-    }
-    return -1;
-}
-
 static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Err *err)
 {
     int64_t *extent[3] = {&info->t, &info->c, &info->z};
@@ -167,19 +143,16 @@ static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Er
     info->x = extents[0];
     info->y = extents[1];
     info->t = info->c = info->z = 1;
-    memset(in->axis_of, 0xFF, sizeof in->axis_of);
-    for (int k = 2; k < in->axes; k++) {
-        if (extents[k] == 1) {
-            continue;
+    if (!fits_axes(in->header, in->axis_of)) {
+        return err_set(err, CODE_FILES, "it has more than five axes");
+    }
+    for (int i = 0; i < 3; i++) {
+        int k = in->axis_of[i];
+        if (k > 0 && extents[k - 1] < 1) {
+            return err_set(err, CODE_FILES, "one of its axes has extent 0");
         }
-        int axis = meaning_of(in, k);
-        if (axis < 0 || extents[k] < 1) {
-            return err_set(err, CODE_FILES, axis < 0 ? "it has more than five axes"
-                                                     : "one of its axes has extent 0");
-        }
-        in->axis_of[axis] = k;
-        *extent[axis] = extents[k];
-        *has[axis] = true;
+        *extent[i] = k > 0 ? extents[k - 1] : 1;
+        *has[i] = k > 0;
     }
     if (info->x > INT32_MAX || info->y > INT32_MAX) {
         return err_set(err, CODE_FILES, "it claims %lld x %lld pixels, and 2147483647 is the most",
@@ -291,17 +264,17 @@ static double step_along(FitsIn *in, int k)
 /* Pixels have a size where coordinates are lengths; those of the sky are angles. */
 static void read_sizes(FitsIn *in, ImageInfo *info)
 {
-    const int axis_of[3] = {0, 1, in->axis_of[2]};
+    const int axis_of[3] = {1, 2, in->axis_of[2]};
     double first = 0;
     for (int k = 0; k < 3; k++) {
         char key[FLEN_KEYWORD], unit[FLEN_VALUE] = "";
         int status = 0;
-        snprintf(key, sizeof key, "CUNIT%d", axis_of[k] + 1);
-        if (axis_of[k] < 0 || fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
+        snprintf(key, sizeof key, "CUNIT%d", axis_of[k]);
+        if (axis_of[k] == 0 || fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
             fits_clear_errmsg();
             continue;
         }
-        double um = meta_unit_um(unit), size = step_along(in, axis_of[k] + 1);
+        double um = meta_unit_um(unit), size = step_along(in, axis_of[k]);
         if (um <= 0 || !(size > 0) || !isfinite(size * um)) {
             continue;
         }
@@ -314,22 +287,27 @@ static void read_sizes(FitsIn *in, ImageInfo *info)
     }
 }
 
+static bool read_header(FitsIn *in, Err *err)
+{
+    int status = 0, cards = 0;
+    return fits_convert_hdr2str(in->file, 0, NULL, 0, &in->header, &cards, &status) == 0 ||
+           fits_failure(status, "its header is damaged", err);
+}
+
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
-    int status = 0, cards = 0;
+    int status = 0;
     FitsIn *in = calloc(1, sizeof *in);
     bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
     if (ok && fits_open_diskfile(&in->file, path->file, READONLY, &status) != 0) {
         in->file = NULL;
         ok = fits_failure(status, "it is damaged", err);
     }
-    ok = ok && find_image(in, path->part, extents, err) && choose_axes(in, extents, info, err) &&
-         choose_type(in, info, err) && check_size(in, fd, info, err);
+    ok = ok && find_image(in, path->part, extents, err) && read_header(in, err) &&
+         choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
+         check_size(in, fd, info, err);
     close(fd);
-    if (ok && fits_convert_hdr2str(in->file, 0, NULL, 0, &in->header, &cards, &status) != 0) {
-        ok = fits_failure(status, "its header is damaged", err);
-    }
     if (!ok) {
         close_fits(in);
         return false;
@@ -355,8 +333,8 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
         first[k] = 1;
     }
     for (int axis = 0; axis < 3; axis++) {
-        if (in->axis_of[axis] >= 0) {
-            first[in->axis_of[axis]] = place[axis] + 1;
+        if (in->axis_of[axis] > 0) {
+            first[in->axis_of[axis] - 1] = place[axis] + 1;
         }
     }
     for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {

@@ -8,12 +8,24 @@ enum { FITS_AXES = 5 };
 
 typedef struct FitsPlace {
     bool moved;
-    bool kind[3];          /* FITS axis k is x, y, z */
+    bool kind[3];          /* axis k of the new file is x, y, z */
     bool kept[FITS_AXES];  /* the coordinates of axis k stay or follow */
+    int from[FITS_AXES];   /* the axis of the input, from 1, that axis k is; 0: none */
     bool plane_lost;       /* those of x and y do not */
     bool turned;           /* they have an angle, and stay so */
     double step[3], start[3];
 } FitsPlace;
+
+/* True while a whole card follows: a header is read card by card. */
+bool fits_is_card(const char *card);
+/* The keyword of a card, without blanks. */
+void fits_key(const char *card, char key[9]);
+
+/*
+ * The axes, from 1, that are t, c and z: what CTYPE says of those after y, else the first that is
+ * free; 0: none.  Those of extent 1 are none.  False when there are too many.
+ */
+bool fits_axes(const char *header, int axis_of[3]);
 
 /* `header`: cards of the input; the new file has `axes` axes of these extents and kinds. */
 void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes,

@@ -89,10 +89,8 @@ static const char *const DROPPED[] = {
 
 static bool keep_card(const char *card, bool labels)
 {
-    char key[9] = "";
-    for (int i = 0; i < 8 && card[i] != ' ' && card[i] != '='; i++) {
-        key[i] = card[i];
-    }
+    char key[9];
+    fits_key(card, key);
     for (size_t i = 0; i < sizeof DROPPED / sizeof *DROPPED; i++) {
         if (strcmp(key, DROPPED[i]) == 0) {
             return false;
@@ -105,7 +103,7 @@ static bool copy_header(FitsOut *out, const char *header, const FitsPlace *place
 {
     char changed[FITS_CARD + 1];
     bool keep = true, ok = true;
-    for (const char *card = header; ok && strlen(card) >= FITS_CARD; card += FITS_CARD) {
+    for (const char *card = header; ok && fits_is_card(card); card += FITS_CARD) {
         if (memcmp(card, "CONTINUE", 8) != 0) { /* those follow the card that they continue */
             keep = keep_card(card, labels) && fits_place_card(place, card, changed);
             ok = !keep || add_card(out, changed, FITS_CARD);
