@@ -8,11 +8,12 @@
  * turned over.
  *
  * Pixels have a size where CUNITn is a length.  ImageInfo.extra is the header: cards of 80 letters in
- * one terminated text.
+ * one terminated text.  To that of an extension belongs what the file's first header says of all.
  */
 #include "image_fits_place.h"
 #include "image_meta.h"
 
+#include <assert.h>
 #include <fitsio.h>
 #include <limits.h>
 #include <math.h>
@@ -32,7 +33,7 @@ typedef struct FitsIn {
     int axes;           /* of the image */
     int axis_of[3];     /* FITS axis (from 1) of t, c, z; 0: none */
     bool find_nulls;
-    char *header;       /* owned; allocated by cfitsio */
+    char *header;       /* owned */
 } FitsIn;
 
 /* How pixel types are called by pipec and by cfitsio. */
@@ -224,14 +225,11 @@ static void close_fits(void *state)
     if (in == NULL) {
         return;
     }
-    if (in->header != NULL) {
-        fits_free_memory(in->header, &status);
-    }
     if (in->file != NULL) {
-        status = 0;
         fits_close_file(in->file, &status);
     }
     fits_clear_errmsg();
+    free(in->header);
     free(in);
 }
 
@@ -287,11 +285,73 @@ static void read_sizes(FitsIn *in, ImageInfo *info)
     }
 }
 
+/* True when a header has a card of this keyword, of any length. */
+static bool has_card(const char *header, const char *card)
+{
+    const char *value = memcmp(card, "HIERARCH", 8) == 0 ? memchr(card, '=', FITS_CARD) : NULL;
+    size_t n = value != NULL ? (size_t)(value - card) : 8;
+    for (; fits_is_card(header); header += FITS_CARD) {
+        if (memcmp(header, card, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `own` with those cards of `first` in front of its end that it does not have.  Remarks are no
+ * statements about the image, and coordinates go together. */
+static bool join_headers(const char *own, const char *first, char **out, Err *err)
+{
+    size_t size = strlen(own);
+    assert(size >= FITS_CARD); /* of the end */
+    char *to = *out = malloc(size + strlen(first) + 1);
+    if (to == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    size -= FITS_CARD;
+    memcpy(to, own, size);
+    for (bool keep = false; fits_is_card(first); first += FITS_CARD) {
+        char key[9];
+        fits_key(first, key);
+        if (strcmp(key, "CONTINUE") != 0) { /* those follow the card that they continue */
+            keep = *key != '\0' && strcmp(key, "COMMENT") != 0 && strcmp(key, "HISTORY") != 0 &&
+                   !fits_is_of_axis(first) && !has_card(own, first);
+        }
+        memcpy(to + size, first, FITS_CARD);
+        size += keep ? FITS_CARD : 0;
+    }
+    strcpy(to + size, own + strlen(own) - FITS_CARD);
+    return true;
+}
+
+/* A first part without pixels speaks of all parts, but of those that do not want it. */
+static bool inherits(FitsIn *in, int part)
+{
+    int wanted = 1, axes = -1, status = 0, absent = 0;
+    if (fits_read_key(in->file, TLOGICAL, "INHERIT", &wanted, NULL, &absent) != 0) {
+        fits_clear_errmsg();
+    }
+    fits_movabs_hdu(in->file, 1, NULL, &status);
+    fits_get_img_dim(in->file, &axes, &status);
+    return status == 0 && part > 1 && wanted != 0 && axes == 0;
+}
+
 static bool read_header(FitsIn *in, Err *err)
 {
-    int status = 0, cards = 0;
-    return fits_convert_hdr2str(in->file, 0, NULL, 0, &in->header, &cards, &status) == 0 ||
-           fits_failure(status, "its header is damaged", err);
+    int part = 1, cards = 0, status = 0;
+    char *own = NULL, *first = NULL;
+    fits_convert_hdr2str(in->file, 0, NULL, 0, &own, &cards, &status);
+    fits_get_hdu_num(in->file, &part);
+    if (status == 0 && inherits(in, part)) {
+        fits_convert_hdr2str(in->file, 0, NULL, 0, &first, &cards, &status);
+    }
+    fits_movabs_hdu(in->file, part, NULL, &status);
+    bool ok = status == 0 ? join_headers(own, first != NULL ? first : "", &in->header, err)
+                          : fits_failure(status, "its header is damaged", err);
+    status = 0;
+    fits_free_memory(own, &status);
+    fits_free_memory(first, &status);
+    return ok;
 }
 
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)

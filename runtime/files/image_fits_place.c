@@ -244,6 +244,13 @@ static Key read_key(const char *key)
     return (Key){0};
 }
 
+bool fits_is_of_axis(const char *card)
+{
+    char key[9];
+    fits_key(card, key);
+    return read_key(key).name != NULL;
+}
+
 /* The axis of the new file, from 1, that has the coordinates of axis k of the input; 0: none. */
 static int new_axis(const FitsPlace *p, long k)
 {

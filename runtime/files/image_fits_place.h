@@ -21,6 +21,9 @@ bool fits_is_card(const char *card);
 /* The keyword of a card, without blanks. */
 void fits_key(const char *card, char key[9]);
 
+/* True for cards of one axis, and those of a pair. */
+bool fits_is_of_axis(const char *card);
+
 /*
  * The axes, from 1, that are t, c and z: what CTYPE says of those after y, else the first that is
  * free; 0: none.  Those of extent 1 are none.  False when there are too many.

@@ -84,7 +84,7 @@ static bool add_history(FitsOut *out, const char *text)
 static const char *const DROPPED[] = {
     "SIMPLE",  "BITPIX",   "EXTEND",   "BSCALE",   "BZERO",    "BLANK",   "PCOUNT",
     "GCOUNT",  "GROUPS",   "XTENSION", "EXTNAME",  "EXTVER",   "EXTLEVEL", "INHERIT",
-    "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX",  "WCSAXES",  "END",
+    "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX",  "WCSAXES",  "NEXTEND", "END",
 };
 
 static bool keep_card(const char *card, bool labels)
