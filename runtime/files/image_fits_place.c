@@ -6,7 +6,7 @@
  * its coordinates: with s pixels of the input from one pixel to the next and t where pixel 0 lies,
  * CRPIX becomes (CRPIX - 1 - t) / s + 1, and steps become s times as long.  Where that says not all
  * (axes are mixed or unknown, a distortion is written in pixels) the coordinates of the axes are
- * left out rather than wrong: those of x and y together, because they are one projection.
+ * left out rather than wrong: those of x and y together where they are one projection or mixed.
  *
  * The new file has its axes in the order x, y, z, c, t, and none of extent 1: an axis may have another
  * number there than in the input, and its cards are renumbered.
@@ -98,10 +98,16 @@ static const char *find(const char *header, const char *name, int k)
     return find_key(header, want);
 }
 
+/* What stands behind the quote of a card; "" where there is no card. */
+static const char *text_of(const char *card)
+{
+    return card == NULL ? "" : card + 10 + strspn(card + 10, " '");
+}
+
 /* What an axis stands for: 0 t, 1 c, 2 z. */
 static int meaning_of(const char *ctype)
 {
-    const char *name = ctype == NULL ? "" : ctype + 10 + strspn(ctype + 10, " '");
+    const char *name = text_of(ctype);
     if (strncmp(name, "STOKES", 6) == 0 || strncmp(name, "CHANNEL", 7) == 0) {
         return 1;
     }
@@ -175,11 +181,27 @@ static bool is_turned(const char *header)
     return false;
 }
 
+/* True where x and y have coordinates only together: of a projection (RA---TAN), mixed or distorted. */
+static bool is_plane(const char *header)
+{
+    static const char *const TYPE[] = {"CTYPE1"}, *const MIXED[] = {"CD1_2", "CD2_1", "PC1_2", "PC2_1"};
+    for (const char *card = header; fits_is_card(card); card += FITS_CARD) {
+        char key[9];
+        fits_key(card, key);
+        const char *type = begins(key, TYPE, COUNT(TYPE)) ? text_of(card) : "";
+        if ((strnlen(type, 5) == 5 && type[4] == '-') ||
+            (begins(key, MIXED, COUNT(MIXED)) && number_of(card) != 0)) {
+            return true;
+        }
+    }
+    return is_turned(header) || has_distortion(header);
+}
+
 void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes,
                       const int64_t *extent, const char *kind)
 {
     *p = (FitsPlace){.moved = place->moved, .step = {1, 1, 1}};
-    bool lost = false;
+    bool lost = false, plane = is_plane(header);
     int axis_of[3];
     fits_axes(header, axis_of);
     for (int k = 0; k < axes && k < 3; k++) {
@@ -192,7 +214,7 @@ void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place,
         bool same = line || (card != NULL && number_of(card) == (double)extent[k]);
         bool places = p->moved && k < 3 && p->kind[k] && card != NULL;
         p->kept[k] = places ? read_axis(p, place, k) && find(header, "CRPIX", p->from[k]) != NULL : same;
-        lost = lost || (k < 2 && !p->kept[k]);
+        lost = lost || (k < 2 && !p->kept[k] && plane);
     }
     bool sized = p->step[0] != 1 || p->step[1] != 1;
     lost = lost || (p->moved && sized && has_distortion(header)) ||

@@ -545,6 +545,23 @@ static void coordinates_go_with_their_axes(void **state)
     }
 }
 
+/* Wavelengths stay when the slit is summed up; those of a tilted spectrum depend on both axes. */
+static void axes_of_their_own_stay(void **state)
+{
+    (void)state;
+    static const char *const SLIT[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3", "CRPIX1  = 5",
+                                       "CRPIX2  = 1", "CDELT1  = 2", "CDELT2  = 0.5", "PC1_2   = 0", NULL};
+    static const char *const TILTED[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3",
+                                         "CRPIX1  = 5", "CRPIX2  = 1", "CDELT1  = 2", "PC1_2   = 0.01", NULL};
+    const ImagePlace summed = {true, {{1, 0, 0, 0}, {0, NAN, 0, NAN}, {0, 0, 1, 0}}};
+    const char *header = after(SLIT, summed, W, 1);
+    assert_true(card(header, "CRVAL1", 0) == 4000 && card(header, "CRPIX1", 0) == 5);
+    assert_null(strstr(header, "CRVAL2"));
+    assert_null(strstr(header, "PC1_2"));
+    assert_null(strstr(after(TILTED, summed, W, 1), "CRVAL"));
+    assert_null(strstr(after(CD, summed, W, 1), "CRVAL"));
+}
+
 /* A spectrum has one axis in its file, and is written as an image of one row. */
 static void a_line_has_coordinates(void **state)
 {
@@ -590,6 +607,7 @@ int main(void)
         in_folder(sizes_go_from_format_to_format),
         in_folder(coordinates_follow_in_fits),
         in_folder(coordinates_go_with_their_axes),
+        in_folder(axes_of_their_own_stay),
         in_folder(a_line_has_coordinates),
         in_folder(coordinates_that_do_not_follow_are_left_out),
     };
