@@ -156,17 +156,18 @@ static bool has_distortion(const char *header)
     return false;
 }
 
-/* True when the place along an axis follows from the number along that axis alone. */
-static bool read_axis(FitsPlace *p, const ImagePlace *place, int axis)
+/* True when the place along axis k follows from the number along that axis alone. */
+static bool read_axis(FitsPlace *p, const ImagePlace *place, int k)
 {
+    const int axis = p->along[k];
     const double *row = place->of[axis];
     for (int by = 0; by < 3; by++) {
-        if (by != axis && p->kind[by] && row[by] != 0) {
+        if (by != axis && p->there[by] && row[by] != 0) {
             return false;
         }
     }
-    p->step[axis] = row[axis];
-    p->start[axis] = row[3];
+    p->step[k] = row[axis];
+    p->start[k] = row[3];
     return isfinite(row[axis]) && isfinite(row[3]) && row[axis] != 0;
 }
 
@@ -197,22 +198,33 @@ static bool is_plane(const char *header)
     return is_turned(header) || has_distortion(header);
 }
 
-void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes,
-                      const int64_t *extent, const char *kind)
+/* Which axes of the new file are those of its place. */
+static void match_axes(FitsPlace *p, int axes, const char *kind, bool time_as_z)
 {
-    *p = (FitsPlace){.moved = place->moved, .step = {1, 1, 1}};
+    const char *order = time_as_z ? "xyt" : "xyz";
+    for (int k = 0; k < axes; k++) {
+        const char *at = strchr(order, kind[k]);
+        p->along[k] = at != NULL ? (int)(at - order) : -1;
+        if (at != NULL) {
+            p->there[at - order] = true;
+        }
+    }
+}
+
+void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes,
+                      const int64_t *extent, const char *kind, bool time_as_z)
+{
+    *p = (FitsPlace){.moved = place->moved, .step = {1, 1, 1, 1, 1}};
     bool lost = false, plane = is_plane(header);
     int axis_of[3];
     fits_axes(header, axis_of);
-    for (int k = 0; k < axes && k < 3; k++) {
-        p->kind[k] = kind[k] == "xyz"[k];
-    }
+    match_axes(p, axes, kind, time_as_z);
     for (int k = 0; k < axes; k++) {
         p->from[k] = axis_that_is(kind[k], axis_of);
         const char *card = find(header, "NAXIS", p->from[k]);
         bool line = k == 1 && card == NULL && extent[k] == 1; /* of an input with one axis */
         bool same = line || (card != NULL && number_of(card) == (double)extent[k]);
-        bool places = p->moved && k < 3 && p->kind[k] && card != NULL;
+        bool places = p->moved && p->along[k] >= 0 && card != NULL;
         p->kept[k] = places ? read_axis(p, place, k) && find(header, "CRPIX", p->from[k]) != NULL : same;
         lost = lost || (k < 2 && !p->kept[k] && plane);
     }
@@ -223,11 +235,6 @@ void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place,
     p->kept[0] = p->kept[0] && !lost;
     p->kept[1] = p->kept[1] && !lost;
     p->turned = !lost && is_turned(header);
-}
-
-static double step(const FitsPlace *p, int k)
-{
-    return k <= 3 && p->moved ? p->step[k - 1] : 1;
 }
 
 /* A card with another number and the same comment. */
@@ -284,10 +291,15 @@ static int new_axis(const FitsPlace *p, long k)
     return 0;
 }
 
+static double step(const FitsPlace *p, int k)
+{
+    return k > 0 ? p->step[k - 1] : 1;
+}
+
 /* What becomes of the number of a card of axis i, and j where it is of a pair. */
 static double new_number(const FitsPlace *p, const char *name, int i, int j, double value)
 {
-    if (strcmp(name, "CRPIX") == 0 && p->moved && i <= 3) {
+    if (strcmp(name, "CRPIX") == 0 && p->moved && p->along[i - 1] >= 0) {
         return (value - 1 - p->start[i - 1]) / step(p, i) + 1;
     }
     return strcmp(name, "CDELT") == 0 ? value * step(p, i)

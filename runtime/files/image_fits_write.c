@@ -167,7 +167,8 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
     bool ok = add_card(out, first, sizeof first - 1);
     if (like != NULL && strcmp(like->style, "fits") == 0) {
         header = like->extra;
-        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind);
+        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind,
+                         out->shape.time_as_z);
     }
     ok = ok && add_number(out, "BITPIX", bits_of(out->elem), "bits of a pixel");
     ok = ok && add_number(out, "NAXIS", out->axes, "number of axes");

@@ -284,18 +284,20 @@ static void lengths_count_pixels_beside_anything_else(void **state)
 
 /* Writes a small image that lies at `place` in `like`, and opens it. */
 static ImageFile *written_cube(const char *path, const char *format, const ImageInfo *like,
-                               const ImagePlace *place, const int64_t extent[4])
+                               const ImagePlace *place, const int64_t extent[5])
 {
     static const uint8_t zeros[W * H];
-    ImageInfo shape = {.x = extent[0], .y = extent[1], .z = extent[2], .c = extent[3], .t = 1,
-                       .has_z = extent[2] > 1, .has_c = extent[3] > 1, .elem = ELEM_U8};
+    ImageInfo shape = {.x = extent[0], .y = extent[1], .z = extent[2], .c = extent[3], .t = extent[4],
+                       .has_z = extent[2] > 1, .has_c = extent[3] > 1, .has_t = extent[4] > 1,
+                       .elem = ELEM_U8};
     ImageMeta meta = {.like = like, .place = *place};
     ImageWriter *writer;
     ImageFile *file = NULL;
     Err err = {0};
     bool ok = image_create(path, format, &shape, ELEM_U8, &meta, &writer, &err);
-    for (int64_t i = 0; ok && i < shape.z * shape.c; i++) {
-        ok = image_write(writer, 0, i / shape.z, i % shape.z, 0, shape.y, zeros, (size_t)shape.x, &err);
+    for (int64_t i = 0; ok && i < shape.z * shape.c * shape.t; i++) {
+        int64_t z = i % shape.z, c = i / shape.z % shape.c, t = i / shape.z / shape.c;
+        ok = image_write(writer, t, c, z, 0, shape.y, zeros, (size_t)shape.x, &err);
     }
     if (!ok || !image_commit(writer, &err) || !image_open(path, &file, &err)) {
         fail_msg("%s", err.text);
@@ -306,7 +308,7 @@ static ImageFile *written_cube(const char *path, const char *format, const Image
 static ImageFile *written(const char *path, const char *format, const ImageInfo *like,
                           const ImagePlace *place, int64_t x, int64_t y)
 {
-    return written_cube(path, format, like, place, (int64_t[]){x, y, 1, 1});
+    return written_cube(path, format, like, place, (int64_t[]){x, y, 1, 1, 1});
 }
 
 static ImagePlace scaled_place(double sx, double tx, double sy, double ty)
@@ -511,15 +513,15 @@ static void coordinates_go_with_their_axes(void **state)
                             EVERY_OTHER = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
     static const struct {
         const ImagePlace *place;
-        int64_t extent[4];
+        int64_t extent[5];
         const char *third, *fourth;
         double reference;
     } cases[] = {
-        {&SAME, {W, H, 4, 4}, "FREQ", "STOKES", 3},
-        {&SAME, {W, H, 4, 1}, "FREQ", NULL, 3},
-        {&SAME, {W, H, 1, 4}, "STOKES", NULL, 1},
-        {&EVERY_OTHER, {W, H, 2, 4}, "FREQ", "STOKES", 1.5},
-        {&SAME, {W, H, 3, 4}, NULL, "STOKES", NAN},
+        {&SAME, {W, H, 4, 4, 1}, "FREQ", "STOKES", 3},
+        {&SAME, {W, H, 4, 1, 1}, "FREQ", NULL, 3},
+        {&SAME, {W, H, 1, 4, 1}, "STOKES", NULL, 1},
+        {&EVERY_OTHER, {W, H, 2, 4, 1}, "FREQ", "STOKES", 1.5},
+        {&SAME, {W, H, 3, 4, 1}, NULL, "STOKES", NAN},
     };
     ImageInfo like = {.style = "fits", .extra = header_with(RADIO)};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -543,6 +545,23 @@ static void coordinates_go_with_their_axes(void **state)
         assert_null(strstr(header, "BEAM"));
         image_close(file);
     }
+}
+
+/* Where time points were planes of the pipeline, a place along its z is one along time. */
+static void coordinates_of_time_as_z(void **state)
+{
+    (void)state;
+    static const char *const FILM[] = {"NAXIS3  = 5", "NAXIS4  = 3", "CTYPE3  = 'TIME    '", "CTYPE4  = 'FREQ    '",
+                                       "CRPIX3  = 4", "CRPIX4  = 2", "CDELT3  = 60", "CDELT4  = 1E6", NULL};
+    const ImagePlace later = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
+    ImageInfo like = {.style = "fits", .time_as_z = true, .extra = header_with(FILM)};
+    ImageFile *file = written_cube("film.fits", "fits", &like, &later, (int64_t[]){W, H, 2, 1, 3});
+    const ImageInfo *info = image_info(file);
+    const char *header = info->extra;
+    assert_true(info->z == 3 && info->t == 2);
+    assert_true(card(header, "CRPIX3", 0) == 2 && card(header, "CDELT3", 0) == 1e6);
+    assert_true(card(header, "CRPIX4", 0) == 2 && card(header, "CDELT4", 0) == 120);
+    image_close(file);
 }
 
 /* Wavelengths stay when the slit is summed up; those of a tilted spectrum depend on both axes. */
@@ -607,6 +626,7 @@ int main(void)
         in_folder(sizes_go_from_format_to_format),
         in_folder(coordinates_follow_in_fits),
         in_folder(coordinates_go_with_their_axes),
+        in_folder(coordinates_of_time_as_z),
         in_folder(axes_of_their_own_stay),
         in_folder(a_line_has_coordinates),
         in_folder(coordinates_that_do_not_follow_are_left_out),
