@@ -192,28 +192,35 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
                                     "store 32-bit integers or floats");
 }
 
-/* Compares what the header promises with what the file can hold. */
+/* Compares what the header promises with what the file can hold.  Also the last block must be whole,
+ * or cfitsio does not read it. */
 static bool check_size(FitsIn *in, int fd, const ImageInfo *info, Err *err)
 {
     LONGLONG head, data, end;
     struct stat st;
-    int status = 0;
+    int status = 0, bits = 0;
     unsigned char first[2];
     size_t got;
-    double need = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
-                  (double)info->t * (double)elem_size(info->elem);
-    if (fstat(fd, &st) != 0 || fits_get_hduaddrll(in->file, &head, &data, &end, &status) != 0) {
+    double pixels = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
+                    (double)info->t;
+    fits_get_img_type(in->file, &bits, &status);
+    fits_get_hduaddrll(in->file, &head, &data, &end, &status);
+    if (fstat(fd, &st) != 0 || status != 0) {
         return fits_failure(status, "it is damaged", err);
     }
     bool zipped = image_pread(fd, first, 2, 0, &got) && first[0] == 0x1F;
     bool packed = fits_is_compressed_image(in->file, &status);
-    bool missing = zipped || packed ? need > (double)st.st_size * COMPRESSED_MAX
-                                    : (double)data + (double)(end - data) > (double)st.st_size &&
-                                          end - FITS_BLOCK >= st.st_size;
-    if (missing) {
+    double size = (double)st.st_size, blocks = ceil(pixels * abs(bits) / 8 / FITS_BLOCK);
+    double least = packed ? (double)end : (double)data + blocks * FITS_BLOCK;
+    if (zipped || packed) {
+        double need = pixels * (double)elem_size(info->elem);
+        if (need > size * COMPRESSED_MAX) {
+            return err_set(err, CODE_FILES, "it claims %.0f pixels, and has %.0f bytes", pixels, size);
+        }
+    }
+    if (!zipped && least > size) {
         return err_set(err, CODE_FILES,
-                       "it is cut off: its image should end at byte %lld, the file at %lld",
-                       (long long)end, (long long)st.st_size);
+                       "it is cut off: its image should end at byte %.0f, the file at %.0f", least, size);
     }
     return true;
 }
