@@ -296,7 +296,7 @@ static void read_sizes(FitsIn *in, ImageInfo *info)
 static bool has_card(const char *header, const char *card)
 {
     const char *value = memcmp(card, "HIERARCH", 8) == 0 ? memchr(card, '=', FITS_CARD) : NULL;
-    size_t n = value != NULL ? (size_t)(value - card) : 8;
+    size_t n = value != NULL ? (size_t)(value - card) + 1 : 8;
     for (; fits_is_card(header); header += FITS_CARD) {
         if (memcmp(header, card, n) == 0) {
             return true;

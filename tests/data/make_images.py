@@ -403,6 +403,7 @@ def fits_files():
     parts[0].header["ORIGIN"] = "longer than the one card that a value may fill, and so it continues " * 2
     parts[0].header["HISTORY"] = "made of parts"
     parts[1].header["OBJECT"] = "the first"
+    parts[1].header["HIERARCH ESO INS TEMP MEAN"] = 11.5
     parts[3].header["INHERIT"] = False
     parts.writeto(path("parts.fits"), overwrite=True)
     packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("i16"),
