@@ -8,11 +8,12 @@
  * turned over.
  *
  * Pixels have a size where CUNITn is a length.  ImageInfo.extra is the header: cards of 80 letters in
- * one terminated text.
+ * one terminated text.  To that of an extension belongs what the file's first header says of all.
  */
-#include "image_fits.h"
+#include "image_fits_place.h"
 #include "image_meta.h"
 
+#include <assert.h>
 #include <fitsio.h>
 #include <limits.h>
 #include <math.h>
@@ -30,9 +31,9 @@ typedef struct FitsIn {
     fitsfile *file;
     int type;           /* of cfitsio, for the elements */
     int axes;           /* of the image */
-    int axis_of[3];     /* FITS axis (from 0) of t, c, z; -1: none */
+    int axis_of[3];     /* FITS axis (from 1) of t, c, z; 0: none */
     bool find_nulls;
-    char *header;       /* owned; allocated by cfitsio */
+    char *header;       /* owned */
 } FitsIn;
 
 /* How pixel types are called by pipec and by cfitsio. */
@@ -136,30 +137,6 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
                : err_set(err, CODE_FILES, "it holds no image");
 }
 
-/* The axis (0 t, 1 c, 2 z) that FITS axis k stands for, by its name, or the first free one. */
-static int meaning_of(FitsIn *in, int k)
-{
-    char key[FLEN_KEYWORD], name[FLEN_VALUE] = "";
-    int status = 0, want = 2;
-    fits_make_keyn("CTYPE", k + 1, key, &status);
-    if (fits_read_key(in->file, TSTRING, key, name, NULL, &status) != 0) {
-        fits_clear_errmsg();
-        name[0] = '\0';
-    }
-    if (strncmp(name, "STOKES", 6) == 0 || strncmp(name, "CHANNEL", 7) == 0) {
-        want = 1;
-    } else if (strncmp(name, "TIME", 4) == 0) {
-        want = 0;
-    }
-    static const int next[3][3] = {{0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
-    for (int i = 0; i < 3; i++) {
-        if (in->axis_of[next[want][i]] < 0) {
-            return next[want][i];
-        }
-    }
-    return -1;
-}
-
 static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Err *err)
 {
     int64_t *extent[3] = {&info->t, &info->c, &info->z};
@@ -167,19 +144,16 @@ static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Er
     info->x = extents[0];
     info->y = extents[1];
     info->t = info->c = info->z = 1;
-    memset(in->axis_of, 0xFF, sizeof in->axis_of);
-    for (int k = 2; k < in->axes; k++) {
-        if (extents[k] == 1) {
-            continue;
+    if (!fits_axes(in->header, in->axis_of)) {
+        return err_set(err, CODE_FILES, "it has more than five axes");
+    }
+    for (int i = 0; i < 3; i++) {
+        int k = in->axis_of[i];
+        if (k > 0 && extents[k - 1] < 1) {
+            return err_set(err, CODE_FILES, "one of its axes has extent 0");
         }
-        int axis = meaning_of(in, k);
-        if (axis < 0 || extents[k] < 1) {
-            return err_set(err, CODE_FILES, axis < 0 ? "it has more than five axes"
-                                                     : "one of its axes has extent 0");
-        }
-        in->axis_of[axis] = k;
-        *extent[axis] = extents[k];
-        *has[axis] = true;
+        *extent[i] = k > 0 ? extents[k - 1] : 1;
+        *has[i] = k > 0;
     }
     if (info->x > INT32_MAX || info->y > INT32_MAX) {
         return err_set(err, CODE_FILES, "it claims %lld x %lld pixels, and 2147483647 is the most",
@@ -218,28 +192,35 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
                                     "store 32-bit integers or floats");
 }
 
-/* Compares what the header promises with what the file can hold. */
+/* Compares what the header promises with what the file can hold.  Also the last block must be whole,
+ * or cfitsio does not read it. */
 static bool check_size(FitsIn *in, int fd, const ImageInfo *info, Err *err)
 {
     LONGLONG head, data, end;
     struct stat st;
-    int status = 0;
+    int status = 0, bits = 0;
     unsigned char first[2];
     size_t got;
-    double need = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
-                  (double)info->t * (double)elem_size(info->elem);
-    if (fstat(fd, &st) != 0 || fits_get_hduaddrll(in->file, &head, &data, &end, &status) != 0) {
+    double pixels = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
+                    (double)info->t;
+    fits_get_img_type(in->file, &bits, &status);
+    fits_get_hduaddrll(in->file, &head, &data, &end, &status);
+    if (fstat(fd, &st) != 0 || status != 0) {
         return fits_failure(status, "it is damaged", err);
     }
     bool zipped = image_pread(fd, first, 2, 0, &got) && first[0] == 0x1F;
     bool packed = fits_is_compressed_image(in->file, &status);
-    bool missing = zipped || packed ? need > (double)st.st_size * COMPRESSED_MAX
-                                    : (double)data + (double)(end - data) > (double)st.st_size &&
-                                          end - FITS_BLOCK >= st.st_size;
-    if (missing) {
+    double size = (double)st.st_size, blocks = ceil(pixels * abs(bits) / 8 / FITS_BLOCK);
+    double least = packed ? (double)end : (double)data + blocks * FITS_BLOCK;
+    if (zipped || packed) {
+        double need = pixels * (double)elem_size(info->elem);
+        if (need > size * COMPRESSED_MAX) {
+            return err_set(err, CODE_FILES, "it claims %.0f pixels, and has %.0f bytes", pixels, size);
+        }
+    }
+    if (!zipped && least > size) {
         return err_set(err, CODE_FILES,
-                       "it is cut off: its image should end at byte %lld, the file at %lld",
-                       (long long)end, (long long)st.st_size);
+                       "it is cut off: its image should end at byte %.0f, the file at %.0f", least, size);
     }
     return true;
 }
@@ -251,14 +232,11 @@ static void close_fits(void *state)
     if (in == NULL) {
         return;
     }
-    if (in->header != NULL) {
-        fits_free_memory(in->header, &status);
-    }
     if (in->file != NULL) {
-        status = 0;
         fits_close_file(in->file, &status);
     }
     fits_clear_errmsg();
+    free(in->header);
     free(in);
 }
 
@@ -291,17 +269,17 @@ static double step_along(FitsIn *in, int k)
 /* Pixels have a size where coordinates are lengths; those of the sky are angles. */
 static void read_sizes(FitsIn *in, ImageInfo *info)
 {
-    const int axis_of[3] = {0, 1, in->axis_of[2]};
+    const int axis_of[3] = {1, 2, in->axis_of[2]};
     double first = 0;
     for (int k = 0; k < 3; k++) {
         char key[FLEN_KEYWORD], unit[FLEN_VALUE] = "";
         int status = 0;
-        snprintf(key, sizeof key, "CUNIT%d", axis_of[k] + 1);
-        if (axis_of[k] < 0 || fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
+        snprintf(key, sizeof key, "CUNIT%d", axis_of[k]);
+        if (axis_of[k] == 0 || fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
             fits_clear_errmsg();
             continue;
         }
-        double um = meta_unit_um(unit), size = step_along(in, axis_of[k] + 1);
+        double um = meta_unit_um(unit), size = step_along(in, axis_of[k]);
         if (um <= 0 || !(size > 0) || !isfinite(size * um)) {
             continue;
         }
@@ -314,22 +292,89 @@ static void read_sizes(FitsIn *in, ImageInfo *info)
     }
 }
 
+/* True when a header has a card of this keyword, of any length. */
+static bool has_card(const char *header, const char *card)
+{
+    const char *value = memcmp(card, "HIERARCH", 8) == 0 ? memchr(card, '=', FITS_CARD) : NULL;
+    size_t n = value != NULL ? (size_t)(value - card) + 1 : 8;
+    for (; fits_is_card(header); header += FITS_CARD) {
+        if (memcmp(header, card, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `own` with those cards of `first` in front of its end that it does not have.  Remarks are no
+ * statements about the image, and coordinates go together. */
+static bool join_headers(const char *own, const char *first, char **out, Err *err)
+{
+    size_t size = strlen(own);
+    assert(size >= FITS_CARD); /* of the end */
+    char *to = *out = malloc(size + strlen(first) + 1);
+    if (to == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    size -= FITS_CARD;
+    memcpy(to, own, size);
+    for (bool keep = false; fits_is_card(first); first += FITS_CARD) {
+        char key[9];
+        fits_key(first, key);
+        if (strcmp(key, "CONTINUE") != 0) { /* those follow the card that they continue */
+            keep = *key != '\0' && strcmp(key, "COMMENT") != 0 && strcmp(key, "HISTORY") != 0 &&
+                   !fits_is_of_axis(first) && !has_card(own, first);
+        }
+        memcpy(to + size, first, FITS_CARD);
+        size += keep ? FITS_CARD : 0;
+    }
+    strcpy(to + size, own + strlen(own) - FITS_CARD);
+    return true;
+}
+
+/* A first part without pixels speaks of all parts, but of those that do not want it. */
+static bool inherits(FitsIn *in, int part)
+{
+    int wanted = 1, axes = -1, status = 0, absent = 0;
+    if (fits_read_key(in->file, TLOGICAL, "INHERIT", &wanted, NULL, &absent) != 0) {
+        fits_clear_errmsg();
+    }
+    fits_movabs_hdu(in->file, 1, NULL, &status);
+    fits_get_img_dim(in->file, &axes, &status);
+    return status == 0 && part > 1 && wanted != 0 && axes == 0;
+}
+
+static bool read_header(FitsIn *in, Err *err)
+{
+    int part = 1, cards = 0, status = 0;
+    char *own = NULL, *first = NULL;
+    fits_convert_hdr2str(in->file, 0, NULL, 0, &own, &cards, &status);
+    fits_get_hdu_num(in->file, &part);
+    if (status == 0 && inherits(in, part)) {
+        fits_convert_hdr2str(in->file, 0, NULL, 0, &first, &cards, &status);
+    }
+    fits_movabs_hdu(in->file, part, NULL, &status);
+    bool ok = status == 0 ? join_headers(own, first != NULL ? first : "", &in->header, err)
+                          : fits_failure(status, "its header is damaged", err);
+    status = 0;
+    fits_free_memory(own, &status);
+    fits_free_memory(first, &status);
+    return ok;
+}
+
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
-    int status = 0, cards = 0;
+    int status = 0;
     FitsIn *in = calloc(1, sizeof *in);
     bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
     if (ok && fits_open_diskfile(&in->file, path->file, READONLY, &status) != 0) {
         in->file = NULL;
         ok = fits_failure(status, "it is damaged", err);
     }
-    ok = ok && find_image(in, path->part, extents, err) && choose_axes(in, extents, info, err) &&
-         choose_type(in, info, err) && check_size(in, fd, info, err);
+    ok = ok && find_image(in, path->part, extents, err) && read_header(in, err) &&
+         choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
+         check_size(in, fd, info, err);
     close(fd);
-    if (ok && fits_convert_hdr2str(in->file, 0, NULL, 0, &in->header, &cards, &status) != 0) {
-        ok = fits_failure(status, "its header is damaged", err);
-    }
     if (!ok) {
         close_fits(in);
         return false;
@@ -355,8 +400,8 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
         first[k] = 1;
     }
     for (int axis = 0; axis < 3; axis++) {
-        if (in->axis_of[axis] >= 0) {
-            first[in->axis_of[axis]] = place[axis] + 1;
+        if (in->axis_of[axis] > 0) {
+            first[in->axis_of[axis] - 1] = place[axis] + 1;
         }
     }
     for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {

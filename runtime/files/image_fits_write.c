@@ -84,15 +84,13 @@ static bool add_history(FitsOut *out, const char *text)
 static const char *const DROPPED[] = {
     "SIMPLE",  "BITPIX",   "EXTEND",   "BSCALE",   "BZERO",    "BLANK",   "PCOUNT",
     "GCOUNT",  "GROUPS",   "XTENSION", "EXTNAME",  "EXTVER",   "EXTLEVEL", "INHERIT",
-    "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX",  "WCSAXES",  "END",
+    "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX",  "WCSAXES",  "NEXTEND", "END",
 };
 
 static bool keep_card(const char *card, bool labels)
 {
-    char key[9] = "";
-    for (int i = 0; i < 8 && card[i] != ' ' && card[i] != '='; i++) {
-        key[i] = card[i];
-    }
+    char key[9];
+    fits_key(card, key);
     for (size_t i = 0; i < sizeof DROPPED / sizeof *DROPPED; i++) {
         if (strcmp(key, DROPPED[i]) == 0) {
             return false;
@@ -105,7 +103,7 @@ static bool copy_header(FitsOut *out, const char *header, const FitsPlace *place
 {
     char changed[FITS_CARD + 1];
     bool keep = true, ok = true;
-    for (const char *card = header; ok && strlen(card) >= FITS_CARD; card += FITS_CARD) {
+    for (const char *card = header; ok && fits_is_card(card); card += FITS_CARD) {
         if (memcmp(card, "CONTINUE", 8) != 0) { /* those follow the card that they continue */
             keep = keep_card(card, labels) && fits_place_card(place, card, changed);
             ok = !keep || add_card(out, changed, FITS_CARD);
@@ -169,7 +167,8 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
     bool ok = add_card(out, first, sizeof first - 1);
     if (like != NULL && strcmp(like->style, "fits") == 0) {
         header = like->extra;
-        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind);
+        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind,
+                         out->shape.time_as_z);
     }
     ok = ok && add_number(out, "BITPIX", bits_of(out->elem), "bits of a pixel");
     ok = ok && add_number(out, "NAXIS", out->axes, "number of axes");

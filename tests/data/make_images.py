@@ -396,6 +396,15 @@ def fits_files():
     parts = fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(plane("i32"), name="SCI"),
                           fits.ImageHDU(plane("f32"), name="ERR"),
                           fits.ImageHDU(plane("i16"), name="SCI", ver=2)])
+    parts[0].header["EXPTIME"] = 30.0
+    parts[0].header["OBJECT"] = "all parts"
+    parts[0].header["CRPIX1"] = 3.0
+    parts[0].header["HIERARCH ESO INS TEMP"] = 12.5
+    parts[0].header["ORIGIN"] = "longer than the one card that a value may fill, and so it continues " * 2
+    parts[0].header["HISTORY"] = "made of parts"
+    parts[1].header["OBJECT"] = "the first"
+    parts[1].header["HIERARCH ESO INS TEMP MEAN"] = 11.5
+    parts[3].header["INHERIT"] = False
     parts.writeto(path("parts.fits"), overwrite=True)
     packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("i16"),
                                                                       compression_type="RICE_1")])

@@ -366,6 +366,32 @@ static void test_fits_header(void **state)
     image_close(file);
 }
 
+/* What the first header of a file says of all its parts. */
+static void test_fits_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *text;
+        bool there;
+    } cases[] = {
+        {"parts.fits", "OBJECT  = 'the first", true},  {"parts.fits", "all parts", false},
+        {"parts.fits", "EXPTIME =                 30.0", true}, {"parts.fits", "HISTORY", false},
+        {"parts.fits", "HIERARCH ESO INS TEMP = 12.5", true}, {"parts.fits", "CRPIX1", false},
+        {"parts.fits[ERR]", "OBJECT  = 'all parts", true}, {"parts.fits[ERR]", "CONTINUE", true},
+        {"parts.fits[SCI,2]", "EXPTIME", false}, {"parts.fits[SCI,2]", "CONTINUE", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ImageFile *file = open_data(cases[i].file);
+        const char *header = image_info(file)->extra, *end = strstr(header, "END     ");
+        assert_int_equal(strlen(header) % 80, 0);
+        assert_true(end != NULL && strlen(end) == 80);
+        if ((strstr(header, cases[i].text) != NULL) != cases[i].there) {
+            fail_msg("%s: %s", cases[i].file, cases[i].text);
+        }
+        image_close(file);
+    }
+}
+
 /* ---- values that are none ----------------------------------------------------------------- */
 
 static void test_fits_nulls(void **state)
@@ -482,7 +508,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_unread),
-        cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_nulls),
+        cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_parts),
+        cmocka_unit_test(test_fits_nulls),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
         cmocka_unit_test(test_pipe),
     };

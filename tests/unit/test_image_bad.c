@@ -206,6 +206,33 @@ static void test_heads(void **state)
     refuse("text.txt", "hello", 5, "neither a TIFF, a PNG nor a FITS");
 }
 
+/* A FITS header may promise anything; of the last file only what fills the block is missing. */
+static void test_fits_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *x, *y, *why;
+        size_t size;
+    } cases[] = {
+        {"8", "6", "should end at byte 5760, the file at 3071", 3071},
+        {"2000000000", "2000000000", "cut off", 5760},
+        {"8", "6", "should end at byte 5760, the file at 3072", 3072},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[5760] = "";
+        const char *const cards[][2] = {{"SIMPLE", "T"}, {"BITPIX", "-32"}, {"NAXIS", "2"},
+                                        {"NAXIS1", cases[i].x}, {"NAXIS2", cases[i].y}};
+        memset(text, ' ', 2880);
+        for (size_t k = 0; k < 5; k++) {
+            char card[81];
+            snprintf(card, sizeof card, "%-8s= %20s", cards[k][0], cards[k][1]);
+            memcpy(text + 80 * k, card, strlen(card));
+        }
+        memcpy(text + 400, "END", 3);
+        refuse("size.fits", text, cases[i].size, cases[i].why);
+    }
+}
+
 static void test_second_page(void **state)
 {
     size_t size;
@@ -398,7 +425,7 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads), cmocka_unit_test(test_fits_sizes),
         cmocka_unit_test(test_second_page), cmocka_unit_test(test_tag_bomb),
         cmocka_unit_test(test_chains),   cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_scrambled),

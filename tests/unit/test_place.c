@@ -283,21 +283,32 @@ static void lengths_count_pixels_beside_anything_else(void **state)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Writes a small image that lies at `place` in `like`, and opens it. */
-static ImageFile *written(const char *path, const char *format, const ImageInfo *like,
-                          const ImagePlace *place, int64_t x, int64_t y)
+static ImageFile *written_cube(const char *path, const char *format, const ImageInfo *like,
+                               const ImagePlace *place, const int64_t extent[5])
 {
     static const uint8_t zeros[W * H];
-    ImageInfo shape = {.x = x, .y = y, .z = 1, .c = 1, .t = 1, .elem = ELEM_U8};
+    ImageInfo shape = {.x = extent[0], .y = extent[1], .z = extent[2], .c = extent[3], .t = extent[4],
+                       .has_z = extent[2] > 1, .has_c = extent[3] > 1, .has_t = extent[4] > 1,
+                       .elem = ELEM_U8};
     ImageMeta meta = {.like = like, .place = *place};
     ImageWriter *writer;
     ImageFile *file = NULL;
     Err err = {0};
-    if (!image_create(path, format, &shape, ELEM_U8, &meta, &writer, &err) ||
-        !image_write(writer, 0, 0, 0, 0, y, zeros, (size_t)x, &err) || !image_commit(writer, &err) ||
-        !image_open(path, &file, &err)) {
+    bool ok = image_create(path, format, &shape, ELEM_U8, &meta, &writer, &err);
+    for (int64_t i = 0; ok && i < shape.z * shape.c * shape.t; i++) {
+        int64_t z = i % shape.z, c = i / shape.z % shape.c, t = i / shape.z / shape.c;
+        ok = image_write(writer, t, c, z, 0, shape.y, zeros, (size_t)shape.x, &err);
+    }
+    if (!ok || !image_commit(writer, &err) || !image_open(path, &file, &err)) {
         fail_msg("%s", err.text);
     }
     return file;
+}
+
+static ImageFile *written(const char *path, const char *format, const ImageInfo *like,
+                          const ImagePlace *place, int64_t x, int64_t y)
+{
+    return written_cube(path, format, like, place, (int64_t[]){x, y, 1, 1, 1});
 }
 
 static ImagePlace scaled_place(double sx, double tx, double sy, double ty)
@@ -367,10 +378,20 @@ static const char *const SIP[] = {"CTYPE1  = 'RA---TAN-SIP'", "CTYPE2  = 'DEC--T
 static const char *const TURNED[] = {"CRVAL1  = 30.0", "CRVAL2  = -10.0", "CRPIX1  = 20.5", "CRPIX2  = 11",
                                      "CDELT1  = -1E-4", "CDELT2  = 1E-4", "CROTA2  = 30.0", NULL};
 
+static const char *const RADIO[] = {"NAXIS3  = 4", "NAXIS4  = 1", "NAXIS5  = 4", "CTYPE1  = 'RA---SIN'",
+                                    "CTYPE2  = 'DEC--SIN'", "CTYPE3  = 'STOKES  '", "CTYPE4  = 'BEAM    '",
+                                    "CTYPE5  = 'FREQ    '", "CRVAL3  = -1", "CRVAL5  = 1.4E9",
+                                    "CRPIX3  = 1", "CRPIX5  = 3", "CDELT3  = -1", "CDELT5  = 1E6",
+                                    "PC5_3   = 0.5", "PC4_3   = 0.25", "CNAME5A = 'velocity'", NULL};
+
 static char *header_with(const char *const *cards)
 {
     char *text = arena_array(&arena, char, 40 * 80 + 1);
-    int n = snprintf(text, 81, "%-80s", "NAXIS   = 2");
+    int axes = 2;
+    for (int i = 0; cards[i] != NULL; i++) {
+        axes += strncmp(cards[i], "NAXIS", 5) == 0;
+    }
+    int n = snprintf(text, 81, "NAXIS   = %-70d", axes);
     n += snprintf(text + n, 81, "%-80s", "NAXIS1  = 60");
     n += snprintf(text + n, 81, "%-80s", "NAXIS2  = 40");
     for (int i = 0; cards[i] != NULL; i++) {
@@ -484,6 +505,101 @@ static void coordinates_that_do_not_follow_are_left_out(void **state)
     assert_null(strstr(header, "CDELT1"));
 }
 
+/* Stokes parameters come before frequencies in many cubes, and behind them in what is written. */
+static void coordinates_go_with_their_axes(void **state)
+{
+    (void)state;
+    static const ImagePlace SAME = {.moved = false},
+                            EVERY_OTHER = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
+    static const struct {
+        const ImagePlace *place;
+        int64_t extent[5];
+        const char *third, *fourth;
+        double reference;
+    } cases[] = {
+        {&SAME, {W, H, 4, 4, 1}, "FREQ", "STOKES", 3},
+        {&SAME, {W, H, 4, 1, 1}, "FREQ", NULL, 3},
+        {&SAME, {W, H, 1, 4, 1}, "STOKES", NULL, 1},
+        {&EVERY_OTHER, {W, H, 2, 4, 1}, "FREQ", "STOKES", 1.5},
+        {&SAME, {W, H, 3, 4, 1}, NULL, "STOKES", NAN},
+    };
+    ImageInfo like = {.style = "fits", .extra = header_with(RADIO)};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ImageFile *file = written_cube("cube.fits", "fits", &like, cases[i].place, cases[i].extent);
+        const ImageInfo *info = image_info(file);
+        const char *header = info->extra, *names[] = {cases[i].third, cases[i].fourth};
+        assert_true(info->z == cases[i].extent[2] && info->c == cases[i].extent[3]);
+        for (int k = 0; k < 2; k++) {
+            char want[32];
+            bool named = names[k] != NULL;
+            snprintf(want, sizeof want, "CTYPE%d%s%s", k + 3, named ? "  = '" : "", named ? names[k] : "");
+            assert_true((strstr(header, want) != NULL) == named);
+        }
+        bool by_frequency = names[0] != NULL && strcmp(names[0], "FREQ") == 0;
+        assert_true(isnan(cases[i].reference) || card(header, "CRPIX3", 0) == cases[i].reference);
+        assert_true(card(header, "CRVAL3", 0) == (by_frequency ? 1.4e9 : names[0] != NULL ? -1 : 0));
+        assert_true(card(header, "CDELT4", 0) == (names[1] != NULL ? -1 : 0));
+        assert_true((strstr(header, "CNAME3A = 'velocity'") != NULL) == by_frequency);
+        assert_true((strstr(header, "PC3_4") != NULL) == (by_frequency && names[1] != NULL));
+        assert_null(strstr(header, "PC4_3"));
+        assert_null(strstr(header, "BEAM"));
+        image_close(file);
+    }
+}
+
+/* Where time points were planes of the pipeline, a place along its z is one along time. */
+static void coordinates_of_time_as_z(void **state)
+{
+    (void)state;
+    static const char *const FILM[] = {"NAXIS3  = 5", "NAXIS4  = 3", "CTYPE3  = 'TIME    '", "CTYPE4  = 'FREQ    '",
+                                       "CRPIX3  = 4", "CRPIX4  = 2", "CDELT3  = 60", "CDELT4  = 1E6", NULL};
+    const ImagePlace later = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
+    ImageInfo like = {.style = "fits", .time_as_z = true, .extra = header_with(FILM)};
+    ImageFile *file = written_cube("film.fits", "fits", &like, &later, (int64_t[]){W, H, 2, 1, 3});
+    const ImageInfo *info = image_info(file);
+    const char *header = info->extra;
+    assert_true(info->z == 3 && info->t == 2);
+    assert_true(card(header, "CRPIX3", 0) == 2 && card(header, "CDELT3", 0) == 1e6);
+    assert_true(card(header, "CRPIX4", 0) == 2 && card(header, "CDELT4", 0) == 120);
+    image_close(file);
+}
+
+/* Wavelengths stay when the slit is summed up; those of a tilted spectrum depend on both axes. */
+static void axes_of_their_own_stay(void **state)
+{
+    (void)state;
+    static const char *const SLIT[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3", "CRPIX1  = 5",
+                                       "CRPIX2  = 1", "CDELT1  = 2", "CDELT2  = 0.5", "PC1_2   = 0", NULL};
+    static const char *const TILTED[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3",
+                                         "CRPIX1  = 5", "CRPIX2  = 1", "CDELT1  = 2", "PC1_2   = 0.01", NULL};
+    const ImagePlace summed = {true, {{1, 0, 0, 0}, {0, NAN, 0, NAN}, {0, 0, 1, 0}}};
+    const char *header = after(SLIT, summed, W, 1);
+    assert_true(card(header, "CRVAL1", 0) == 4000 && card(header, "CRPIX1", 0) == 5);
+    assert_null(strstr(header, "CRVAL2"));
+    assert_null(strstr(header, "PC1_2"));
+    assert_null(strstr(after(TILTED, summed, W, 1), "CRVAL"));
+    assert_null(strstr(after(CD, summed, W, 1), "CRVAL"));
+}
+
+/* A spectrum has one axis in its file, and is written as an image of one row. */
+static void a_line_has_coordinates(void **state)
+{
+    (void)state;
+    static const char *const CARDS[] = {"NAXIS   = 1", "NAXIS1  = 60", "CRPIX1  = 5", "CRVAL1  = 4000",
+                                        "CDELT1  = 2"};
+    char text[5 * 80 + 1];
+    for (int i = 0; i < 5; i++) {
+        snprintf(text + 80 * i, 81, "%-80s", CARDS[i]);
+    }
+    ImageInfo like = {.style = "fits", .extra = text};
+    const ImagePlace place = scaled_place(2, 0.5, 1, 0);
+    ImageFile *file = written("line.fits", "fits", &like, &place, 30, 1);
+    const char *header = image_info(file)->extra;
+    assert_true(card(header, "CRPIX1", 0) == 2.75 && card(header, "CDELT1", 0) == 4);
+    assert_true(card(header, "CRVAL1", 0) == 4000);
+    image_close(file);
+}
+
 #define in_arena(test) cmocka_unit_test_setup_teardown(test, arena_setup, arena_teardown)
 
 static int enter(void **state)
@@ -509,6 +625,10 @@ int main(void)
         in_folder(sizes_follow_in_files),
         in_folder(sizes_go_from_format_to_format),
         in_folder(coordinates_follow_in_fits),
+        in_folder(coordinates_go_with_their_axes),
+        in_folder(coordinates_of_time_as_z),
+        in_folder(axes_of_their_own_stay),
+        in_folder(a_line_has_coordinates),
         in_folder(coordinates_that_do_not_follow_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
