@@ -21,8 +21,6 @@ int cg_host(CgHost *host, IrExpr e);
 int cg_host_const(CgHost *host, double value);
 /* A node as given; an equal one is the same. */
 int cg_host_node(CgHost *host, HostNode node);
-/* How often the innermost body of a flat sequence of folds runs, as a host node. */
-int cg_host_count(CgHost *host, IrExpr fold);
 /* The larger of two host nodes. */
 int cg_host_max(CgHost *host, int a, int b);
 /* The number of an INPUT node among the inputs. */

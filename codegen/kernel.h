@@ -150,8 +150,6 @@ const char *cg_read_memory(CgContext *cx, IrExpr read);
 const char *cg_read_element(CgContext *cx, IrExpr read);
 /* The open loop over an index; NULL: there is none. */
 const CgLoop *cg_loop_of(const CgContext *cx, int index);
-/* For ir_walk: marks the indices that stand in an expression, in an array of bool. */
-void cg_note_index(const IrGraph *g, IrExpr e, void *ctx);
 /* How many of the open loops run over an index that stands in the expression. */
 int cg_count_loops(const CgContext *cx, IrExpr e);
 /* The name that an expression was given in this scope; NULL: none. */

@@ -329,7 +329,7 @@ static void bind_value(Elab *el, const AstStmt *s, Val v)
     now->loop = loop;
 }
 
-void el_assign(Elab *el, const AstStmt *s)
+static void assign(Elab *el, const AstStmt *s)
 {
     const char *hint = el->hint;
     check_reassigned(el, s, el_find_here(el->scope, s->name));
@@ -450,7 +450,7 @@ static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
 static void output(Elab *el, const AstStmt *s)
 {
     if (s->a != NULL) {
-        el_assign(el, s);
+        assign(el, s);
     }
     Binding *b = el_find(el->scope, s->name);
     if (b == NULL) {
@@ -560,7 +560,7 @@ static bool statement(Elab *el, const AstStmt *s, Val *result)
         function(el, s);
         return false;
     case AST_ASSIGN:
-        el_assign(el, s);
+        assign(el, s);
         return false;
     case AST_OUTPUT:
         output(el, s);
