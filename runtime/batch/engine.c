@@ -53,7 +53,7 @@ struct Job {
     Sink *sink;
     FrameQueue results;
     bool queued; /* in the queue, or with a writer */
-    int users;   /* the reader thread and the frames under way */
+    int users;   /* its reader, its writer and the frames under way */
     bool streams;
     int64_t frames, written;
     double shown; /* what the progress has seen of it, 0 .. 1 */
@@ -443,6 +443,7 @@ static Job *take_job(Engine *e)
     Job *job = e->write_first;
     if (job != NULL) {
         e->write_first = job->next;
+        job->users++; /* so that it outlives its last frame */
     }
     pthread_mutex_unlock(&e->lock);
     return job;
@@ -454,10 +455,6 @@ static void *writer_thread(void *context)
     Job *job;
     watch_thread(e);
     while ((job = take_job(e)) != NULL) {
-        /* The job outlives its last frame only while somebody counts as its user. */
-        pthread_mutex_lock(&e->lock);
-        job->users++;
-        pthread_mutex_unlock(&e->lock);
         for (Frame *frame; (frame = next_result(e, job)) != NULL;) {
             write_frame(e, frame);
             frame_leave(e, frame);
