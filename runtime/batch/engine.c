@@ -84,6 +84,7 @@ typedef struct Engine {
     Exec *exec;
     ExecInput *bound;  /* by input */
     Volume **uploaded; /* by input: what the device holds; NULL: nothing to rely on */
+    const void **seen; /* by input: the frame's pixels, as hooks see them */
 } Engine;
 
 static double now(void)
@@ -520,29 +521,26 @@ static bool bind(Engine *e, Frame *frame, Err *err)
     return exec_bind(e->exec, inputs, e->setup->options->params, err);
 }
 
-enum { MAX_SEEN_INPUTS = 64 };
-
 /* What went into a frame, as hooks see it. */
-static RtFrame what_went_in(const Engine *e, const Frame *frame, const void **pixels)
+static RtFrame what_went_in(const Engine *e, const Frame *frame)
 {
-    for (int i = 0; i < e->program->n_inputs && i < MAX_SEEN_INPUTS; i++) {
-        pixels[i] = frame->volumes[i]->pixels;
+    for (int i = 0; i < e->program->n_inputs; i++) {
+        e->seen[i] = frame->volumes[i]->pixels;
     }
     return (RtFrame){.image = frame->job->item->name,
                      .number = frame->number,
                      .inputs = reader_inputs(frame->job->reader),
-                     .pixels = pixels,
+                     .pixels = e->seen,
                      .params = e->setup->options->params};
 }
 
 static bool check(const Engine *e, const Frame *frame, Err *err)
 {
-    const void *pixels[MAX_SEEN_INPUTS];
     const Results *r = frame->results;
-    if (!e->setup->options->check || e->program->n_inputs > MAX_SEEN_INPUTS) {
+    if (!e->setup->options->check) {
         return true;
     }
-    RtFrame view = what_went_in(e, frame, pixels);
+    RtFrame view = what_went_in(e, frame);
     view.grids = r->grids;
     view.elems = r->elems;
     view.images = (const void *const *)r->images;
@@ -554,8 +552,7 @@ static bool check(const Engine *e, const Frame *frame, Err *err)
 /* Without a device: the compiler's evaluator computes the frame. */
 static bool run_reference(const Engine *e, Frame *frame, Err *err)
 {
-    const void *pixels[MAX_SEEN_INPUTS];
-    RtFrame view = what_went_in(e, frame, pixels);
+    RtFrame view = what_went_in(e, frame);
     TRY(results_new(e->program, &frame->results, err));
     return e->setup->hooks->reference(e->setup->hooks->context, &view, frame->results, err);
 }
@@ -843,9 +840,10 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     pthread_cond_init(&e.changed, NULL);
     e.bound = calloc((size_t)program->n_inputs + 1, sizeof *e.bound);
     e.uploaded = calloc((size_t)program->n_inputs + 1, sizeof *e.uploaded);
+    e.seen = calloc((size_t)program->n_inputs + 1, sizeof *e.seen);
     e.pool = host_pool_new(e.max_bytes / 2, setup->dev);
     bool ok = volume_cache_init(&e.cache, program->n_inputs, e.pool, err) &&
-              ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL) ||
+              ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL && e.seen != NULL) ||
                err_set(err, CODE_MEMORY, "out of host memory for the inputs")) &&
               exec_new(program, setup->dev, &e.exec, err);
     if (ok) {
@@ -863,6 +861,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     host_pool_free(e.pool);
     free(e.bound);
     free(e.uploaded);
+    free(e.seen);
     pthread_cond_destroy(&e.changed);
     pthread_mutex_destroy(&e.journal_lock);
     pthread_mutex_destroy(&e.lock);
