@@ -244,7 +244,9 @@ static double eval(Eval *e, int expr)
     if (e->outer >= bound) {
         e->outer = NOTHING_OUTER; /* only what was bound inside */
     }
-    *known = (Remembered){value, memo->epoch, e->outer};
+    if (e->err->code == CODE_OK) { /* who asks again is told again why there is no value */
+        *known = (Remembered){value, memo->epoch, e->outer};
+    }
     e->outer = before < e->outer ? before : e->outer;
     return value;
 }

@@ -149,9 +149,13 @@ static void context_is_seen(void **state)
 static void missing_pixel_size_is_an_error(void **state)
 {
     Bench *b = *state;
-    assert_true(isnan(eval(b, add(b, (HostNode){.op = HOST_PIXELSIZE, .a = 2}))));
-    assert_int_equal(b->err.code, CODE_FILES);
-    assert_non_null(strstr(b->err.text, "along z"));
+    int size = add(b, (HostNode){.op = HOST_PIXELSIZE, .a = 2});
+    for (int i = 0; i < 2; i++) { /* whenever it is asked for */
+        assert_true(isnan(eval(b, size)));
+        assert_int_equal(b->err.code, CODE_FILES);
+        assert_non_null(strstr(b->err.text, "along z"));
+        err_clear(&b->err);
+    }
 }
 
 static void changed_parameters_count_after_forgetting(void **state)
