@@ -362,6 +362,16 @@ static void add_range(Elab *el, Ranges *r, const AstFor *of, int index, IrExpr l
     r->fold[r->n++] = (Fold){index, first, last};
 }
 
+/* A weight depends on no more of them than a table has indices. */
+static bool has_room(const Ranges *r)
+{
+    int n = 0;
+    for (; r != NULL; r = r->outer) {
+        n += r->n;
+    }
+    return n < MAX_INDICES;
+}
+
 static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
 {
     double lo, hi;
@@ -385,7 +395,7 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
         el_bind(el, f->name, f->span, el_number(el, ceil(lo)), BIND_LOCAL);
         return true;
     }
-    if (r->n == MAX_INDICES) {
+    if (!has_room(r)) {
         el_error(el, TOO_MANY_INDICES, f->span, MAX_INDICES);
         el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
         return false;
