@@ -31,9 +31,9 @@ int cg_host_node(CgHost *host, HostNode node)
     return add(host, node);
 }
 
-int cg_host_const(CgHost *host, double value)
+int cg_host_one(CgHost *host)
 {
-    return cg_host(host, ir_const(host->g, value));
+    return cg_host(host, ir_const(host->g, 1));
 }
 
 int cg_input_number(const IrGraph *g, IrId node)

@@ -89,7 +89,7 @@ const char *cg_minus(Arena *arena, const char *from, const char *by);
 /* True when a text of C mentions an identifier. */
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
-void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
+void cg_plane_names(CgKernel *k, const char *body, Str *out);
 /* Declares what says which pixels a launch computes; the strip as ARG_STRIP. */
 void cg_range_params(CgKernel *k, ProgArg strip, bool march_z);
 /* The kernel's beginning up to its first statement; nothing more may become a parameter. */
