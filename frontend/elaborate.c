@@ -494,13 +494,14 @@ static bool unroll(Elab *el, const AstStmt *s, Val *result)
         *result = el_err();
         return true;
     }
-    if (hi - lo > ELAB_MAX_UNROLL) {
-        el_error(el, LOOP_TOO_LONG, s->lo->span, hi - lo + 1, ELAB_MAX_UNROLL);
+    if (!(hi - lo <= ELAB_MAX_UNROLL)) { /* infinite ends, too */
+        el_error(el, LOOP_TOO_LONG, s->lo->span, isnan(hi - lo) ? INFINITY : hi - lo + 1, ELAB_MAX_UNROLL);
         *result = el_err();
         return true;
     }
-    for (double i = ceil(lo); i <= floor(hi); i++) {
-        el_bind(el, s->name, s->name_span, el_number(el, i), BIND_LOCAL);
+    double n = floor(hi) - ceil(lo); /* beyond 2^53 a number is not changed by adding 1 */
+    for (int i = 0; i <= n; i++) {
+        el_bind(el, s->name, s->name_span, el_number(el, ceil(lo) + i), BIND_LOCAL);
         if (el_block(el, s->body, result)) {
             return true;
         }
