@@ -22,7 +22,7 @@ static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
     return 0;
 }
 
-bool cg_has_by_products(const CgKernel *k, const IrStep *step)
+static bool has_by_products(const CgKernel *k, const IrStep *step)
 {
     return next_of(k, step, 0) != 0;
 }
@@ -49,7 +49,7 @@ static const char *partials(CgKernel *k, const IrStep *step, IrId reduction)
 
 void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
 {
-    bool any = cg_has_by_products(k, step);
+    bool any = has_by_products(k, step);
     const char *x = !any ? "(int)get_global_id(0) * PX" : share ? "BY_PRODUCTS_TILE_X" : "BY_PRODUCTS_X";
     str_addf(out,
              "    const int x = %s;\n"
@@ -65,7 +65,7 @@ void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
 
 void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
 {
-    if (cg_has_by_products(k, step)) {
+    if (has_by_products(k, step)) {
         str_add(out, "    REDUCED_LANES;\n");
     }
     for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {

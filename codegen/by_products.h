@@ -7,8 +7,6 @@
 
 #include "kernel.h"
 
-/* Whether the kernel of a step has any. */
-bool cg_has_by_products(const CgKernel *k, const IrStep *step);
 /* The columns and rows of a work-item, and what leaves out those beyond the image's edge, unless the
  * group's work-items `share` what they load. */
 void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out);

@@ -138,7 +138,7 @@ static const char *pixel_function(CgKernel *k, const char *body, Str *out)
     Str args, planes;
     str_init(&args, k->arena);
     str_init(&planes, k->arena);
-    cg_plane_names(k, body, 4, &planes); /* may ask for a parameter */
+    cg_plane_names(k, body, &planes); /* may ask for a parameter */
     str_addf(out, "static inline void %s_at(", k->name);
     cg_declarations(k, strlen(k->name) + 23, out);
     str_addf(out, ", int x, int y,\n%*sint plane)\n{\n", (int)strlen(k->name) + 23, "");
@@ -267,7 +267,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         args = pixel_function(k, arena_printf(k->arena, "%s%s", prologue.at, body.at), &function);
         slices = cg_sliced(k, step, &sliced);
     } else {
-        cg_plane_names(k, body.at, 4, &planes);
+        cg_plane_names(k, body.at, &planes);
     }
     cg_range_params(k, (ProgArg){ARG_STRIP, !turns, turns ? 0 : 2}, false); /* rows of a window are shared */
     if (k->boxed) {
@@ -348,7 +348,7 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
     }
     str_addf(&body, "    return %s;\n}\n\n", value);
     str_add(out, prologue.at);
-    cg_plane_names(k, body.at, 4, out);
+    cg_plane_names(k, body.at, out);
     str_add(out, body.at);
 }
 

@@ -167,7 +167,8 @@ const char *cg_offset_text(CgContext *cx, IrExpr offset, int axis)
 
 /* ---- weights --------------------------------------------------------------------------- */
 
-void cg_note_index(const IrGraph *g, IrExpr e, void *ctx)
+/* For ir_walk: marks the indices that stand in an expression, in an array of bool. */
+static void note_index(const IrGraph *g, IrExpr e, void *ctx)
 {
     bool *found = ctx;
     const IrExprNode *n = ir_expr(g, e);
@@ -179,7 +180,7 @@ void cg_note_index(const IrGraph *g, IrExpr e, void *ctx)
 int cg_count_loops(const CgContext *cx, IrExpr e)
 {
     bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
-    ir_walk(cx->k->g, e, cg_note_index, found);
+    ir_walk(cx->k->g, e, note_index, found);
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
         n += found[cx->loops.at[i].index];
@@ -206,7 +207,7 @@ const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix
 {
     CgKernel *k = cx->k;
     bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
-    ir_walk(k->g, e, cg_note_index, found);
+    ir_walk(k->g, e, note_index, found);
     const CgLoop *loop[PROG_TABLE_INDICES];
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {

@@ -31,9 +31,9 @@ int cg_host_node(CgHost *host, HostNode node)
     return add(host, node);
 }
 
-int cg_host_const(CgHost *host, double value)
+int cg_host_one(CgHost *host)
 {
-    return cg_host(host, ir_const(host->g, value));
+    return cg_host(host, ir_const(host->g, 1));
 }
 
 int cg_input_number(const IrGraph *g, IrId node)
@@ -50,22 +50,16 @@ static const uint8_t FOLD_OF[IR_FOLDS] = {
     [IR_FOLD_MAX] = HOST_MAX, [IR_FOLD_ANY] = HOST_ANY,   [IR_FOLD_ALL] = HOST_ALL,
 };
 
-static HostNode fold_node(CgHost *host, const IrExprNode *n, int body, uint8_t kind)
+static HostNode fold_node(CgHost *host, const IrExprNode *n)
 {
+    int body = cg_host(host, n->a);
     return (HostNode){.op = HOST_FOLD,
-                      .d = kind,
+                      .d = FOLD_OF[n->fold],
                       .a = body,
                       .b = cg_host(host, n->b),
                       .c = cg_host(host, n->c),
                       .e = n->where != 0 ? cg_host(host, n->where) : -1,
                       .num = n->num};
-}
-
-int cg_host_count(CgHost *host, IrExpr fold)
-{
-    const IrExprNode n = *ir_expr(host->g, fold);
-    int inner = n.flat ? cg_host_count(host, n.a) : cg_host_const(host, 1);
-    return add(host, fold_node(host, &n, inner, HOST_SUM));
 }
 
 static HostNode operator_node(CgHost *host, const IrExprNode *n)
@@ -102,7 +96,7 @@ static HostNode make(CgHost *host, const IrExprNode *n)
     case IR_X_INDEX:
         return (HostNode){.op = HOST_INDEX, .a = (int)n->num};
     case IR_X_FOLD:
-        return fold_node(host, n, cg_host(host, n->a), FOLD_OF[n->fold]);
+        return fold_node(host, n);
     default:
         return operator_node(host, n);
     }

@@ -18,11 +18,10 @@ typedef struct CgHost {
 void cg_host_init(CgHost *host, IrGraph *g);
 /* The index of the host node that computes e (rank at most IR_INDEX). */
 int cg_host(CgHost *host, IrExpr e);
-int cg_host_const(CgHost *host, double value);
+/* The number 1. */
+int cg_host_one(CgHost *host);
 /* A node as given; an equal one is the same. */
 int cg_host_node(CgHost *host, HostNode node);
-/* How often the innermost body of a flat sequence of folds runs, as a host node. */
-int cg_host_count(CgHost *host, IrExpr fold);
 /* The larger of two host nodes. */
 int cg_host_max(CgHost *host, int a, int b);
 /* The number of an INPUT node among the inputs. */

@@ -214,18 +214,16 @@ bool cg_mentions(const char *text, const char *name)
     return false;
 }
 
-void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out)
+void cg_plane_names(CgKernel *k, const char *body, Str *out)
 {
     bool channels = k->g->grids.at[k->domain].has[IR_AX_C];
     bool z = cg_mentions(body, "z"), c = cg_mentions(body, "c");
     const char *d = channels && (z || c) ? cg_param_extent(k, 0, 2) : NULL;
     if (z) {
-        str_addf(out, "%*sconst int z = plane%s%s;\n", indent, "", channels ? " % " : "",
-                 channels ? d : "");
+        str_addf(out, "    const int z = plane%s%s;\n", channels ? " % " : "", channels ? d : "");
     }
     if (c) {
-        str_addf(out, "%*sconst int c = %s%s;\n", indent, "", channels ? "plane / " : "0",
-                 channels ? d : "");
+        str_addf(out, "    const int c = %s%s;\n", channels ? "plane / " : "0", channels ? d : "");
     }
 }
 

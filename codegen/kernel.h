@@ -89,7 +89,7 @@ const char *cg_minus(Arena *arena, const char *from, const char *by);
 /* True when a text of C mentions an identifier. */
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
-void cg_plane_names(CgKernel *k, const char *body, int indent, Str *out);
+void cg_plane_names(CgKernel *k, const char *body, Str *out);
 /* Declares what says which pixels a launch computes; the strip as ARG_STRIP. */
 void cg_range_params(CgKernel *k, ProgArg strip, bool march_z);
 /* The kernel's beginning up to its first statement; nothing more may become a parameter. */
@@ -150,8 +150,6 @@ const char *cg_read_memory(CgContext *cx, IrExpr read);
 const char *cg_read_element(CgContext *cx, IrExpr read);
 /* The open loop over an index; NULL: there is none. */
 const CgLoop *cg_loop_of(const CgContext *cx, int index);
-/* For ir_walk: marks the indices that stand in an expression, in an array of bool. */
-void cg_note_index(const IrGraph *g, IrExpr e, void *ctx);
 /* How many of the open loops run over an index that stands in the expression. */
 int cg_count_loops(const CgContext *cx, IrExpr e);
 /* The name that an expression was given in this scope; NULL: none. */

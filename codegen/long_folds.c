@@ -317,7 +317,7 @@ void cg_kernel_long(CgKernel *k, const IrStep *step, Str *out)
     store_sums(&l);
     close(&l, 1);
     if (!z) {
-        cg_plane_names(k, l.body.at, 4, &planes);
+        cg_plane_names(k, l.body.at, &planes);
     }
     cg_range_params(k, (ProgArg){ARG_STRIP, l.of.axis == IR_AX_X ? LONG_ROWS_X : LONG_ROWS, 2}, z);
     cg_functions(k, out);

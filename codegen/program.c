@@ -45,13 +45,13 @@ static void number_grids(Build *b)
         ProgGrid grid;
         for (int ax = 0; ax < IR_AXES; ax++) {
             IrExpr e = b->g->grids.at[i].extent[ax];
-            grid.extent[ax] = e != 0 ? cg_host(&b->cg.host, e) : cg_host_const(&b->cg.host, 1);
+            grid.extent[ax] = e != 0 ? cg_host(&b->cg.host, e) : cg_host_one(&b->cg.host);
         }
         grid.has_z = b->g->grids.at[i].has[IR_AX_Z];
         b->cg.grid[i] = b->grids.n;
         vec_push(b->arena, &b->grids, grid);
     }
-    int one = cg_host_const(&b->cg.host, 1);
+    int one = cg_host_one(&b->cg.host);
     b->cg.scalar_grid = b->grids.n;
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }

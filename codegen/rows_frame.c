@@ -159,7 +159,7 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     if (!rows_march_z(r)) {
         const IrGrid *grid = &k->g->grids.at[k->domain];
         bool named = grid->has[IR_AX_C] && grid->has[IR_AX_Z];
-        cg_plane_names(k, named ? "c z" : r->body->at, 4, &planes);
+        cg_plane_names(k, named ? "c z" : r->body->at, &planes);
     }
     if (inside != NULL) {
         str_add(out, "#define TURNS ROWS_CARRIED\n");

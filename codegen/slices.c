@@ -139,7 +139,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
     const char *y = arena_printf(k->arena, "%s(y, %s)", CG_BORDER_MAPS[read.border],
                                  cg_param_extent(k, 0, 1));
     const char *row = cg_row(k, read.node, image, "c", "z", "plane", y);
-    cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), 4, &planes);
+    cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), &planes);
     str_addf(&s->body,
              "%s%s"
              "    SLICES(%s);\n"

@@ -9,6 +9,7 @@
 #include "driver.h"
 
 #include "../base/file.h"
+#include "../codegen/names.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -89,20 +90,23 @@ static void executable_text(const Compilation *c, Str *out)
 
 static void library_text(const Compilation *c, const char *name, Str *source, Str *header)
 {
+    Arena *arena = source->arena;
+    const char *function = cg_identifier(arena, arena_printf(arena, "%s_program", name));
+    const char *guard = cg_identifier(arena, arena_printf(arena, "PIPELINE_%s_H", name));
     source_head(c, source);
     str_addf(source, "#include \"%s.h\"\n\n", name);
     cg_emit_c(c->program, "program", source);
-    str_addf(source, "\nconst Program *%s_program(void)\n{\n    return &program;\n}\n", name);
+    str_addf(source, "\nconst Program *%s(void)\n{\n    return &program;\n}\n", function);
     str_addf(header,
              "/* Made by pipec %s from %s; do not edit.\n"
              " *\n"
              " * The pipeline as data.  Run it with runtime/exec/exec.h: exec_new, exec_bind, exec_upload,\n"
              " * exec_run, exec_download; or as a whole command line with rt_main of runtime/main.h. */\n"
-             "#ifndef PIPELINE_%s_H\n#define PIPELINE_%s_H\n\n"
+             "#ifndef %s\n#define %s\n\n"
              "#include \"runtime/program.h\"\n\n"
              "/* Valid for the life of the process. */\n"
-             "const Program *%s_program(void);\n\n#endif\n",
-             PIPEC_VERSION, c->source.path, name, name, name);
+             "const Program *%s(void);\n\n#endif\n",
+             PIPEC_VERSION, c->source.path, guard, guard, function);
 }
 
 /* ---- running the compiler ---------------------------------------------------------------- */

@@ -168,10 +168,11 @@ static const char *name_box(Search *s, const double *least, const double *below)
     return text.at;
 }
 
+/* As far as that is no more than there may be, else some number above it. */
 static int count_boxes(const Search *s)
 {
     int boxes = 1;
-    for (int i = 0; i < s->c->program->n_params; i++) {
+    for (int i = 0; i < s->c->program->n_params && boxes <= MOST_BOXES; i++) {
         boxes *= s->cuts[i].at.n + 1;
     }
     return boxes;

@@ -147,11 +147,6 @@ const char *diag_code(const Diag *diag)
     return rows[diag->id].code;
 }
 
-const char *diag_message(const Diag *diag)
-{
-    return diag->message;
-}
-
 Span diag_span(const Diag *diag)
 {
     return diag->span;

@@ -51,7 +51,6 @@ void diag_help(Diags *diags, Diag *diag, const char *format, ...)
 /* For those who look at single ones: the next in the order of arrival, and its parts. */
 const Diag *diag_next(const Diag *diag);
 const char *diag_code(const Diag *diag);
-const char *diag_message(const Diag *diag);
 Span diag_span(const Diag *diag);
 
 /* Renders all, sorted by place, at most `limit` (0 = all), with colours or without. */

@@ -126,7 +126,7 @@ typedef struct Elab {
     Vec(IrExpr) folds;           /* each different one */
 } Elab;
 
-enum { ELAB_MAX_DEPTH = 60, ELAB_MAX_UNROLL = 4096 };
+enum { ELAB_MAX_UNROLL = 4096 };
 
 /* ---- diagnostics (elaborate_value.c) --------------------------------------------------- */
 
@@ -264,9 +264,6 @@ Val el_comprehension(Elab *el, const AstExpr *e);
 bool el_follows_index(const Elab *el, IrExpr e);
 /* Something outside of expressions (a stage, a grid, a number of rounds) has that in it. */
 void el_note_index(Elab *el, IrExpr e);
-/* A fold over indices, innermost last, axis by axis where that is the same. */
-IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
-               IrExpr body, int grid, Span span);
 
 /* The elements of a comprehension as they are where the condition holds, else what changes nothing
  * (elaborate_kept.c). */
@@ -322,9 +319,6 @@ const char *el_moved_labels(Elab *el, const Call *call, Span at);
 bool el_reads_labels(Elab *el, Span at);
 /* Where in `arg` the values of an operator's "..." parameter begin. */
 int el_first_of_rest(const Op *op);
-/* Expands a function on values. */
-Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
-              Span span);
 /* A function of the prelude, as if the user had called it at `span`. */
 Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at, int n, Span span);
 /* Remembers that a function was used; false when it was known already. */
@@ -352,7 +346,6 @@ Val el_literal_footprint(Elab *el, Val list, Span span);
 
 /* Statements of a pipeline or of an expanded function; *result is what it returned. */
 bool el_block(Elab *el, const AstStmt *s, Val *result);
-void el_assign(Elab *el, const AstStmt *s);
 void el_loop(Elab *el, const AstStmt *s);
 /* Compiles a function with control flow over scalars, and calls it. */
 Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,

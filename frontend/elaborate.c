@@ -329,7 +329,7 @@ static void bind_value(Elab *el, const AstStmt *s, Val v)
     now->loop = loop;
 }
 
-void el_assign(Elab *el, const AstStmt *s)
+static void assign(Elab *el, const AstStmt *s)
 {
     const char *hint = el->hint;
     check_reassigned(el, s, el_find_here(el->scope, s->name));
@@ -450,7 +450,7 @@ static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
 static void output(Elab *el, const AstStmt *s)
 {
     if (s->a != NULL) {
-        el_assign(el, s);
+        assign(el, s);
     }
     Binding *b = el_find(el->scope, s->name);
     if (b == NULL) {
@@ -494,13 +494,14 @@ static bool unroll(Elab *el, const AstStmt *s, Val *result)
         *result = el_err();
         return true;
     }
-    if (hi - lo > ELAB_MAX_UNROLL) {
-        el_error(el, LOOP_TOO_LONG, s->lo->span, hi - lo + 1, ELAB_MAX_UNROLL);
+    if (!(hi - lo <= ELAB_MAX_UNROLL)) { /* infinite ends, too */
+        el_error(el, LOOP_TOO_LONG, s->lo->span, isnan(hi - lo) ? INFINITY : hi - lo + 1, ELAB_MAX_UNROLL);
         *result = el_err();
         return true;
     }
-    for (double i = ceil(lo); i <= floor(hi); i++) {
-        el_bind(el, s->name, s->name_span, el_number(el, i), BIND_LOCAL);
+    double n = floor(hi) - ceil(lo); /* beyond 2^53 a number is not changed by adding 1 */
+    for (int i = 0; i <= n; i++) {
+        el_bind(el, s->name, s->name_span, el_number(el, ceil(lo) + i), BIND_LOCAL);
         if (el_block(el, s->body, result)) {
             return true;
         }
@@ -560,7 +561,7 @@ static bool statement(Elab *el, const AstStmt *s, Val *result)
         function(el, s);
         return false;
     case AST_ASSIGN:
-        el_assign(el, s);
+        assign(el, s);
         return false;
     case AST_OUTPUT:
         output(el, s);

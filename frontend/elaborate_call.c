@@ -710,8 +710,9 @@ static Val convert_to(Elab *el, Val v, const char *type, Span type_span, Span sp
     return v.kind == VAL_IMAGE ? el_convert(el, v, elem) : v;
 }
 
-Val el_expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
-              Span span)
+/* Expands a function on values. */
+static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
+                  Span span)
 {
     if (!may_expand(el, fn, span)) {
         return el_err();
@@ -754,7 +755,7 @@ static Val call_values(Elab *el, const AstStmt *fn, Scope *env, const Val *args,
     }
     const char *hint = el->hint;
     el->hint = el_hint(el, fn->name);
-    Val v = el_expand(el, fn, env, args, at, n, span);
+    Val v = expand(el, fn, env, args, at, n, span);
     el->hint = hint;
     return v;
 }
@@ -885,7 +886,7 @@ Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at,
     if (before.source == NULL) {
         el->call = span;
     }
-    Val v = el_expand(el, b->val.fn, el->prelude, args, at, n, span);
+    Val v = expand(el, b->val.fn, el->prelude, args, at, n, span);
     el->call = before;
     return v;
 }

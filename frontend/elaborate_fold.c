@@ -281,8 +281,9 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
     return weighted(el, rest, across);
 }
 
-IrExpr el_fold(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
-               IrExpr body, int grid, Span span)
+/* A fold over indices, innermost last, axis by axis where that is the same. */
+static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
+                        IrExpr body, int grid, Span span)
 {
     Product p;
     unsigned depends[MAX_FACTORS];
@@ -333,7 +334,7 @@ static IrExpr widest(Elab *el, const Ranges *r, IrFold fold, IrExpr bound)
 {
     for (; r != NULL; r = r->outer) {
         if (depends_on(el, bound, r->fold, r->n) != 0) {
-            bound = el_fold(el, fold, r->fold, r->n, 0, 0, bound, -1, (Span){0});
+            bound = fold_over(el, fold, r->fold, r->n, 0, 0, bound, -1, (Span){0});
         }
     }
     return bound;
@@ -361,6 +362,16 @@ static void add_range(Elab *el, Ranges *r, const AstFor *of, int index, IrExpr l
     r->fold[r->n++] = (Fold){index, first, last};
 }
 
+/* A weight depends on no more of them than a table has indices. */
+static bool has_room(const Ranges *r)
+{
+    int n = 0;
+    for (; r != NULL; r = r->outer) {
+        n += r->n;
+    }
+    return n < MAX_INDICES;
+}
+
 static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
 {
     double lo, hi;
@@ -384,7 +395,7 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
         el_bind(el, f->name, f->span, el_number(el, ceil(lo)), BIND_LOCAL);
         return true;
     }
-    if (r->n == MAX_INDICES) {
+    if (!has_room(r)) {
         el_error(el, TOO_MANY_INDICES, f->span, MAX_INDICES);
         el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
         return false;
@@ -532,7 +543,7 @@ static IrExpr how_many(Elab *el, const Ranges *r, IrExpr where)
     IrGraph *g = el->g;
     IrExpr n = ir_const(g, 1);
     if (where != 0) {
-        return el_fold(el, IR_FOLD_SUM, r->fold, r->n, where, 0, n, -1, (Span){0});
+        return fold_over(el, IR_FOLD_SUM, r->fold, r->n, where, 0, n, -1, (Span){0});
     }
     for (int i = 0; i < r->n; i++) {
         IrExpr last = ir_op1(g, IR_X_FLOOR, r->fold[i].hi);
@@ -579,7 +590,7 @@ typedef struct Elements {
 
 static IrExpr sum_of(Elab *el, const Elements *of, IrExpr body)
 {
-    return el_fold(el, IR_FOLD_SUM, of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
+    return fold_over(el, IR_FOLD_SUM, of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
 }
 
 /* The sum of so many whole numbers may not fit into 32 bits. */
@@ -628,7 +639,7 @@ static IrExpr nth_of(Elab *el, const Elements *of)
 static IrExpr ranked(Elab *el, const Elements *of, IrExpr body)
 {
     IrGraph *g = el->g;
-    IrExpr v = el_fold(el, IR_FOLD_RANK, of->r->fold, of->r->n, of->where, nth_of(el, of), body, of->grid, of->span);
+    IrExpr v = fold_over(el, IR_FOLD_RANK, of->r->fold, of->r->n, of->where, nth_of(el, of), body, of->grid, of->span);
     bool real = ir_expr(g, v)->type == ELEM_F32 || ir_expr(g, v)->type == ELEM_F64;
     if (of->kept == 0 || real) {
         return v;
@@ -651,7 +662,7 @@ static IrExpr combine(Elab *el, WordFold w, const Elements *of, IrExpr body)
     if (w == WORD_MEAN) {
         return mean_of(el, of, body);
     }
-    return el_fold(el, simple_fold(w, masks), of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
+    return fold_over(el, simple_fold(w, masks), of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
 }
 
 static bool sorts(WordFold w)

@@ -130,7 +130,7 @@ static Elem join(Elem p, Elem q)
     if (p == ELEM_F32 || q == ELEM_F32) {
         return ELEM_F32;
     }
-    return p == ELEM_U32 && q == ELEM_U32 ? ELEM_U32 : ELEM_I32;
+    return ELEM_I32;
 }
 
 static IrFnExpr *broken(Compiler *c)

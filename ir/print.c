@@ -238,12 +238,6 @@ static void expression(const Printer *p, IrExpr e)
     }
 }
 
-void ir_print_expr(const IrGraph *g, IrExpr e, Str *out)
-{
-    Printer p = {.g = g, .out = out};
-    expression(&p, e);
-}
-
 /* ---- what gets a line of its own ------------------------------------------------------------ */
 
 static void count_uses(Printer *p, IrExpr e)

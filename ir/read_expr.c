@@ -1,4 +1,4 @@
-/* read_expr: expressions of a graph's text, each of which ir_print_expr prints the same again. */
+/* read_expr: expressions of a graph's text, each of which ir_print prints the same again. */
 #include "reader.h"
 
 #include <ctype.h>

@@ -47,7 +47,6 @@
 #include "ir.h"
 
 void ir_print(const IrGraph *g, Str *out);
-void ir_print_expr(const IrGraph *g, IrExpr e, Str *out);
 /* Builds the graph that `text` describes, in the arena, and verifies it.  Broken text is an error
  * with its place, "FILE:LINE:COLUMN: what is wrong". */
 bool ir_parse(Arena *arena, const Source *text, IrGraph **graph, Err *err);

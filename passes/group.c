@@ -18,7 +18,6 @@
 
 typedef struct Group {
     IrGraph *g;
-    PassContext *cx;
     IrSchedule *s;
 } Group;
 
@@ -134,7 +133,7 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     s->stored = arena_array(g->arena, bool, g->nodes.n);
     s->step = arena_array(g->arena, int, g->nodes.n);
     s->taken_from = arena_array(g->arena, IrId, g->nodes.n);
-    Group b = {g, cx, s};
+    Group b = {g, s};
     schedule_loop(&b, 0);
     s->remarks.at = cx->remarks.at;
     s->remarks.n = s->remarks.cap = cx->remarks.n;

@@ -39,7 +39,6 @@ typedef struct Form {
 
 typedef struct Walk {
     IrGraph *g;
-    IrId stage;
     int domain;
     Form form;
     int depth;          /* folds around the expression */
@@ -255,7 +254,7 @@ static Borders borders_of(IrGraph *g, const IrId *stage, int n)
 
 static Form form_of(IrGraph *g, IrId id)
 {
-    Walk w = {.g = g, .stage = id, .domain = ir_node(g, id)->grid, .march_index = -1,
+    Walk w = {.g = g, .domain = ir_node(g, id)->grid, .march_index = -1,
               .form = {.rows = true}};
     check(&w, ir_node(g, id)->in[0]);
     if (long_axis(g, id) >= 0) {

@@ -37,7 +37,6 @@ typedef enum HostOp {
     HOST_EXTENT,    /* a = input, b = axis (0 x, 1 y, 2 z, 3 c) */
     HOST_PIXELSIZE, /* a = axis; micrometres, of the first input; absent: the run fails */
     HOST_LARGEST,   /* a = input: largest value of its file's type; inf of floats */
-    HOST_ELEMSIZE,  /* a = input: bytes of its pixels */
     HOST_INDEX,     /* a = index variable of an enclosing fold or table */
     HOST_FOLD,      /* a = body, b = lo, c = hi, num = index variable, d = HostFold, e = where */
     HOST_OP1,       /* d = operator (its number in base/hostops.def), a */
@@ -53,7 +52,7 @@ typedef enum HostOp {
     HOST_OPS
 } HostOp;
 
-enum { HOST_SUM, HOST_PROD, HOST_MIN, HOST_MAX, HOST_ANY, HOST_ALL, HOST_COUNT };
+enum { HOST_SUM, HOST_PROD, HOST_MIN, HOST_MAX, HOST_ANY, HOST_ALL };
 
 typedef struct HostNode {
     uint8_t op, d;
@@ -127,7 +126,6 @@ typedef struct ProgBuffer {
 
 typedef enum DefineKind {
     DEF_INT,   /* #define NAME 8 */
-    DEF_FLOAT, /* #define NAME 0x1.8p+1f */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
     DEF_REACH, /* as DEF_INT, but at most PROG_MAX_REACH */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one

@@ -1,7 +1,7 @@
 /*
  * csv: tables as text, through a buffer into a temporary file that is renamed at the end.
  *
- * Fields with commas, quotes or line ends are quoted as RFC 4180 says.  A failure to write is kept
+ * Nothing is quoted: names of columns are words, the rest is numbers.  A failure to write is kept
  * and reported once, by the call that notices it.
  */
 #include "csv.h"
@@ -51,21 +51,6 @@ static void put(CsvWriter *writer, const char *text, size_t n)
     }
 }
 
-static void put_text(CsvWriter *writer, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        put(writer, text, strlen(text));
-        return;
-    }
-    put(writer, "\"", 1);
-    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
-        put(writer, text, (size_t)(quote - text));
-        put(writer, "\"\"", 2);
-    }
-    put(writer, text, strlen(text));
-    put(writer, "\"", 1);
-}
-
 static void put_number(CsvWriter *writer, double value, bool integer)
 {
     char text[DECIMAL_BYTES];
@@ -85,7 +70,8 @@ static void put_header(CsvWriter *writer, const PrimTable *table, const CsvColum
 {
     writer->columns = n_front + table->columns;
     for (int i = 0; i < writer->columns; i++) {
-        put_text(writer, i < n_front ? front[i].name : table->names[i - n_front]);
+        const char *name = i < n_front ? front[i].name : table->names[i - n_front];
+        put(writer, name, strlen(name));
         separate(writer, i, writer->columns);
     }
 }
@@ -129,8 +115,6 @@ bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front,
             int column = i - n_front;
             if (column >= 0) {
                 put_number(writer, table->at[column * table->rows + row], table->integer[column]);
-            } else if (front[i].text != NULL) {
-                put_text(writer, front[i].text);
             } else {
                 put_number(writer, front[i].number, false);
             }
@@ -160,16 +144,4 @@ void csv_abort(CsvWriter *writer)
         file_discard(writer->temp, writer->fd);
         free(writer);
     }
-}
-
-bool csv_write_table(const char *path, const PrimTable *table, const CsvColumn *front, int n_front,
-                     Err *err)
-{
-    CsvWriter *writer;
-    TRY(csv_open(path, &writer, err));
-    if (!csv_rows(writer, table, front, n_front, err)) {
-        csv_abort(writer);
-        return false;
-    }
-    return csv_commit(writer, err);
 }

@@ -12,18 +12,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A leading column that is the same in all rows of a table: image, frame, channel. */
+/* A leading column that is the same in all rows of a table: frame, channel, z. */
 typedef struct CsvColumn {
     const char *name;
-    const char *text; /* NULL: the number */
     double number;
 } CsvColumn;
 
 typedef struct CsvWriter CsvWriter;
-
-/* One table, one file; front may be NULL when n_front is 0. */
-bool csv_write_table(const char *path, const PrimTable *table, const CsvColumn *front, int n_front,
-                     Err *err);
 
 /*
  * Many tables, one file.  The first csv_rows writes the header; later tables must have the same

@@ -53,7 +53,7 @@ struct Job {
     Sink *sink;
     FrameQueue results;
     bool queued; /* in the queue, or with a writer */
-    int users;   /* the reader thread and the frames under way */
+    int users;   /* its reader, its writer and the frames under way */
     bool streams;
     int64_t frames, written;
     double shown; /* what the progress has seen of it, 0 .. 1 */
@@ -84,6 +84,7 @@ typedef struct Engine {
     Exec *exec;
     ExecInput *bound;  /* by input */
     Volume **uploaded; /* by input: what the device holds; NULL: nothing to rely on */
+    const void **seen; /* by input: the frame's pixels, as hooks see them */
 } Engine;
 
 static double now(void)
@@ -443,6 +444,7 @@ static Job *take_job(Engine *e)
     Job *job = e->write_first;
     if (job != NULL) {
         e->write_first = job->next;
+        job->users++; /* so that it outlives its last frame */
     }
     pthread_mutex_unlock(&e->lock);
     return job;
@@ -454,10 +456,6 @@ static void *writer_thread(void *context)
     Job *job;
     watch_thread(e);
     while ((job = take_job(e)) != NULL) {
-        /* The job outlives its last frame only while somebody counts as its user. */
-        pthread_mutex_lock(&e->lock);
-        job->users++;
-        pthread_mutex_unlock(&e->lock);
         for (Frame *frame; (frame = next_result(e, job)) != NULL;) {
             write_frame(e, frame);
             frame_leave(e, frame);
@@ -523,29 +521,26 @@ static bool bind(Engine *e, Frame *frame, Err *err)
     return exec_bind(e->exec, inputs, e->setup->options->params, err);
 }
 
-enum { MAX_SEEN_INPUTS = 64 };
-
 /* What went into a frame, as hooks see it. */
-static RtFrame what_went_in(const Engine *e, const Frame *frame, const void **pixels)
+static RtFrame what_went_in(const Engine *e, const Frame *frame)
 {
-    for (int i = 0; i < e->program->n_inputs && i < MAX_SEEN_INPUTS; i++) {
-        pixels[i] = frame->volumes[i]->pixels;
+    for (int i = 0; i < e->program->n_inputs; i++) {
+        e->seen[i] = frame->volumes[i]->pixels;
     }
     return (RtFrame){.image = frame->job->item->name,
                      .number = frame->number,
                      .inputs = reader_inputs(frame->job->reader),
-                     .pixels = pixels,
+                     .pixels = e->seen,
                      .params = e->setup->options->params};
 }
 
 static bool check(const Engine *e, const Frame *frame, Err *err)
 {
-    const void *pixels[MAX_SEEN_INPUTS];
     const Results *r = frame->results;
-    if (!e->setup->options->check || e->program->n_inputs > MAX_SEEN_INPUTS) {
+    if (!e->setup->options->check) {
         return true;
     }
-    RtFrame view = what_went_in(e, frame, pixels);
+    RtFrame view = what_went_in(e, frame);
     view.grids = r->grids;
     view.elems = r->elems;
     view.images = (const void *const *)r->images;
@@ -557,8 +552,7 @@ static bool check(const Engine *e, const Frame *frame, Err *err)
 /* Without a device: the compiler's evaluator computes the frame. */
 static bool run_reference(const Engine *e, Frame *frame, Err *err)
 {
-    const void *pixels[MAX_SEEN_INPUTS];
-    RtFrame view = what_went_in(e, frame, pixels);
+    RtFrame view = what_went_in(e, frame);
     TRY(results_new(e->program, &frame->results, err));
     return e->setup->hooks->reference(e->setup->hooks->context, &view, frame->results, err);
 }
@@ -846,9 +840,10 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     pthread_cond_init(&e.changed, NULL);
     e.bound = calloc((size_t)program->n_inputs + 1, sizeof *e.bound);
     e.uploaded = calloc((size_t)program->n_inputs + 1, sizeof *e.uploaded);
+    e.seen = calloc((size_t)program->n_inputs + 1, sizeof *e.seen);
     e.pool = host_pool_new(e.max_bytes / 2, setup->dev);
     bool ok = volume_cache_init(&e.cache, program->n_inputs, e.pool, err) &&
-              ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL) ||
+              ((e.pool != NULL && e.bound != NULL && e.uploaded != NULL && e.seen != NULL) ||
                err_set(err, CODE_MEMORY, "out of host memory for the inputs")) &&
               exec_new(program, setup->dev, &e.exec, err);
     if (ok) {
@@ -866,6 +861,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     host_pool_free(e.pool);
     free(e.bound);
     free(e.uploaded);
+    free(e.seen);
     pthread_cond_destroy(&e.changed);
     pthread_mutex_destroy(&e.journal_lock);
     pthread_mutex_destroy(&e.lock);

@@ -303,16 +303,15 @@ static const Record *last_record(const Journal *journal, const char *input)
     return r != NULL && strcmp(r->fields[1], input) == 0 ? r : NULL;
 }
 
-/* True when the record's inputs are those that `text` describes. */
+/* True when the record's inputs are those that `text` describes, a field before each tab. */
 static bool same_inputs(const Record *r, char *text, int n)
 {
-    char *fields[128];
-    int room = 1 + 3 * n + 1;
-    if (room > 128 || split(text, fields, room) != room) {
-        return false;
-    }
-    for (int i = 0; i < room - 1; i++) {
-        if (strcmp(fields[i], r->fields[i]) != 0) {
+    for (int i = 0; i < 1 + 3 * n; i++) {
+        char *field = text, *tab = strchr(text, '\t');
+        *tab = '\0';
+        text = tab + 1;
+        unescape(field);
+        if (strcmp(field, r->fields[i]) != 0) {
             return false;
         }
     }

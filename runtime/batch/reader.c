@@ -146,7 +146,10 @@ static Volume *fixed_volume(Reader *reader, int i, Err *err)
         return volume_keep(in->fixed);
     }
     pthread_mutex_lock(&cache->lock);
-    if (cache->paths[i] == NULL || strcmp(cache->paths[i], path) != 0) {
+    /* Which channel is read may follow from the image that the input is read for. */
+    bool known = cache->paths[i] != NULL && strcmp(cache->paths[i], path) == 0 &&
+                 cache->volumes[i]->channel == in->channel;
+    if (!known) {
         volume_release(cache->volumes[i]);
         free(cache->paths[i]);
         cache->volumes[i] = read_frame(in, 0, cache->pool, err);

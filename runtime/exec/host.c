@@ -91,11 +91,8 @@ static void combine(Fold *fold, double v)
     case HOST_ANY:
         fold->value = fold->value != 0 || v != 0;
         break;
-    case HOST_ALL:
+    default: /* HOST_ALL */
         fold->value = fold->value != 0 && v != 0;
-        break;
-    default: /* HOST_COUNT */
-        fold->value += v != 0;
     }
     fold->any = true;
 }
@@ -136,7 +133,7 @@ static bool range(Eval *e, double *lo, double *hi)
 static void run_fold(Eval *e, const HostNode *node, Fold *fold)
 {
     const HostNode *body = &e->program->host[node->a];
-    bool flat = body->op == HOST_FOLD && body->d == node->d && node->d != HOST_COUNT;
+    bool flat = body->op == HOST_FOLD && body->d == node->d;
     double lo = eval(e, node->b), hi = eval(e, node->c);
     if (e->err->code != CODE_OK || !range(e, &lo, &hi) || !bind(e, (int)node->num)) {
         return;
@@ -163,7 +160,7 @@ static double eval_fold(Eval *e, const HostNode *node)
 {
     static const double start[] = {
         [HOST_SUM] = 0, [HOST_PROD] = 1, [HOST_MIN] = INFINITY, [HOST_MAX] = -INFINITY,
-        [HOST_ANY] = 0, [HOST_ALL] = 1,  [HOST_COUNT] = 0};
+        [HOST_ANY] = 0, [HOST_ALL] = 1};
     Fold fold = {node->d, start[node->d], false};
     run_fold(e, node, &fold);
     return fold.value;
@@ -196,8 +193,6 @@ static double eval_node(Eval *e, const HostNode *node)
         return eval_pixel_size(e, node->a);
     case HOST_LARGEST:
         return elem_max(inputs[node->a].elem);
-    case HOST_ELEMSIZE:
-        return (double)elem_size(inputs[node->a].elem);
     case HOST_INDEX:
         return eval_index(e, node->a);
     case HOST_FOLD:
@@ -244,7 +239,9 @@ static double eval(Eval *e, int expr)
     if (e->outer >= bound) {
         e->outer = NOTHING_OUTER; /* only what was bound inside */
     }
-    *known = (Remembered){value, memo->epoch, e->outer};
+    if (e->err->code == CODE_OK) { /* who asks again is told again why there is no value */
+        *known = (Remembered){value, memo->epoch, e->outer};
+    }
     e->outer = before < e->outer ? before : e->outer;
     return value;
 }
@@ -416,12 +413,6 @@ static bool write_define(const Program *program, const HostContext *context, con
         TRY(err->code == CODE_OK && reaches(value, err));
         fprintf(out, "#define %s %.0f\n", define->name, value);
         return true;
-    case DEF_FLOAT:
-        value = host_eval(program, context, define->expr, err);
-        fprintf(out, "#define %s ", define->name);
-        write_float(out, value);
-        fputc('\n', out);
-        return err->code == CODE_OK;
     case DEF_TYPE:
         if (define->expr < 0 || define->expr >= program->n_inputs) {
             return err_set(err, CODE_USAGE, "there is no input %d", define->expr);

@@ -55,10 +55,10 @@ static bool has_zero(HostRange r)
     return r.lo <= 0 && r.hi >= 0;
 }
 
-static HostRange hull(const double *at, int n)
+static HostRange hull(const double at[4])
 {
     HostRange r = one(at[0]);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < 4; i++) {
         if (isnan(at[i])) {
             return ANYTHING;
         }
@@ -70,7 +70,7 @@ static HostRange hull(const double *at, int n)
 
 static HostRange both(HostRange a, HostRange b)
 {
-    HostRange r = hull((const double[]){a.lo, a.hi, b.lo, b.hi}, 4);
+    HostRange r = hull((const double[]){a.lo, a.hi, b.lo, b.hi});
     r.nan = a.nan || b.nan;
     return r;
 }
@@ -83,7 +83,7 @@ static HostRange of_corners(int op, HostRange a, HostRange b)
 {
     const double at[4] = {hostop_eval(op, a.lo, b.lo, 0), hostop_eval(op, a.lo, b.hi, 0),
                           hostop_eval(op, a.hi, b.lo, 0), hostop_eval(op, a.hi, b.hi, 0)};
-    return hull(at, 4);
+    return hull(at);
 }
 
 /* Zero times infinity is a NaN, though zero is no end. */

@@ -90,7 +90,7 @@ static void lanes_of_image(unsigned needs, const MeasureSpread *spread, const Pr
     image->range = range ? take(&lanes->lows, 2) : -1;
 }
 
-int measure_bits(uint64_t mask)
+static int count_bits(uint64_t mask)
 {
     int n = 0;
     for (; mask != 0; mask &= mask - 1) {
@@ -135,12 +135,12 @@ void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const P
     uint64_t mask = measure_moments(list->needs, list->dims, false);
     lanes->moments_mask = mask;
     lanes->powers = mask == 0 ? 0 : list->needs & (MEASURE_THIRD | MEASURE_MOMENTS) ? 4 : 3;
-    lanes->moments = take_if(mask != 0, &lanes->all, measure_bits(mask));
+    lanes->moments = take_if(mask != 0, &lanes->all, count_bits(mask));
     for (int k = 0; k < list->images; k++) {
         ImageLanes *image = &lanes->image[k];
         unsigned needs = list->image_needs[k];
         image->weighted_mask = mask = measure_moments(needs, list->dims, true);
-        image->weighted = take_if(mask != 0, &lanes->all, measure_bits(mask));
+        image->weighted = take_if(mask != 0, &lanes->all, count_bits(mask));
         image->median = take_if(needs & MEASURE_MEDIAN, &lanes->all, 1);
     }
 }

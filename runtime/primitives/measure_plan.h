@@ -47,8 +47,6 @@ typedef struct MeasureLanes {
     ImageLanes image[MEASURE_MAX_IMAGES];
 } MeasureLanes;
 
-/* How many bits are set. */
-int measure_bits(uint64_t mask);
 /* Powers of z in a mask of moments: one more than the largest. */
 int measure_z_powers(uint64_t mask);
 

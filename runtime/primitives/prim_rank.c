@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 enum {
-        SAMPLE_SIZE = 16384,  /* as in kernels/rank.cl */
+    SAMPLE_SIZE = 16384,  /* as in kernels/rank.cl */
     PASSES = 3,
     SMALL = 65536 /* pixels that are always worth a copy */
 };

@@ -65,6 +65,17 @@ for device in cpu reference; do
 done
 check cmp bytes-cpu/blobs_a.tif bytes-reference/blobs_a.tif
 
+# ---- the evaluator takes any number of inputs, and goes on with them -------------------------
+{
+    printf 'input i%s[y, x]\n' $(seq 70)
+    echo "output a = 0$(printf ' + i%s' $(seq 70))"
+} >many.pipe
+for said in blobs.tif ''; do
+    expect 0 "$said" "$PIPEC" run many.pipe "$SAMPLES/blobs.tif" --resume -o many --device reference \
+        $(printf -- "--i%s $SAMPLES/blobs.tif " $(seq 2 70))
+done
+check test ! -s said.err -a -s many/blobs_a.tif
+
 # ---- every stage of every sample --------------------------------------------------------
 for name in $(samples); do
     file=$SAMPLES/$name.pipe

@@ -39,8 +39,9 @@ expect 1 'at z' "$COMPARE" points "$GOLDEN/harris.points" run/convolve/blobs_smo
 expect 1 'pixel' "$COMPARE" same run/blobs/blobs_labels.tif run/blobs_sigma3/blobs_labels.tif
 expect 1 'another' "$COMPARE" same run/blobs/blobs_labels.tif run/clip/sky_mask.tif
 
-# Programs of C users: the two files, and C that compiles alone.
-expect 0 '' "$PIPEC" build "$SAMPLES/blobs.pipe" --library -o lib/blobs
-files lib blobs.c blobs.h
-check cc -std=c11 -fsyntax-only -I"$ROOT" lib/blobs.c
+# Programs of C users: the two files, and C that compiles alone, whatever the files are called.
+expect 0 '' "$PIPEC" build "$SAMPLES/blobs.pipe" --library -o lib/3-blobs
+files lib 3-blobs.c 3-blobs.h
+check cc -std=c11 -Werror -fsyntax-only -I"$ROOT" lib/3-blobs.c
+check grep -q 'Program \*_3_blobs_program(void);' lib/3-blobs.h
 finish

@@ -56,6 +56,10 @@ static Pipeline picture = {.name = "picture",
 static Pipeline green = {.name = "green",
                          .text = "input image[y, x, c]\n"
                                  "output green = image[c = 1] + 1\n"};
+static Pipeline gains = {.name = "gains",
+                         .text = "input image[c, y, x]\n"
+                                 "input flat[c, y, x]\n"
+                                 "output gain = max(flat[c = channels(image) - 1])\n"};
 static Pipeline halves = {.name = "halves",
                           .text = "input image[y, x]\n"
                                   "half = downscale(image, 2)\n"
@@ -455,7 +459,7 @@ static void pictures_and_masks_are_written(void **state)
     assert_true(mask[0] == 0 && mask[W + 1] == 255);
     free(mask);
     run_to(0, &picture, "a.tif film.tif -o out/ --resume"); /* files for each frame count too */
-    assert_said("");
+    assert_string_equal(said, "");
 }
 
 static void one_channel_is_picked(void **state)
@@ -510,6 +514,22 @@ static void further_inputs_are_fixed_or_templates(void **state)
     assert_said("--flat, for 'in/a.tif': cannot read 'dark/a.tif'");
     run_to(1, &ratio, "in/a.tif -o out/ --flat in/b.tif");
     assert_said("'in/b.tif' has 2 frames, but 'in/a.tif' has 1");
+}
+
+static void an_image_can_say_which_channel_of_a_fixed_one_is_read(void **state)
+{
+    (void)state;
+    static uint16_t pixels[3 * W * H];
+    for (int c = 0; c < 3; c++) {
+        draw(pixels + c * W * H, c + 1);
+    }
+    ImageInfo shape = {.x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .elem = ELEM_U16};
+    write_shape("flat.tif", &shape, pixels);
+    write_shape("in/b.tif", &shape, pixels);
+    shape.c = 2;
+    write_shape("in/a.tif", &shape, pixels);
+    run_to(0, &gains, "in -o out/ --flat flat.tif --jobs 1");
+    assert_file("out/values.csv", "image,gain\na.tif,201\nb.tif,202\n");
 }
 
 /* ---- tests: failures ------------------------------------------------------------------- */
@@ -802,6 +822,7 @@ int main(void)
         in_folder(one_channel_is_picked),
         in_folder(pipelines_without_input_run_once),
         in_folder(further_inputs_are_fixed_or_templates),
+        in_folder(an_image_can_say_which_channel_of_a_fixed_one_is_read),
         in_folder(failures_are_named_and_the_rest_is_done),
         in_folder(wrong_usage_ends_before_any_work),
         in_folder(unwritable_outputs_end_the_run),
@@ -816,7 +837,7 @@ int main(void)
         in_folder(an_interrupted_run_goes_on_later),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    Pipeline *const all[] = {&spots, &ratio, &picture, &green, &halves, &ramp};
+    Pipeline *const all[] = {&spots, &ratio, &picture, &green, &gains, &halves, &ramp};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i]->program != NULL) {
             arena_free(&all[i]->arena);
