@@ -91,6 +91,20 @@ check test ! -e clash
 expect 0 '' ./blobs -q plate/a.tif other/a.tif -o 'both/{index}_{stem}_{output}.{ext}'
 check test "$(ls both/*_labels.tif | wc -l)" -eq 2
 
+# Outputs beside the inputs are no images of the next run, and none replaces an input, however its path is spelled.
+mkdir beside
+cp plate/a.tif plate/b.tif beside
+ln -s beside way
+for folder in "$PWD/beside" beside/../beside beside//. way; do
+    expect 0 '' ./blobs beside -q -o "$folder/"
+    expect 0 '' ./blobs "$folder" -q -o beside
+    files beside .blobs.journal a.tif a_labels.tif a_table.csv b.tif b_labels.tif b_table.csv table.csv
+    check test "$(cut -d, -f1 beside/table.csv | uniq | tr '\n' ' ')" = 'image a.tif b.tif '
+    expect 2 'would replace an input' ./blobs beside/a.tif -o "$folder/{stem}.tif"
+done
+cp "$SAMPLES/sky.fits" other
+expect 2 'would replace an input' ./blobs 'other/sky.fits[0]' -o 'other/{stem}.fits'
+
 # ---- frames, parameters, second inputs, values ------------------------------------------
 expect 0 '' ./blobs "$SAMPLES/timelapse.tif" -q -o time
 check test "$(head -1 time/timelapse_table.csv | cut -d, -f1,2)" = frame,label
