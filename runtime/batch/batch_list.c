@@ -253,6 +253,73 @@ static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_
                    "folder, or use {stem}, {output} and {ext}", name, files, name);
 }
 
+typedef struct FolderUse {
+    char *folder; /* its place */
+    const NameUse *use;
+} FolderUse;
+
+static int compare_folders(const void *a, const void *b)
+{
+    return strcmp(((const FolderUse *)a)->folder, ((const FolderUse *)b)->folder);
+}
+
+/* The place of the folder in which a file is; owned by the caller (free); NULL: out of memory. */
+static char *folder_of(const char *path)
+{
+    char *place = names_place(path), *slash = place != NULL ? strrchr(place, '/') : NULL;
+    if (slash != NULL) {
+        *slash = '\0';
+    }
+    return place;
+}
+
+static bool check_folder(const char *input, const FolderUse *all, size_t n, Err *err)
+{
+    ImagePath path;
+    char inside[PATH_BYTES + 2];
+    if (!image_path(input, &path) || !path.folder) {
+        return true;
+    }
+    snprintf(inside, sizeof inside, "%s/.", path.file);
+    FolderUse key = {.folder = folder_of(inside)};
+    const FolderUse *found = key.folder != NULL ? bsearch(&key, all, n, sizeof *all, compare_folders) : NULL;
+    bool ok = key.folder != NULL;
+    free(key.folder);
+    return found == NULL ? ok || no_memory(err)
+                         : err_set(err, CODE_USAGE,
+                                   "the output '%s' would be one more plane of '%s', whose files are one image; choose "
+                                   "another folder with -o", found->use->name, input);
+}
+
+/* What is written into a folder that is one image would be a part of it in the next run. */
+static bool check_folders(const NameUse *uses, size_t n_uses, const char *const *inputs, size_t n_inputs, Err *err)
+{
+    FolderUse *all = calloc(n_uses + 1, sizeof *all);
+    size_t n = 0;
+    bool ok = all != NULL;
+    for (size_t i = 0; ok && i < n_uses; i++) {
+        const char *slash = strrchr(uses[i].name, '/');
+        if (file_is_image_name(slash == NULL ? uses[i].name : slash + 1)) {
+            all[n] = (FolderUse){folder_of(uses[i].name), &uses[i]};
+            ok = all[n].folder != NULL;
+            n += ok;
+        }
+    }
+    if (!ok) {
+        no_memory(err);
+    } else {
+        qsort(all, n, sizeof *all, compare_folders);
+    }
+    for (size_t i = 0; ok && i < n_inputs; i++) {
+        ok = check_folder(inputs[i], all, n, err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        free(all[i].folder);
+    }
+    free(all);
+    return ok;
+}
+
 static bool check_clashes(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
@@ -265,7 +332,7 @@ static bool check_clashes(const BatchList *list, Err *err)
     } else {
         size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
         ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
-             names_distinct(uses, n, inputs, n_inputs, err);
+             names_distinct(uses, n, inputs, n_inputs, err) && check_folders(uses, n, inputs, n_inputs, err);
     }
     free(uses);
     free(inputs);

@@ -151,6 +151,9 @@ output worst = max(abs(image - median_project(stack)))
 PIPE
 expect 0 '' "$PIPEC" run against.pipe plate -q --input-stack plate -o against
 check test "$(sed 1d against/values.csv | cut -d, -f2 | sort -u)" = 0
+expect 2 'one more plane' "$PIPEC" run combine.pipe --stack plate -o "$PWD/plate"
+expect 2 'one more plane' "$PIPEC" run flat.pipe plate/a.tif --flat plate -o plate/
+files plate a.tif b.tif c.tif d.tif e.tif
 expect 2 'takes folders' "$PIPEC" run combine.pipe --stack plate/a.tif -o stacked
 # A file of the folder that has changed is another image.
 expect 0 '' "$PIPEC" run combine.pipe --stack plate -q -o stacked --resume
