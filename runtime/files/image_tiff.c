@@ -10,6 +10,7 @@
  */
 #include "image_format.h"
 #include "image_meta.h"
+#include "image_microscope.h"
 #include "image_tiff.h"
 
 #include <errno.h>
@@ -604,6 +605,7 @@ static bool read_tags(TiffFile *file, const char *path, MetaTags *tags, char **t
     TRY(tiff_inverse(source, &file->dir, TAG_X_RESOLUTION, &tags->size_x, err));
     TRY(tiff_inverse(source, &file->dir, TAG_Y_RESOLUTION, &tags->size_y, err));
     TRY(tiff_uint(source, &file->dir, TAG_RESOLUTION_UNIT, 2, &tags->resolution_unit, err));
+    TRY(tiff_microscope(source, &file->dir, &tags->microscope, err));
     TRY(tiff_text(source, &file->dir, TAG_DESCRIPTION, text, err));
     tags->description = *text;
     return true;
@@ -612,7 +614,7 @@ static bool read_tags(TiffFile *file, const char *path, MetaTags *tags, char **t
 /*
  * A description that promises more planes than there are pages is true when the planes lie behind
  * the first one's pixels.  When only a part of them does, the file is cut off; when none does, the
- * description was copied from another file.
+ * description was copied from another file.  Nobody copies the tag of an STK file.
  */
 static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *info, Err *err)
 {
@@ -627,7 +629,13 @@ static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *in
     if (here >= planes) {
         return true;
     }
-    if (here > 1 && in_front && file->source.size > file->ifd[0] + 4096) {
+    bool stk = tags->microscope.behind > 0;
+    if (stk && here == 0) {
+        return err_set(err, CODE_FILES, "its %llu planes are compressed or lie apart, which pipec reads in no STK file; "
+                                        "convert it to OME-TIFF with Bio-Formats (bfconvert)",
+                       (unsigned long long)planes);
+    }
+    if (stk || (here > 1 && in_front && file->source.size > file->ifd[0] + 4096)) {
         return err_set(err, CODE_FILES, "it is cut off: it should hold %llu planes and has %llu",
                        (unsigned long long)planes, (unsigned long long)here);
     }

@@ -68,7 +68,7 @@ def raw_tiff(name, tags, data, order="<"):
     body += b"\0" * (len(body) % 2)
     entries = []
     for tag, kind, values in sorted(tags):
-        code, size = {1: ("B", 1), 2: ("s", 1), 3: ("H", 2), 4: ("I", 4)}[kind]
+        code, size = {1: ("B", 1), 2: ("s", 1), 3: ("H", 2), 4: ("I", 4), 5: ("Q", 8)}[kind]
         if kind == 2:
             payload, count = values + b"\0", len(values) + 1
         else:
@@ -259,6 +259,25 @@ OME = """<?xml version="1.0" encoding="UTF-8"?><!-- <Pixels SizeZ="9"> --><OME:O
  PhysicalSizeX="200" PhysicalSizeXUnit="nm" PhysicalSizeY="0.3"
  PhysicalSizeYUnit="&#181;m" PhysicalSizeZ="1.5" TimeIncrement="250" TimeIncrementUnit="ms">
 %s</OME:Pixels></OME:Image></OME:OME>"""
+
+
+def microscopes():
+    """MetaMorph's STK: planes behind one page.  Zeiss' LSM: a page for each plane, with a thumbnail behind it."""
+    planes = typed(base(z=3), "u16")[0, 0]
+    for name, n, compression in (("stk.stk", 3, 1), ("stk_cut.stk", 9, 1), ("stk_lzw.stk", 3, 5)):
+        tags = [(tag, kind, [compression] if tag == 259 else values)
+                for tag, kind, values in small_tags(X, Y, 16, 2 * X * Y)]
+        raw_tiff(name, tags + [(33629, 5, [0] * n)], planes.tobytes())
+    for name, t, z in (("lsm.lsm", 2, 3), ("lsm_line.lsm", 1, Y)):
+        table = struct.pack("<I9i6d2H5Id", 0x400494C, 120, X, Y, z, 2, t, 0, 3, 2, 2e-7, 3e-7, 1.5e-6, 0, 0, 0,
+                            0, 0, 0, 0, 0, 0, 0, 0.25)
+        options = {"planarconfig": "separate", "software": False, "metadata": None, "photometric": "minisblack"}
+        pages = [(i, j) for i in range(t) for j in range(z)] if t > 1 else [(0, 0)]
+        with tifffile.TiffWriter(path(name)) as tif:
+            for i, j in pages:
+                tif.write(typed(base(z=z, c=2, t=t), "u8")[i, :, j], contiguous=False, **options,
+                          extratags=[(34412, 1, len(table), table, True)] if i + j == 0 else [])
+                tif.write(np.zeros((2, 2, 3), np.uint8), subfiletype=1, **options)
 
 
 def ome_pages(name, array, order, data, extents):
@@ -455,7 +474,7 @@ def png_files():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, tiles, colours, imagej, stacks, ome, unread, fits_files, folders,
+    for make in (types, compressions, tiles, colours, imagej, stacks, microscopes, ome, unread, fits_files, folders,
                  png_files):
         make()
 

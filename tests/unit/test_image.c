@@ -117,6 +117,9 @@ static const struct Row {
     {"shaped_zc.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "tiff", false, TYPED},
     {"truncated_shape.tif", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
     {"stack_thumbnails.tif", 7, 5, 3, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
+    {"stk.stk", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"lsm.lsm", 7, 5, 3, 2, 2, "zct", ELEM_U8, "tiff", false, TYPED},
+    {"lsm_line.lsm", 7, 5, 1, 2, 1, "c", ELEM_U8, "tiff", false, TYPED},
     {"pyramid.tif", 16, 12, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
     {"subifd.tif", 16, 12, 2, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
 
@@ -305,6 +308,7 @@ static void test_sizes(void **state)
         {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
         {"imagej_inch.tif", "", 0, 0, 0, 0, 0}, /* 72 dots an inch mean nothing */
         {"imagej_cm.tif", "cm", 0.01, 0.01, 0, 1e4, 0},
+        {"lsm.lsm", "um", 0.2, 0.3, 1.5, 1, 0.25},
         {"ome_czt.tif", "nm", 200, 300, 1500, 1e-3, 0.25},
         {"ome_tifffile.ome.tif", "\xC2\xB5m", 0.25, 0.25, 0, 1, 0},
         {"ome_rgb.ome.tif", "", 0, 0, 0, 0, 0},
@@ -403,6 +407,8 @@ static void test_refused(void **state)
         {"cmyk.tif", "CMYK"},
         {"type_i64.fits", "64-bit integers"},
         {"ome_gaps.tif", "4 planes, of which only 2"},
+        {"stk_cut.stk", "should hold 9 planes"},
+        {"stk_lzw.stk", "3 planes are compressed"},
         {"none.tif", "no such file"},
         {"../make_images.py", "neither a TIFF, a PNG nor a FITS"},
         {"..", "has no image files"},
