@@ -442,13 +442,15 @@ def png_chunk(kind, data):
             struct.pack(">I", zlib.crc32(kind + data) & 0xFFFFFFFF))
 
 
-def write_png(name, rows, x, y, depth, colour, palette=None):
+def write_png(name, rows, x, y, depth, colour, palette=None, alpha=None):
     data = b"".join(b"\0" + row for row in rows)
     with open(path(name), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" +
                 png_chunk(b"IHDR", struct.pack(">IIBBBBB", x, y, depth, colour, 0, 0, 0)))
         if palette is not None:
             f.write(png_chunk(b"PLTE", bytes(palette)))
+        if alpha is not None:
+            f.write(png_chunk(b"tRNS", bytes(alpha)))
         f.write(png_chunk(b"IDAT", zlib.compress(data)) + png_chunk(b"IEND", b""))
 
 
@@ -470,6 +472,7 @@ def png_files():
     rows = [packed([row % 16], 4) for row in b]
     write_png("palette.png", rows, X, Y, 4, 3, colour)
     write_png("palette_gray.png", rows, X, Y, 4, 3, gray)
+    write_png("palette_alpha.png", rows, X, Y, 4, 3, colour, range(9))
 
 
 def main():

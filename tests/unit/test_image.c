@@ -162,6 +162,7 @@ static const struct Row {
     {"gray_2.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, SCALED4},
     {"gray_4.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, SCALED16},
     {"palette.png", 7, 5, 1, 3, 1, "c", ELEM_U8, "png", true, PALETTE},
+    {"palette_alpha.png", 7, 5, 1, 3, 1, "c", ELEM_U8, "png", true, PALETTE},
     {"palette_gray.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, GRAYS},
 };
 
