@@ -362,6 +362,12 @@ static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
 
 /* ---- decoding -------------------------------------------------------------------------- */
 
+/* Fax codes that are none are left out by libtiff, which complains and goes on. */
+static bool decoded(const TiffFile *file, tmsize_t got, uint64_t size)
+{
+    return got == (tmsize_t)size && file->message[0] == '\0';
+}
+
 static bool decode_error(TiffFile *file, const char *what, uint64_t number, Err *err)
 {
     return err_set(err, CODE_FILES, "%s %llu is damaged or cut off (%s)", what,
@@ -376,7 +382,7 @@ static bool decode_strip(TiffFile *file, uint64_t band, uint64_t sample, uint8_t
     uint64_t size = rows * tiff_row_bytes(now), strip = sample * now->bands + band;
     file->message[0] = '\0';
     tmsize_t got = TIFFReadEncodedStrip(file->tif, (uint32_t)strip, to, (tmsize_t)size);
-    return got == (tmsize_t)size || decode_error(file, "strip", strip, err);
+    return decoded(file, got, size) || decode_error(file, "strip", strip, err);
 }
 
 /* Tiles of a row side by side; bands of tiles are as wide as all tiles together. */
@@ -391,7 +397,7 @@ static bool decode_tiles(TiffFile *file, uint64_t band, uint64_t sample, uint8_t
         file->message[0] = '\0';
         tmsize_t got = TIFFReadEncodedTile(file->tif, (uint32_t)tile, file->scratch,
                                            (tmsize_t)size);
-        if (got != (tmsize_t)size) {
+        if (!decoded(file, got, size)) {
             return decode_error(file, "tile", tile, err);
         }
         for (uint64_t y = 0; y < now->band_rows; y++) {
@@ -476,7 +482,7 @@ static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_
     for (; file->scanned <= row; file->scanned++) {
         file->message[0] = '\0';
         if (TIFFReadScanline(file->tif, file->scratch, (uint32_t)file->scanned,
-                             (uint16_t)sample) != 1) {
+                             (uint16_t)sample) != 1 || file->message[0] != '\0') {
             file->scanned = 0;
             return decode_error(file, "strip", sample * now->bands + row / now->band_rows, err);
         }

@@ -137,6 +137,18 @@ def compressions():
           rowsperstrip=16)
 
 
+def fax():
+    """Runs of white and black in turn, white first, as codes of bits; each row begins a byte."""
+    white_none, white_one, black_one = "00110101", "000111", "010"
+    data = b""
+    for row in plane("bool"):
+        bits = (white_none if row[0] else "") + "".join(black_one if v else white_one for v in row)
+        bits += "0" * (-len(bits) % 8)
+        data += int(bits, 2).to_bytes(len(bits) // 8, "big")
+    tags = [(tag, kind, [2] if tag == 259 else values) for tag, kind, values in small_tags(X, Y, 1, len(data))]
+    raw_tiff("z_fax.tif", tags, data)
+
+
 def tiles():
     write("tile_u8.tif", plane("u8", x=40, y=33), tile=(16, 16))
     write("tile_u16.tif", plane("u16", x=40, y=33), tile=(16, 32), compression="deflate")
@@ -477,7 +489,7 @@ def png_files():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, tiles, colours, imagej, stacks, microscopes, ome, unread, fits_files, folders,
+    for make in (types, compressions, fax, tiles, colours, imagej, stacks, microscopes, ome, unread, fits_files, folders,
                  png_files):
         make()
 

@@ -68,6 +68,7 @@ static const struct Row {
     {"z_predictor.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
     {"z_float.tif", 37, 29, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
     {"z_bool.tif", 37, 29, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+    {"z_fax.tif", 7, 5, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
     {"jpeg_gray.tif", 48, 32, 1, 1, 1, "", ELEM_U8, "tiff", false, FLAT1},
     {"jpeg_colours.tif", 48, 32, 1, 3, 1, "c", ELEM_U8, "tiff", true, FLAT},
     {"jpeg_ycbcr.tif", 48, 32, 1, 3, 1, "c", ELEM_U8, "tiff", true, FLAT},
