@@ -212,8 +212,8 @@ static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
     }
     if (strncmp(j->text, head, strlen(head)) != 0) {
         return err_set(err, CODE_USAGE,
-                       "'%s' was written by another version of the pipeline or with other "
-                       "parameters; without --resume everything is done again",
+                       "'%s' was written by another version of the pipeline, with other parameters or, where "
+                       "names have {index}, for other images; without --resume everything is done again",
                        j->path);
     }
     read_records(j, j->text + strlen(head));

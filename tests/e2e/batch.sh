@@ -90,6 +90,13 @@ expect 2 '{index}' ./blobs plate/a.tif other/a.tif -o clash
 check test ! -e clash
 expect 0 '' ./blobs -q plate/a.tif other/a.tif -o 'both/{index}_{stem}_{output}.{ext}'
 check test "$(ls both/*_labels.tif | wc -l)" -eq 2
+# With one image more the numbers of others are other ones.
+mkdir some
+cp plate/b.tif some
+expect 0 '' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
+expect 0 '' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
+cp plate/a.tif some
+expect 2 'where names have {index}, for other images' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
 
 # Outputs beside the inputs are no images of the next run, and none replaces an input, however its path is spelled.
 mkdir beside
