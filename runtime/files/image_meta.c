@@ -103,7 +103,7 @@ static void apply_plan(const MetaPlan *plan, ImageInfo *info)
 void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 {
     meta_plan_free(plan);
-    *plan = (MetaPlan){.t = 1, .c = 1, .z = tags->pages, .step_z = 1};
+    *plan = (MetaPlan){.t = 1, .c = 1, .z = tags->pages, .step_z = 1, .elsewhere = plan->elsewhere};
     info->has_t = info->has_c = info->has_z = false;
     apply_plan(plan, info);
 }

@@ -41,6 +41,7 @@ typedef struct MetaPlan {
     int64_t step_t, step_c, step_z;
     int64_t *page;   /* owned; NULL: by the steps */
     int64_t others;  /* images of this file that its OME-XML lists beside the one that is read */
+    bool elsewhere;  /* the OME-XML is in another file, which it names */
     bool contiguous; /* there is one page, and the others should lie behind its pixels */
 } MetaPlan;
 

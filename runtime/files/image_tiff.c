@@ -673,6 +673,7 @@ static void count_unread(const TiffFile *file, ImageInfo *info)
         info->unread[UNREAD_PAGES] = rest;
         info->unread[UNREAD_UNLISTED] = unlisted;
     }
+    info->unread[UNREAD_XML] = plan->elsewhere;
 }
 
 /* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones. */

@@ -373,6 +373,8 @@ def unread():
             tif.write(like, **options)
             tif.write(small, **options)
         rewrite_last_link(name, link)
+    xml = "<OME:OME><OME:BinaryOnly MetadataFile=\"set.companion.ome\" UUID=\"u\"/></OME:OME>"
+    write("unread_companion.tif", typed(base(z=2), "u8")[0, 0], description=xml)
     data = "<OME:TiffData IFD=\"0\" PlaneCount=\"2\"/>"
     ome_pages("unread_unlisted.tif", typed(base(z=5), "u8"), "ZCT", data, (2, 1, 1))
     image = "<OME:Image ID=\"Image:%d\"><OME:Pixels SizeZ=\"2\" SizeC=\"1\" SizeT=\"1\">%s</OME:Pixels></OME:Image>"

@@ -334,27 +334,31 @@ static void test_sizes(void **state)
     }
 }
 
-/* How many pages and images are left out; of all other files it is nothing. */
+/* How many pages, images and files are left out; of all other files it is nothing. */
 static void test_unread(void **state)
 {
     static const struct {
         const char *file;
-        int64_t pages, unlisted, images;
+        int64_t unread[IMAGE_UNREADS];
     } rows[] = {
-        {"unread_pages.tif", 3, 0, 0},    {"unread_marked.tif", 0, 0, 0},
-        {"stack_thumbnails.tif", 0, 0, 0},
-        {"unread_loop.tif", 1, 0, 0},     {"unread_cut.tif", 1, 0, 0},
-        {"unread_unlisted.tif", 0, 3, 0}, {"unread_alike.tif", 0, 0, 3},
-        {"unread_series.ome.tif", 0, 0, 2},
+        {"unread_pages.tif", {[UNREAD_PAGES] = 3}},
+        {"unread_marked.tif", {0}},
+        {"stack_thumbnails.tif", {0}},
+        {"unread_loop.tif", {[UNREAD_PAGES] = 1}},
+        {"unread_cut.tif", {[UNREAD_PAGES] = 1}},
+        {"unread_unlisted.tif", {[UNREAD_UNLISTED] = 3}},
+        {"unread_alike.tif", {[UNREAD_IMAGES] = 3}},
+        {"unread_series.ome.tif", {[UNREAD_IMAGES] = 2}},
+        {"unread_companion.tif", {[UNREAD_XML] = 1}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ImageFile *file = open_data(rows[i].file);
         const ImageInfo *info = image_info(file);
-        if (info->unread[UNREAD_PAGES] != rows[i].pages || info->unread[UNREAD_UNLISTED] != rows[i].unlisted ||
-            info->unread[UNREAD_IMAGES] != rows[i].images) {
-            fail_msg("%s: %d pages, %d unlisted, %d images", rows[i].file, (int)info->unread[UNREAD_PAGES],
-                     (int)info->unread[UNREAD_UNLISTED], (int)info->unread[UNREAD_IMAGES]);
+        for (int kind = 0; kind < IMAGE_UNREADS; kind++) {
+            if (info->unread[kind] != rows[i].unread[kind]) {
+                fail_msg("%s: %d of kind %d", rows[i].file, (int)info->unread[kind], kind);
+            }
         }
         image_close(file);
     }
