@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,6 +193,12 @@ typedef struct BuildOptions {
     bool library;
 } BuildOptions;
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 static bool take_options(int argc, char **argv, BuildOptions *o)
 {
     *o = (BuildOptions){.path = NULL};
@@ -214,6 +221,10 @@ static bool take_options(int argc, char **argv, BuildOptions *o)
     }
     if (o->path == NULL) {
         usage_error("which pipeline? pipec build FILE.pipe -o NAME");
+        return false;
+    }
+    if (o->to != NULL && same_file(o->path, o->to)) {
+        usage_error("build: -o %s is the pipeline itself; choose another name", o->to);
         return false;
     }
     if ((o->device != NULL) != (o->n_shapes > 0)) {

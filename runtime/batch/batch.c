@@ -54,6 +54,9 @@ static uint64_t journal_key(const Batch *b)
     for (int i = 1; i < b->program->n_inputs; i++) {
         hash = journal_hash(hash, b->options->inputs[i]);
     }
+    for (int i = 0; strstr(b->list.template, "{index}") != NULL && i < b->list.n; i++) {
+        hash = journal_hash(hash, b->list.items[i].inputs[0]); /* one more would move the names of others */
+    }
     return hash;
 }
 

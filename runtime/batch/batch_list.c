@@ -136,17 +136,36 @@ static void free_item(const Program *program, BatchItem *item)
 
 /* ---- what folders hold from earlier runs ----------------------------------------------- */
 
-static const char *without_dot(const char *path)
-{
-    while (path[0] == '.' && path[1] == '/') {
-        path += 2 + strspn(path + 2, "/");
-    }
-    return path;
-}
-
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void free_places(char **places, size_t n)
+{
+    for (size_t i = 0; places != NULL && i < n; i++) {
+        free(places[i]);
+    }
+    free(places);
+}
+
+/* Where all images have their outputs, sorted; owned by the caller (free_places). */
+static char **places_of_outputs(const BatchList *list, size_t *n)
+{
+    size_t outputs = (size_t)list->program->n_outputs;
+    char **all = calloc((size_t)list->n * outputs + 1, sizeof *all);
+    *n = 0;
+    for (size_t i = 0; all != NULL && i < (size_t)list->n * outputs; i++) {
+        const char *path = list->items[i / outputs].outputs[i % outputs];
+        if (path != NULL && (all[(*n)++] = names_place(path)) == NULL) {
+            free_places(all, *n);
+            return NULL;
+        }
+    }
+    if (all != NULL) {
+        qsort(all, *n, sizeof *all, compare_texts);
+    }
+    return all;
 }
 
 /*
@@ -155,37 +174,27 @@ static int compare_texts(const void *a, const void *b)
  */
 static bool drop_outputs(BatchList *list, const FileList *files, Err *err)
 {
-    const Program *p = list->program;
-    size_t n = 0;
-    const char **all = malloc(((size_t)list->n * (size_t)p->n_outputs + 1) * sizeof *all);
-    if (all == NULL) {
-        return no_memory(err);
-    }
-    for (int i = 0; i < list->n; i++) {
-        for (int k = 0; k < p->n_outputs; k++) {
-            if (list->items[i].outputs[k] != NULL) {
-                all[n++] = without_dot(list->items[i].outputs[k]);
-            }
-        }
-    }
-    qsort(all, n, sizeof *all, compare_texts);
+    size_t n;
+    char **all = places_of_outputs(list, &n);
     bool *drop = calloc((size_t)list->n + 1, sizeof *drop);
-    for (int i = 0; drop != NULL && i < list->n; i++) {
-        const char *path = without_dot(list->items[i].inputs[0]);
-        drop[i] = files->at[i].found && bsearch(&path, all, n, sizeof *all, compare_texts) != NULL;
+    bool ok = all != NULL && drop != NULL;
+    for (int i = 0; ok && i < list->n; i++) {
+        char *place = files->at[i].found ? names_place(list->items[i].inputs[0]) : NULL;
+        ok = place != NULL || !files->at[i].found;
+        drop[i] = place != NULL && bsearch(&place, all, n, sizeof *all, compare_texts) != NULL;
+        free(place);
     }
     int kept = 0;
-    for (int i = 0; drop != NULL && i < list->n; i++) {
+    for (int i = 0; ok && i < list->n; i++) {
         if (drop[i]) {
-            free_item(p, &list->items[i]);
+            free_item(list->program, &list->items[i]);
         } else {
             list->items[kept++] = list->items[i];
         }
     }
-    bool ok = drop != NULL;
     list->n = ok ? kept : list->n;
     free(drop);
-    free(all);
+    free_places(all, n);
     return ok || no_memory(err);
 }
 
@@ -244,6 +253,73 @@ static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_
                    "folder, or use {stem}, {output} and {ext}", name, files, name);
 }
 
+typedef struct FolderUse {
+    char *folder; /* its place */
+    const NameUse *use;
+} FolderUse;
+
+static int compare_folders(const void *a, const void *b)
+{
+    return strcmp(((const FolderUse *)a)->folder, ((const FolderUse *)b)->folder);
+}
+
+/* The place of the folder in which a file is; owned by the caller (free); NULL: out of memory. */
+static char *folder_of(const char *path)
+{
+    char *place = names_place(path), *slash = place != NULL ? strrchr(place, '/') : NULL;
+    if (slash != NULL) {
+        *slash = '\0';
+    }
+    return place;
+}
+
+static bool check_folder(const char *input, const FolderUse *all, size_t n, Err *err)
+{
+    ImagePath path;
+    char inside[PATH_BYTES + 2];
+    if (!image_path(input, &path) || !path.folder) {
+        return true;
+    }
+    snprintf(inside, sizeof inside, "%s/.", path.file);
+    FolderUse key = {.folder = folder_of(inside)};
+    const FolderUse *found = key.folder != NULL ? bsearch(&key, all, n, sizeof *all, compare_folders) : NULL;
+    bool ok = key.folder != NULL;
+    free(key.folder);
+    return found == NULL ? ok || no_memory(err)
+                         : err_set(err, CODE_USAGE,
+                                   "the output '%s' would be one more plane of '%s', whose files are one image; choose "
+                                   "another folder with -o", found->use->name, input);
+}
+
+/* What is written into a folder that is one image would be a part of it in the next run. */
+static bool check_folders(const NameUse *uses, size_t n_uses, const char *const *inputs, size_t n_inputs, Err *err)
+{
+    FolderUse *all = calloc(n_uses + 1, sizeof *all);
+    size_t n = 0;
+    bool ok = all != NULL;
+    for (size_t i = 0; ok && i < n_uses; i++) {
+        const char *slash = strrchr(uses[i].name, '/');
+        if (file_is_image_name(slash == NULL ? uses[i].name : slash + 1)) {
+            all[n] = (FolderUse){folder_of(uses[i].name), &uses[i]};
+            ok = all[n].folder != NULL;
+            n += ok;
+        }
+    }
+    if (!ok) {
+        no_memory(err);
+    } else {
+        qsort(all, n, sizeof *all, compare_folders);
+    }
+    for (size_t i = 0; ok && i < n_inputs; i++) {
+        ok = check_folder(inputs[i], all, n, err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        free(all[i].folder);
+    }
+    free(all);
+    return ok;
+}
+
 static bool check_clashes(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
@@ -256,7 +332,7 @@ static bool check_clashes(const BatchList *list, Err *err)
     } else {
         size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
         ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
-             names_distinct(uses, n, inputs, n_inputs, err);
+             names_distinct(uses, n, inputs, n_inputs, err) && check_folders(uses, n, inputs, n_inputs, err);
     }
     free(uses);
     free(inputs);

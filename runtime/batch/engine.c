@@ -51,6 +51,7 @@ struct Job {
     int place; /* in the list */
     Reader *reader;
     Sink *sink;
+    char *stamp; /* what the inputs were before they were read; NULL: nobody asks */
     FrameQueue results;
     bool queued; /* in the queue, or with a writer */
     int users;   /* its reader, its writer and the frames under way */
@@ -163,13 +164,11 @@ static bool record(Engine *e, const Job *job, Err *err)
     const EngineSetup *s = e->setup;
     int n;
     const char *const *files = sink_files(job->sink, &n);
-    const char *const *inputs = (const char *const *)job->item->inputs;
-    if (s->journal == NULL || e->program->n_inputs == 0) {
+    if (s->journal == NULL) {
         return true;
     }
     pthread_mutex_lock(&e->journal_lock);
-    bool ok = journal_add(s->journal, inputs, e->program->n_inputs, files, n,
-                          sink_values(job->sink), err);
+    bool ok = journal_add(s->journal, job->stamp, files, n, sink_values(job->sink), err);
     pthread_mutex_unlock(&e->journal_lock);
     return ok;
 }
@@ -210,6 +209,7 @@ static void job_finish(Engine *e, Job *job)
     pthread_mutex_unlock(&e->lock);
     sink_free(job->sink);
     reader_close(job->reader);
+    free(job->stamp);
     free(job);
 }
 
@@ -356,6 +356,9 @@ static bool choose_stream(const Engine *e, Job *job, Err *err)
 static bool job_open(Engine *e, Job *job, Err *err)
 {
     const EngineSetup *s = e->setup;
+    if (s->journal != NULL) {
+        job->stamp = journal_stamp((const char *const *)job->item->inputs, e->program->n_inputs);
+    }
     TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e),
                     s->options->time_as_z, &e->cache, &job->reader, err));
     noteworthy(s->notes, e->program, s->options, job->item, job->reader);

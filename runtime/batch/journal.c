@@ -114,9 +114,8 @@ static bool put_file(FILE *to, const char *path)
     return true;
 }
 
-/* "2 \t A01.tif \t ..." as it stands now; NULL when a file is missing or memory is out; owned by
- * the caller (free). */
-static char *inputs_text(const char *const *inputs, int n)
+/* "2 \t A01.tif \t ..." */
+char *journal_stamp(const char *const *inputs, int n)
 {
     char *text = NULL;
     size_t size;
@@ -213,8 +212,8 @@ static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
     }
     if (strncmp(j->text, head, strlen(head)) != 0) {
         return err_set(err, CODE_USAGE,
-                       "'%s' was written by another version of the pipeline or with other "
-                       "parameters; without --resume everything is done again",
+                       "'%s' was written by another version of the pipeline, with other parameters or, where "
+                       "names have {index}, for other images; without --resume everything is done again",
                        j->path);
     }
     read_records(j, j->text + strlen(head));
@@ -321,7 +320,7 @@ static bool same_inputs(const Record *r, char *text, int n)
 bool journal_find(const Journal *journal, const char *const *inputs, int n, const char **values)
 {
     const Record *r = last_record(journal, inputs[0]);
-    char *text = r != NULL && atoi(r->fields[0]) == n ? inputs_text(inputs, n) : NULL;
+    char *text = r != NULL && atoi(r->fields[0]) == n ? journal_stamp(inputs, n) : NULL;
     bool found = text != NULL && same_inputs(r, text, n);
     free(text);
     if (!found) {
@@ -347,24 +346,23 @@ static bool sync_sometimes(Journal *journal)
     return fdatasync(journal->fd) == 0;
 }
 
-bool journal_add(Journal *journal, const char *const *inputs, int n_inputs,
-                 const char *const *outputs, int n_outputs, const char *values, Err *err)
+bool journal_add(Journal *journal, const char *stamp, const char *const *outputs, int n_outputs,
+                 const char *values, Err *err)
 {
-    char *inputs_now = inputs_text(inputs, n_inputs), *line = NULL;
-    if (inputs_now == NULL) {
-        return true; /* an input that vanished meanwhile is done again */
-    }
+    char *line = NULL;
     size_t size;
+    if (stamp == NULL) {
+        return true;
+    }
     FILE *to = open_memstream(&line, &size);
     if (to != NULL) {
-        fprintf(to, "done\t%s%d\t", inputs_now, n_outputs);
+        fprintf(to, "done\t%s%d\t", stamp, n_outputs);
         for (int i = 0; i < n_outputs; i++) {
             put_field(to, outputs[i]);
         }
         put_field(to, values);
         fputs(".\n", to);
     }
-    free(inputs_now);
     if (to == NULL || fclose(to) != 0) {
         free(line);
         return err_set(err, CODE_MEMORY, "out of memory for '%s'", journal->path);

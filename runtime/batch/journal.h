@@ -29,9 +29,14 @@ void journal_close(Journal *journal); /* NULL is allowed */
  */
 bool journal_find(const Journal *journal, const char *const *inputs, int n, const char **values);
 
-/* Records a finished image.  May be called from several threads, not at the same time. */
-bool journal_add(Journal *journal, const char *const *inputs, int n_inputs,
-                 const char *const *outputs, int n_outputs, const char *values, Err *err);
+/* What input files are now, before they are read; owned by the caller (free).  NULL when one is missing or
+ * memory is out. */
+char *journal_stamp(const char *const *inputs, int n);
+
+/* Records an image that was made from what the files were when `stamp` was taken; NULL: it is done again.  May be
+ * called from several threads, not at the same time. */
+bool journal_add(Journal *journal, const char *stamp, const char *const *outputs, int n_outputs,
+                 const char *values, Err *err);
 
 /* FNV-1a over a text, for keys: start with JOURNAL_HASH. */
 #define JOURNAL_HASH 0xcbf29ce484222325u

@@ -236,24 +236,50 @@ static char *plain_path(const char *path)
     return to;
 }
 
-typedef struct PlainUse {
-    char *path;
+char *names_place(const char *path)
+{
+    const char *name = name_of(path);
+    struct stat st;
+    char *folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path)), *place = NULL;
+    if (folder != NULL && stat(folder, &st) == 0) {
+        size_t size = strlen(name) + 64;
+        place = malloc(size);
+        if (place != NULL) { /* no plain path has two slashes */
+            snprintf(place, size, "//%llx.%llx/%s", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+                     name);
+        }
+    } else if (folder != NULL) {
+        place = plain_path(path);
+    }
+    free(folder);
+    return place;
+}
+
+/* The file behind an input, of which it may be a part. */
+static char *place_of_input(const char *input)
+{
+    ImagePath path;
+    return names_place(image_path(input, &path) ? path.file : input);
+}
+
+typedef struct PlacedUse {
+    char *place;
     const NameUse *use; /* NULL: an input */
     size_t rank;        /* 0: an input; else the place of the output, from 1 */
-} PlainUse;
+} PlacedUse;
 
-/* Equal paths stand together, inputs first, outputs in the order in which they were given. */
+/* Equal places stand together, inputs first, outputs in the order in which they were given. */
 static int compare(const void *a, const void *b)
 {
-    const PlainUse *p = a, *q = b;
-    int order = strcmp(p->path, q->path);
+    const PlacedUse *p = a, *q = b;
+    int order = strcmp(p->place, q->place);
     if (order != 0) {
         return order;
     }
     return (p->rank > q->rank) - (p->rank < q->rank);
 }
 
-static bool clash(const PlainUse *first, const PlainUse *second, Err *err)
+static bool clash(const PlacedUse *first, const PlacedUse *second, Err *err)
 {
     if (first->use == NULL) {
         return err_set(err, CODE_USAGE,
@@ -274,24 +300,24 @@ static bool clash(const PlainUse *first, const PlainUse *second, Err *err)
 bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
                     Err *err)
 {
-    PlainUse *all = calloc(n + n_inputs + 1, sizeof *all);
+    PlacedUse *all = calloc(n + n_inputs + 1, sizeof *all);
     bool ok = all != NULL || err_set(err, CODE_USAGE, "out of memory");
     for (size_t i = 0; ok && i < n + n_inputs; i++) {
         all[i].use = i < n ? &outputs[i] : NULL;
         all[i].rank = i < n ? i + 1 : 0;
-        all[i].path = plain_path(i < n ? outputs[i].name : inputs[i - n]);
-        ok = all[i].path != NULL || err_set(err, CODE_USAGE, "out of memory");
+        all[i].place = i < n ? names_place(outputs[i].name) : place_of_input(inputs[i - n]);
+        ok = all[i].place != NULL || err_set(err, CODE_USAGE, "out of memory");
     }
     if (ok) {
         qsort(all, n + n_inputs, sizeof *all, compare);
     }
     for (size_t i = 1; ok && i < n + n_inputs; i++) {
-        if (all[i].use != NULL && strcmp(all[i - 1].path, all[i].path) == 0) {
+        if (all[i].use != NULL && strcmp(all[i - 1].place, all[i].place) == 0) {
             ok = clash(&all[i - 1], &all[i], err);
         }
     }
     for (size_t i = 0; all != NULL && i < n + n_inputs; i++) {
-        free(all[i].path);
+        free(all[i].place);
     }
     free(all);
     return ok;

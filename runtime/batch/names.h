@@ -44,9 +44,15 @@ typedef struct NameUse {
 
 /*
  * Fails when two outputs would get the same name, or when an output would replace one of the
- * inputs.  Spellings of the same path (a//b, ./a) count as equal.  Neither array is changed.
+ * inputs.  Places are compared, as below.  Neither array is changed.
  */
 bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
                     Err *err);
+
+/*
+ * A text that is the same for all spellings of a path (a//b, ./a, /home/me/a, through a link to its folder):
+ * which folder it is, and the name in it.  Owned by the caller (free); NULL: out of memory.
+ */
+char *names_place(const char *path);
 
 #endif

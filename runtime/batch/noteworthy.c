@@ -18,6 +18,8 @@ static const struct {
     [UNREAD_PAGES] = {"more page is", "more pages are", "reading ends at the first of another size or type"},
     [UNREAD_UNLISTED] = {"more page is", "more pages are", "the OME-XML of the file does not list all"},
     [UNREAD_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
+    [UNREAD_XML] = {"file with OME-XML is", "files with OME-XML are", "without it pages are planes of z, and sizes of "
+                    "pixels unknown; combine the set into one file to have them (bfconvert)"},
 };
 
 static void note_unread(Notes *notes, const char *name, const ImageInfo *info)

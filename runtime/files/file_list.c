@@ -19,7 +19,7 @@ static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".p
                                       ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
                                       ".fit.gz", ".fits.fz", ".stk"};
 
-static bool is_image_name(const char *name)
+bool file_is_image_name(const char *name)
 {
     size_t n = strlen(name);
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS && name[0] != '.'; i++) {
@@ -106,7 +106,7 @@ static bool add_folder(FileList *list, const char *folder, Err *err)
     bool ok = true;
     const struct dirent *entry;
     while (ok && (entry = readdir(dir)) != NULL) {
-        if (is_image_name(entry->d_name)) {
+        if (file_is_image_name(entry->d_name)) {
             ok = add(list, join(folder, entry->d_name), true, err);
         }
     }

@@ -24,6 +24,9 @@ typedef struct FileList {
 bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *err);
 void file_list_free(FileList *list);
 
+/* True when a file of this name, in a folder, is one of the folder's images. */
+bool file_is_image_name(const char *name);
+
 /* As strcmp, but runs of digits compare as numbers. */
 int file_natural_order(const char *a, const char *b);
 

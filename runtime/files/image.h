@@ -21,6 +21,7 @@ typedef enum ImageUnread {
                         smaller versions or masks of another one */
     UNREAD_UNLISTED, /* OME-TIFF: pages that its XML does not list */
     UNREAD_IMAGES,   /* OME-TIFF: images after the first one */
+    UNREAD_XML,      /* OME-TIFF of a set: the file that has the XML of all */
     IMAGE_UNREADS
 } ImageUnread;
 

@@ -265,6 +265,11 @@ bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, d
     return true;
 }
 
+bool tiff_bytes(const TiffSource *source, const TiffEntry *entry, void *to, size_t n, Err *err)
+{
+    return read_at(source, to, n, entry->at, err);
+}
+
 bool tiff_text(const TiffSource *source, const TiffDirectory *dir, int tag, char **text, Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, tag);

@@ -43,6 +43,8 @@ enum {
     TAG_EXTRA_SAMPLES = 338,
     TAG_SAMPLE_FORMAT = 339,
     TAG_IMAGE_DEPTH = 32997,
+    TAG_STK_PLANES = 33629,
+    TAG_LSM = 34412,
 };
 
 /* The types of tag values, as the file numbers them. */
@@ -93,6 +95,8 @@ bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **val
  * or no number. */
 bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, double *value,
                   Err *err);
+/* The first n bytes of a tag's values, of which there must be as many, as they are in the file. */
+bool tiff_bytes(const TiffSource *source, const TiffEntry *entry, void *to, size_t n, Err *err);
 /* A text tag, terminated; NULL when it is missing; owned by the caller (free). */
 bool tiff_text(const TiffSource *source, const TiffDirectory *dir, int tag, char **text, Err *err);
 

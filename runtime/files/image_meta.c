@@ -103,7 +103,7 @@ static void apply_plan(const MetaPlan *plan, ImageInfo *info)
 void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 {
     meta_plan_free(plan);
-    *plan = (MetaPlan){.t = 1, .c = 1, .z = tags->pages, .step_z = 1};
+    *plan = (MetaPlan){.t = 1, .c = 1, .z = tags->pages, .step_z = 1, .elsewhere = plan->elsewhere};
     info->has_t = info->has_c = info->has_z = false;
     apply_plan(plan, info);
 }
@@ -298,6 +298,28 @@ static bool read_shaped(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
     return plan_fits(plan, tags->pages);
 }
 
+/* ---- microscopes ------------------------------------------------------------------------ */
+
+static bool read_microscope(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
+{
+    const MetaMicroscope *from = &tags->microscope;
+    plan->t = from->behind > 0 ? 1 : from->t;
+    plan->z = from->behind > 0 ? from->behind : from->z;
+    plan->step_z = 1;
+    plan->step_t = plan->z;
+    if (!plan_fits(plan, tags->pages) || (plan->contiguous && from->behind == 0)) {
+        return false; /* what is scanned along z has z in its rows */
+    }
+    strcpy(info->style, "tiff");
+    read_resolution(tags, info);
+    if (from->size_um[0] > 0 && from->size_um[1] > 0) {
+        strcpy(info->unit, "um");
+        memcpy(info->size, from->size_um, sizeof info->size);
+    }
+    info->interval = from->interval;
+    return true;
+}
+
 /* ---- the choice ------------------------------------------------------------------------- */
 
 bool meta_is_ome(const char *description)
@@ -316,6 +338,8 @@ bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
         fits = read_shaped(tags, info, plan);
     } else if (meta_is_ome(text)) {
         TRY(meta_read_ome(tags, info, plan, &fits, err));
+    } else if (tags->microscope.behind > 0 || tags->microscope.t > 0) {
+        fits = read_microscope(tags, info, plan);
     }
     if (info->style[0] == '\0') {
         strcpy(info->style, "tiff");

@@ -4,12 +4,20 @@
  *
  * A TIFF file is a list of pages; which of them are channels, planes of depth or frames stands in
  * the text of tag 270 in one of three dialects: ImageJ's lines of key=value, OME-XML, and
- * tifffile's {"shape": [...]}.  Without any of them, pages are planes of depth.
+ * tifffile's {"shape": [...]}; or in the tags of a microscope.  Without any of them, pages are planes of depth.
  */
 #ifndef RUNTIME_IMAGE_META_H
 #define RUNTIME_IMAGE_META_H
 
 #include "image.h"
+
+/* What tags of microscopes say (image_microscope.h); 0: nothing. */
+typedef struct MetaMicroscope {
+    int64_t behind;       /* planes that lie one behind the other from the only page's pixels on */
+    int64_t t, z;         /* of pages, z faster */
+    double size_um[3];
+    double interval;      /* seconds */
+} MetaMicroscope;
 
 /* What the tags of the first page say. */
 typedef struct MetaTags {
@@ -21,6 +29,7 @@ typedef struct MetaTags {
     bool planar;             /* samples are stored apart */
     double size_x, size_y;   /* pixel size in the unit of the tag; 0 = unknown */
     uint64_t resolution_unit; /* 1 none, 2 inch, 3 cm */
+    MetaMicroscope microscope;
 } MetaTags;
 
 /*
@@ -32,6 +41,7 @@ typedef struct MetaPlan {
     int64_t step_t, step_c, step_z;
     int64_t *page;   /* owned; NULL: by the steps */
     int64_t others;  /* images of this file that its OME-XML lists beside the one that is read */
+    bool elsewhere;  /* the OME-XML is in another file, which it names */
     bool contiguous; /* there is one page, and the others should lie behind its pixels */
 } MetaPlan;
 

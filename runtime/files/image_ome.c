@@ -423,6 +423,7 @@ bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *
     Element image, pixels;
     Planes planes;
     *known = false;
+    plan->elsewhere = next_element(tags->description, NULL, "BinaryOnly", &image);
     if (!next_element(tags->description, NULL, "Image", &image) ||
         !next_element(image.end, NULL, "Pixels", &pixels)) {
         return true;

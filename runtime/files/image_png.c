@@ -130,7 +130,7 @@ static bool read_header(PngIn *in)
             png_set_expand_gray_1_2_4_to_8(in->png);
         }
     }
-    if (colour & PNG_COLOR_MASK_ALPHA) {
+    if (colour == PNG_COLOR_TYPE_PALETTE || (colour & PNG_COLOR_MASK_ALPHA)) { /* palettes may have alpha */
         png_set_strip_alpha(in->png);
     }
     if (depth == 16 && host_is_little()) {

@@ -10,6 +10,7 @@
  */
 #include "image_format.h"
 #include "image_meta.h"
+#include "image_microscope.h"
 #include "image_tiff.h"
 
 #include <errno.h>
@@ -361,6 +362,12 @@ static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
 
 /* ---- decoding -------------------------------------------------------------------------- */
 
+/* Fax codes that are none are left out by libtiff, which complains and goes on. */
+static bool decoded(const TiffFile *file, tmsize_t got, uint64_t size)
+{
+    return got == (tmsize_t)size && file->message[0] == '\0';
+}
+
 static bool decode_error(TiffFile *file, const char *what, uint64_t number, Err *err)
 {
     return err_set(err, CODE_FILES, "%s %llu is damaged or cut off (%s)", what,
@@ -375,7 +382,7 @@ static bool decode_strip(TiffFile *file, uint64_t band, uint64_t sample, uint8_t
     uint64_t size = rows * tiff_row_bytes(now), strip = sample * now->bands + band;
     file->message[0] = '\0';
     tmsize_t got = TIFFReadEncodedStrip(file->tif, (uint32_t)strip, to, (tmsize_t)size);
-    return got == (tmsize_t)size || decode_error(file, "strip", strip, err);
+    return decoded(file, got, size) || decode_error(file, "strip", strip, err);
 }
 
 /* Tiles of a row side by side; bands of tiles are as wide as all tiles together. */
@@ -390,7 +397,7 @@ static bool decode_tiles(TiffFile *file, uint64_t band, uint64_t sample, uint8_t
         file->message[0] = '\0';
         tmsize_t got = TIFFReadEncodedTile(file->tif, (uint32_t)tile, file->scratch,
                                            (tmsize_t)size);
-        if (got != (tmsize_t)size) {
+        if (!decoded(file, got, size)) {
             return decode_error(file, "tile", tile, err);
         }
         for (uint64_t y = 0; y < now->band_rows; y++) {
@@ -475,7 +482,7 @@ static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_
     for (; file->scanned <= row; file->scanned++) {
         file->message[0] = '\0';
         if (TIFFReadScanline(file->tif, file->scratch, (uint32_t)file->scanned,
-                             (uint16_t)sample) != 1) {
+                             (uint16_t)sample) != 1 || file->message[0] != '\0') {
             file->scanned = 0;
             return decode_error(file, "strip", sample * now->bands + row / now->band_rows, err);
         }
@@ -604,6 +611,7 @@ static bool read_tags(TiffFile *file, const char *path, MetaTags *tags, char **t
     TRY(tiff_inverse(source, &file->dir, TAG_X_RESOLUTION, &tags->size_x, err));
     TRY(tiff_inverse(source, &file->dir, TAG_Y_RESOLUTION, &tags->size_y, err));
     TRY(tiff_uint(source, &file->dir, TAG_RESOLUTION_UNIT, 2, &tags->resolution_unit, err));
+    TRY(tiff_microscope(source, &file->dir, &tags->microscope, err));
     TRY(tiff_text(source, &file->dir, TAG_DESCRIPTION, text, err));
     tags->description = *text;
     return true;
@@ -612,7 +620,7 @@ static bool read_tags(TiffFile *file, const char *path, MetaTags *tags, char **t
 /*
  * A description that promises more planes than there are pages is true when the planes lie behind
  * the first one's pixels.  When only a part of them does, the file is cut off; when none does, the
- * description was copied from another file.
+ * description was copied from another file.  Nobody copies the tag of an STK file.
  */
 static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *info, Err *err)
 {
@@ -627,7 +635,13 @@ static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *in
     if (here >= planes) {
         return true;
     }
-    if (here > 1 && in_front && file->source.size > file->ifd[0] + 4096) {
+    bool stk = tags->microscope.behind > 0;
+    if (stk && here == 0) {
+        return err_set(err, CODE_FILES, "its %llu planes are compressed or lie apart, which pipec reads in no STK file; "
+                                        "convert it to OME-TIFF with Bio-Formats (bfconvert)",
+                       (unsigned long long)planes);
+    }
+    if (stk || (here > 1 && in_front && file->source.size > file->ifd[0] + 4096)) {
         return err_set(err, CODE_FILES, "it is cut off: it should hold %llu planes and has %llu",
                        (unsigned long long)planes, (unsigned long long)here);
     }
@@ -659,6 +673,7 @@ static void count_unread(const TiffFile *file, ImageInfo *info)
         info->unread[UNREAD_PAGES] = rest;
         info->unread[UNREAD_UNLISTED] = unlisted;
     }
+    info->unread[UNREAD_XML] = plan->elsewhere;
 }
 
 /* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones. */

@@ -68,7 +68,7 @@ def raw_tiff(name, tags, data, order="<"):
     body += b"\0" * (len(body) % 2)
     entries = []
     for tag, kind, values in sorted(tags):
-        code, size = {1: ("B", 1), 2: ("s", 1), 3: ("H", 2), 4: ("I", 4)}[kind]
+        code, size = {1: ("B", 1), 2: ("s", 1), 3: ("H", 2), 4: ("I", 4), 5: ("Q", 8)}[kind]
         if kind == 2:
             payload, count = values + b"\0", len(values) + 1
         else:
@@ -135,6 +135,18 @@ def compressions():
     flat[:] = (124, 86, 182)  # the same in YCbCr, which tifffile does not compute
     write("jpeg_ycbcr.tif", flat, compression="jpeg", photometric="ycbcr", subsampling=(2, 2),
           rowsperstrip=16)
+
+
+def fax():
+    """Runs of white and black in turn, white first, as codes of bits; each row begins a byte."""
+    white_none, white_one, black_one = "00110101", "000111", "010"
+    data = b""
+    for row in plane("bool"):
+        bits = (white_none if row[0] else "") + "".join(black_one if v else white_one for v in row)
+        bits += "0" * (-len(bits) % 8)
+        data += int(bits, 2).to_bytes(len(bits) // 8, "big")
+    tags = [(tag, kind, [2] if tag == 259 else values) for tag, kind, values in small_tags(X, Y, 1, len(data))]
+    raw_tiff("z_fax.tif", tags, data)
 
 
 def tiles():
@@ -261,6 +273,25 @@ OME = """<?xml version="1.0" encoding="UTF-8"?><!-- <Pixels SizeZ="9"> --><OME:O
 %s</OME:Pixels></OME:Image></OME:OME>"""
 
 
+def microscopes():
+    """MetaMorph's STK: planes behind one page.  Zeiss' LSM: a page for each plane, with a thumbnail behind it."""
+    planes = typed(base(z=3), "u16")[0, 0]
+    for name, n, compression in (("stk.stk", 3, 1), ("stk_cut.stk", 9, 1), ("stk_lzw.stk", 3, 5)):
+        tags = [(tag, kind, [compression] if tag == 259 else values)
+                for tag, kind, values in small_tags(X, Y, 16, 2 * X * Y)]
+        raw_tiff(name, tags + [(33629, 5, [0] * n)], planes.tobytes())
+    for name, t, z in (("lsm.lsm", 2, 3), ("lsm_line.lsm", 1, Y)):
+        table = struct.pack("<I9i6d2H5Id", 0x400494C, 120, X, Y, z, 2, t, 0, 3, 2, 2e-7, 3e-7, 1.5e-6, 0, 0, 0,
+                            0, 0, 0, 0, 0, 0, 0, 0.25)
+        options = {"planarconfig": "separate", "software": False, "metadata": None, "photometric": "minisblack"}
+        pages = [(i, j) for i in range(t) for j in range(z)] if t > 1 else [(0, 0)]
+        with tifffile.TiffWriter(path(name)) as tif:
+            for i, j in pages:
+                tif.write(typed(base(z=z, c=2, t=t), "u8")[i, :, j], contiguous=False, **options,
+                          extratags=[(34412, 1, len(table), table, True)] if i + j == 0 else [])
+                tif.write(np.zeros((2, 2, 3), np.uint8), subfiletype=1, **options)
+
+
 def ome_pages(name, array, order, data, extents):
     """Pages of array [t, c, z, y, x] in the order given, fastest axis first, e.g. ZTC."""
     z, c, t = extents
@@ -342,6 +373,8 @@ def unread():
             tif.write(like, **options)
             tif.write(small, **options)
         rewrite_last_link(name, link)
+    xml = "<OME:OME><OME:BinaryOnly MetadataFile=\"set.companion.ome\" UUID=\"u\"/></OME:OME>"
+    write("unread_companion.tif", typed(base(z=2), "u8")[0, 0], description=xml)
     data = "<OME:TiffData IFD=\"0\" PlaneCount=\"2\"/>"
     ome_pages("unread_unlisted.tif", typed(base(z=5), "u8"), "ZCT", data, (2, 1, 1))
     image = "<OME:Image ID=\"Image:%d\"><OME:Pixels SizeZ=\"2\" SizeC=\"1\" SizeT=\"1\">%s</OME:Pixels></OME:Image>"
@@ -432,13 +465,15 @@ def png_chunk(kind, data):
             struct.pack(">I", zlib.crc32(kind + data) & 0xFFFFFFFF))
 
 
-def write_png(name, rows, x, y, depth, colour, palette=None):
+def write_png(name, rows, x, y, depth, colour, palette=None, alpha=None):
     data = b"".join(b"\0" + row for row in rows)
     with open(path(name), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" +
                 png_chunk(b"IHDR", struct.pack(">IIBBBBB", x, y, depth, colour, 0, 0, 0)))
         if palette is not None:
             f.write(png_chunk(b"PLTE", bytes(palette)))
+        if alpha is not None:
+            f.write(png_chunk(b"tRNS", bytes(alpha)))
         f.write(png_chunk(b"IDAT", zlib.compress(data)) + png_chunk(b"IEND", b""))
 
 
@@ -460,11 +495,12 @@ def png_files():
     rows = [packed([row % 16], 4) for row in b]
     write_png("palette.png", rows, X, Y, 4, 3, colour)
     write_png("palette_gray.png", rows, X, Y, 4, 3, gray)
+    write_png("palette_alpha.png", rows, X, Y, 4, 3, colour, range(9))
 
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, tiles, colours, imagej, stacks, ome, unread, fits_files, folders,
+    for make in (types, compressions, fax, tiles, colours, imagej, stacks, microscopes, ome, unread, fits_files, folders,
                  png_files):
         make()
 

@@ -90,6 +90,27 @@ expect 2 '{index}' ./blobs plate/a.tif other/a.tif -o clash
 check test ! -e clash
 expect 0 '' ./blobs -q plate/a.tif other/a.tif -o 'both/{index}_{stem}_{output}.{ext}'
 check test "$(ls both/*_labels.tif | wc -l)" -eq 2
+# With one image more the numbers of others are other ones.
+mkdir some
+cp plate/b.tif some
+expect 0 '' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
+expect 0 '' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
+cp plate/a.tif some
+expect 2 'where names have {index}, for other images' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
+
+# Outputs beside the inputs are no images of the next run, and none replaces an input, however its path is spelled.
+mkdir beside
+cp plate/a.tif plate/b.tif beside
+ln -s beside way
+for folder in "$PWD/beside" beside/../beside beside//. way; do
+    expect 0 '' ./blobs beside -q -o "$folder/"
+    expect 0 '' ./blobs "$folder" -q -o beside
+    files beside .blobs.journal a.tif a_labels.tif a_table.csv b.tif b_labels.tif b_table.csv table.csv
+    check test "$(cut -d, -f1 beside/table.csv | uniq | tr '\n' ' ')" = 'image a.tif b.tif '
+    expect 2 'would replace an input' ./blobs beside/a.tif -o "$folder/{stem}.tif"
+done
+cp "$SAMPLES/sky.fits" other
+expect 2 'would replace an input' ./blobs 'other/sky.fits[0]' -o 'other/{stem}.fits'
 
 # ---- frames, parameters, second inputs, values ------------------------------------------
 expect 0 '' ./blobs "$SAMPLES/timelapse.tif" -q -o time
@@ -137,6 +158,9 @@ output worst = max(abs(image - median_project(stack)))
 PIPE
 expect 0 '' "$PIPEC" run against.pipe plate -q --input-stack plate -o against
 check test "$(sed 1d against/values.csv | cut -d, -f2 | sort -u)" = 0
+expect 2 'one more plane' "$PIPEC" run combine.pipe --stack plate -o "$PWD/plate"
+expect 2 'one more plane' "$PIPEC" run flat.pipe plate/a.tif --flat plate -o plate/
+files plate a.tif b.tif c.tif d.tif e.tif
 expect 2 'takes folders' "$PIPEC" run combine.pipe --stack plate/a.tif -o stacked
 # A file of the folder that has changed is another image.
 expect 0 '' "$PIPEC" run combine.pipe --stack plate -q -o stacked --resume

@@ -38,6 +38,9 @@ check test ! -e out
 # ---- pipelines --------------------------------------------------------------------------
 expect 2 'no-such.pipe' run no-such.pipe "$image" -o out
 expect 2 'no-such.pipe' "$PIPEC" build no-such.pipe -o x
+cp "$blobs" own.pipe
+expect 2 'is the pipeline itself' "$PIPEC" build own.pipe -o "$PWD/own.pipe"
+check cmp "$blobs" own.pipe
 printf 'input image[y, x]\noutput a = gausian(imge, 2)\noutput b = label(image)\n' >bad.pipe
 for command in run check build 'show --ir' explain; do
     expect 2 '' "$PIPEC" ${command% *} bad.pipe $(echo "$command" | sed -n 's/.* //p')

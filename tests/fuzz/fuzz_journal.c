@@ -3,6 +3,8 @@
 
 #include "runtime/batch/journal.h"
 
+#include <stdlib.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Journal *journal = NULL;
@@ -10,7 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *path = fuzz_file(data, size), *inputs[] = {path}, *values;
     if (journal_open(path, "0123456789abcdef", true, &journal, &err)) {
         (void)journal_find(journal, inputs, 1, &values);
-        (void)journal_add(journal, inputs, 1, inputs, 1, "1,2", &err);
+        char *stamp = journal_stamp(inputs, 1);
+        (void)journal_add(journal, stamp, inputs, 1, "1,2", &err);
+        free(stamp);
         journal_close(journal);
     }
     return 0;

@@ -329,8 +329,10 @@ static Journal *open_journal(const char *key, bool resume)
 static void add_record(Journal *journal, const char *input, const char *output, const char *values)
 {
     Err err = {0};
-    const char *inputs[] = {input, "flat.tif"};
-    assert_true(journal_add(journal, inputs, 2, &output, 1, values, &err));
+    char *stamp = journal_stamp((const char *[]){input, "flat.tif"}, 2);
+    assert_non_null(stamp);
+    assert_true(journal_add(journal, stamp, &output, 1, values, &err));
+    free(stamp);
 }
 
 static bool knows(const Journal *journal, const char *input, const char **values)
@@ -386,6 +388,25 @@ static void missing_outputs_are_made_again(void **state)
     unlink("out.tif");
     journal = open_journal("key", true);
     assert_false(knows(journal, "a.tif", &values));
+    journal_close(journal);
+}
+
+static void inputs_that_grow_meanwhile_are_done_again(void **state)
+{
+    (void)state;
+    const char *values, *input = "a.tif";
+    Err err = {0};
+    write_text(input, "a page");
+    Journal *journal = open_journal("key", false);
+    char *stamp = journal_stamp(&input, 1);
+    write_text(input, "a page and another");
+    assert_true(journal_add(journal, stamp, &input, 1, "", &err));
+    free(stamp);
+    assert_null(journal_stamp((const char *[]){"none.tif"}, 1));
+    assert_true(journal_add(journal, NULL, &input, 1, "", &err));
+    journal_close(journal);
+    journal = open_journal("key", true);
+    assert_false(journal_find(journal, &input, 1, &values));
     journal_close(journal);
 }
 
@@ -485,6 +506,11 @@ int main(void)
         cmocka_unit_test(results_are_stacked),
         in_folder(finished_images_are_found_again),
         in_folder(missing_outputs_are_made_again),
+        in_folder(cut_off_lines_are_passed_over),
+        in_folder(other_keys_are_refused),
+        in_folder(tables_are_put_together),
+        in_folder(values_are_put_together),
+        in_folder(inputs_that_grow_meanwhile_are_done_again),
         in_folder(cut_off_lines_are_passed_over),
         in_folder(other_keys_are_refused),
         in_folder(tables_are_put_together),

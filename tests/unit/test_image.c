@@ -68,6 +68,7 @@ static const struct Row {
     {"z_predictor.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
     {"z_float.tif", 37, 29, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
     {"z_bool.tif", 37, 29, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
+    {"z_fax.tif", 7, 5, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
     {"jpeg_gray.tif", 48, 32, 1, 1, 1, "", ELEM_U8, "tiff", false, FLAT1},
     {"jpeg_colours.tif", 48, 32, 1, 3, 1, "c", ELEM_U8, "tiff", true, FLAT},
     {"jpeg_ycbcr.tif", 48, 32, 1, 3, 1, "c", ELEM_U8, "tiff", true, FLAT},
@@ -117,6 +118,9 @@ static const struct Row {
     {"shaped_zc.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "tiff", false, TYPED},
     {"truncated_shape.tif", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
     {"stack_thumbnails.tif", 7, 5, 3, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
+    {"stk.stk", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"lsm.lsm", 7, 5, 3, 2, 2, "zct", ELEM_U8, "tiff", false, TYPED},
+    {"lsm_line.lsm", 7, 5, 1, 2, 1, "c", ELEM_U8, "tiff", false, TYPED},
     {"pyramid.tif", 16, 12, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
     {"subifd.tif", 16, 12, 2, 1, 1, "z", ELEM_U8, "tiff", false, TYPED},
 
@@ -159,6 +163,7 @@ static const struct Row {
     {"gray_2.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, SCALED4},
     {"gray_4.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, SCALED16},
     {"palette.png", 7, 5, 1, 3, 1, "c", ELEM_U8, "png", true, PALETTE},
+    {"palette_alpha.png", 7, 5, 1, 3, 1, "c", ELEM_U8, "png", true, PALETTE},
     {"palette_gray.png", 7, 5, 1, 1, 1, "", ELEM_U8, "png", false, GRAYS},
 };
 
@@ -305,6 +310,7 @@ static void test_sizes(void **state)
         {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
         {"imagej_inch.tif", "", 0, 0, 0, 0, 0}, /* 72 dots an inch mean nothing */
         {"imagej_cm.tif", "cm", 0.01, 0.01, 0, 1e4, 0},
+        {"lsm.lsm", "um", 0.2, 0.3, 1.5, 1, 0.25},
         {"ome_czt.tif", "nm", 200, 300, 1500, 1e-3, 0.25},
         {"ome_tifffile.ome.tif", "\xC2\xB5m", 0.25, 0.25, 0, 1, 0},
         {"ome_rgb.ome.tif", "", 0, 0, 0, 0, 0},
@@ -328,27 +334,31 @@ static void test_sizes(void **state)
     }
 }
 
-/* How many pages and images are left out; of all other files it is nothing. */
+/* How many pages, images and files are left out; of all other files it is nothing. */
 static void test_unread(void **state)
 {
     static const struct {
         const char *file;
-        int64_t pages, unlisted, images;
+        int64_t unread[IMAGE_UNREADS];
     } rows[] = {
-        {"unread_pages.tif", 3, 0, 0},    {"unread_marked.tif", 0, 0, 0},
-        {"stack_thumbnails.tif", 0, 0, 0},
-        {"unread_loop.tif", 1, 0, 0},     {"unread_cut.tif", 1, 0, 0},
-        {"unread_unlisted.tif", 0, 3, 0}, {"unread_alike.tif", 0, 0, 3},
-        {"unread_series.ome.tif", 0, 0, 2},
+        {"unread_pages.tif", {[UNREAD_PAGES] = 3}},
+        {"unread_marked.tif", {0}},
+        {"stack_thumbnails.tif", {0}},
+        {"unread_loop.tif", {[UNREAD_PAGES] = 1}},
+        {"unread_cut.tif", {[UNREAD_PAGES] = 1}},
+        {"unread_unlisted.tif", {[UNREAD_UNLISTED] = 3}},
+        {"unread_alike.tif", {[UNREAD_IMAGES] = 3}},
+        {"unread_series.ome.tif", {[UNREAD_IMAGES] = 2}},
+        {"unread_companion.tif", {[UNREAD_XML] = 1}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ImageFile *file = open_data(rows[i].file);
         const ImageInfo *info = image_info(file);
-        if (info->unread[UNREAD_PAGES] != rows[i].pages || info->unread[UNREAD_UNLISTED] != rows[i].unlisted ||
-            info->unread[UNREAD_IMAGES] != rows[i].images) {
-            fail_msg("%s: %d pages, %d unlisted, %d images", rows[i].file, (int)info->unread[UNREAD_PAGES],
-                     (int)info->unread[UNREAD_UNLISTED], (int)info->unread[UNREAD_IMAGES]);
+        for (int kind = 0; kind < IMAGE_UNREADS; kind++) {
+            if (info->unread[kind] != rows[i].unread[kind]) {
+                fail_msg("%s: %d of kind %d", rows[i].file, (int)info->unread[kind], kind);
+            }
         }
         image_close(file);
     }
@@ -429,6 +439,8 @@ static void test_refused(void **state)
         {"cmyk.tif", "CMYK"},
         {"type_i64.fits", "64-bit integers"},
         {"ome_gaps.tif", "4 planes, of which only 2"},
+        {"stk_cut.stk", "should hold 9 planes"},
+        {"stk_lzw.stk", "3 planes are compressed"},
         {"none.tif", "no such file"},
         {"../make_images.py", "neither a TIFF, a PNG nor a FITS"},
         {"..", "has no image files"},

@@ -134,6 +134,7 @@ static const struct Damage {
     {"z_deflate.tif", 259, VALUE, 5, "strip 0 is damaged"},
     {"z_lzw.tif", 259, VALUE, 8, "strip 0 is damaged"},
     {"z_zstd.tif", 259, VALUE, 34925, "strip 0 is damaged"},
+    {"z_fax.tif", 10, AT, 1, "strip 0 is damaged"},
     {"jpeg_gray.tif", 258, VALUE, 16, "damaged"},
     {"rgb_planar.tif", 284, VALUE, 1, ""}, /* the same bytes as chunky pixels: legal */
     {"stack.tif", 4, AT, 254, "directory"},
