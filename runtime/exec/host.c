@@ -123,6 +123,10 @@ static bool range(Eval *e, double *lo, double *hi)
     }
     *lo = ceil(*lo);
     *hi = floor(*hi);
+    if (*lo <= *hi && (*lo < INT_MIN || *hi > INT_MAX)) { /* kernels count in int */
+        failed(e, "an index of a fold goes to %.17g, which does not fit into 32 bits", *lo < INT_MIN ? *lo : *hi);
+        return false;
+    }
     if (*hi - *lo >= MAX_RANGE) {
         failed(e, "a fold over %.0f values is too long to compute on the host", *hi - *lo + 1);
         return false;
