@@ -175,7 +175,7 @@ static bool check_range(Elab *el, const Call *call, const OpParam *p, Val v, Spa
     return false;
 }
 
-/* A whole number, or something that is one at run time. */
+/* A whole number, or something that is rounded to one at run time.  An area is not: what counts pixels compares with it. */
 static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, int axis, Span at)
 {
     double value;
@@ -183,9 +183,10 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
         el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
         return false;
     }
+    bool area = (p->types & OP_AREA) != 0 && v->unit != NULL;
     v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
     v->unit = NULL;
-    if (!el_is_integral(el, v->expr)) {
+    if (!area && !el_is_integral(el, v->expr)) {
         v->expr = ir_op1(el->g, IR_X_ROUND, v->expr);
     }
     return true;
