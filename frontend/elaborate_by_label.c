@@ -72,7 +72,9 @@ bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span)
         if (image || (vals[i].kind == VAL_VECTOR && vals[i].node != *labels)) {
             Diag *d = el_error(el, VECTOR_MEETS, span, el_describe(el, *first),
                                image ? el_describe(el, vals[i]) : "a value for each of other labels");
-            diag_help(el->diags, d, "paint it on its labels, and compute with the pixels: v[%s]",
+            diag_help(el->diags, d,
+                      image ? "paint it on its labels, and compute with the pixels: v[%s]"
+                            : "take both of the same labels, a part of each by a mask: label_sum(%s, image if mask else 0)",
                       el_labels_name(el, *first));
             return false;
         }
