@@ -358,6 +358,18 @@ static bool settle_vector(Elab *el, Call *call, const OpParam *p, Val *v, Span a
     return false;
 }
 
+/* The axis that a length is along, by what a parameter is called; -1 of one that is for all axes. */
+static int axis_of(const OpParam *p)
+{
+    static const char *const NAMES[] = {"x", "y", "z", "width", "height", "depth"};
+    for (int i = 0; i < 6; i++) {
+        if (strcmp(p->name, NAMES[i]) == 0) {
+            return i % 3;
+        }
+    }
+    return -1;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -393,14 +405,15 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (!check_range(el, call, p, *v, at) || !check_area(el, call, p, *v, at)) {
         return false;
     }
+    int own = axis_of(p), axis = own >= 0 ? own : IR_AX_X;
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
-        return check_integer(el, call, p, v, IR_AX_X, at);
+        return check_integer(el, call, p, v, axis, at);
     }
     if ((p->types & OP_LENGTH) != 0) {
         return check_length(el, p, *v, at);
     }
-    if (!call->op->prelude) {
-        v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
+    if (!call->op->prelude || own >= 0) {
+        v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
         v->unit = NULL;
     }
     return true;
