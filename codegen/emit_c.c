@@ -141,6 +141,7 @@ static void memory(const Program *p, const char *name, Str *out)
         const ProgNeed *n = &p->needs[i];
         str_addf(out, "    {.a = %d, .b = %d, .below = %s,", n->a, n->b, truth(n->below));
         field_text(out, "what", n->what);
+        field_text(out, "where", n->where);
         str_add(out, "},\n");
     }
     str_addf(out, "    {.what = NULL}};\n\nstatic const ProgNote %s_notes[] = {\n", name);

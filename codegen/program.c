@@ -282,14 +282,15 @@ static ProgArg *args_of(Build *b, const CgKernel *k)
     return args;
 }
 
-static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *what)
+static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *where,
+                     const char *what)
 {
     double p, q;
     if (one == other || (ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q) &&
                          (below ? p < q : p == q))) {
         return;
     }
-    ProgNeed need = {cg_host(&b->cg.host, one), cg_host(&b->cg.host, other), below, what};
+    ProgNeed need = {cg_host(&b->cg.host, one), cg_host(&b->cg.host, other), below, what, where};
     for (int i = 0; i < b->needs.n; i++) {
         if (b->needs.at[i].a == need.a && b->needs.at[i].b == need.b) {
             return;
@@ -307,6 +308,7 @@ typedef struct Range {
 typedef struct NeedWalk {
     Build *b;
     int domain;
+    const char *where; /* the reads are written */
     bool last; /* indices stand for their last value, else for their first */
     Vec(Range) ranges;
 } NeedWalk;
@@ -346,7 +348,7 @@ static void need_channel(NeedWalk *w, const IrNode *node, IrExpr channel)
         if (ir_expr(b->g, channel)->rank == IR_INDEX) {
             bound = ir_rewrite(b->g, channel, bind_index, w);
         }
-        add_need(b, bound, channels, true, what);
+        add_need(b, bound, channels, true, w->where, what);
     }
 }
 
@@ -372,7 +374,7 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     for (int ax = 0; ax < (channels ? 4 : 3); ax++) {
         if ((ax != IR_AX_C && n.op == IR_X_READ) || at[ax] == 0) {
             add_need(b, from.extent[ax] != 0 ? from.extent[ax] : one,
-                     here.extent[ax] != 0 ? here.extent[ax] : one, false,
+                     here.extent[ax] != 0 ? here.extent[ax] : one, false, w->where,
                      arena_printf(b->arena, "the %s of '%s' and that of the image it is used with",
                                   AXIS[ax], node->name));
         }
@@ -381,7 +383,12 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
 
 static void note_needs(Build *b, const CgKernel *k, IrId id)
 {
-    NeedWalk w = {.b = b, .domain = k->domain};
+    int line, column;
+    Span span = ir_node(b->g, id)->span;
+    span_line_column(span, &line, &column);
+    NeedWalk w = {.b = b,
+                  .domain = k->domain,
+                  .where = span.source != NULL ? arena_printf(b->arena, "line %d: ", line) : ""};
     for (int i = 0; i < IR_MAX_IN; i++) {
         IrExpr e = ir_node(b->g, id)->in[i];
         if (e != 0 && k->domain >= 0) {

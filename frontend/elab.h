@@ -330,6 +330,10 @@ void el_note_along(Elab *el, const Call *call, Val result);
 /* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
 void el_spacing(Elab *el, Val record, IrExpr *arg);
 
+/* The sizes of pixels that an operator's `distance` is measured with: those that are given as its `spacing`; those of the
+ * file when the distance is a length with a unit; else 1.  False after a complaint. */
+bool el_sizes_of_pixels(Elab *el, const Call *call, IrExpr size[3]);
+
 /* The implementations of operators: every row of ops.def names one. */
 typedef Val (*Builtin)(Elab *el, Call *call);
 #define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy)                 \

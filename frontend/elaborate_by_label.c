@@ -72,7 +72,9 @@ bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span)
         if (image || (vals[i].kind == VAL_VECTOR && vals[i].node != *labels)) {
             Diag *d = el_error(el, VECTOR_MEETS, span, el_describe(el, *first),
                                image ? el_describe(el, vals[i]) : "a value for each of other labels");
-            diag_help(el->diags, d, "paint it on its labels, and compute with the pixels: v[%s]",
+            diag_help(el->diags, d,
+                      image ? "paint it on its labels, and compute with the pixels: v[%s]"
+                            : "take both of the same labels, a part of each by a mask: label_sum(%s, image if mask else 0)",
                       el_labels_name(el, *first));
             return false;
         }
@@ -232,9 +234,7 @@ static IrExpr centroid_of_label(Elab *el, Val labels, IrId node, int axis, Span 
     return ir_cast(g, ir_lookup(g, vector, ir_coord(g, IR_AX_X)), ELEM_F32);
 }
 
-/* The sizes of pixels that distances are measured with: those that are given; those of the file when the
- * distance is a length with a unit; else 1.  False after a complaint. */
-static bool sizes_of_pixels(Elab *el, const Call *call, IrExpr size[3])
+bool el_sizes_of_pixels(Elab *el, const Call *call, IrExpr size[3])
 {
     int given = param_called(call, "spacing"), distance = param_called(call, "distance");
     const Val labels = call->arg[0], length = call->arg[distance];
@@ -275,7 +275,7 @@ static bool near_node(Elab *el, Call *call, IrNode *node)
     }
     node->arg[4] = bound(el, call->arg[param_called(call, "n")]);
     node->arg[5] = bound(el, call->arg[param_called(call, "distance")]);
-    return sizes_of_pixels(el, call, node->arg);
+    return el_sizes_of_pixels(el, call, node->arg);
 }
 
 static IrExpr pixel_for_label(IrGraph *g, IrExpr e, void *ctx)
@@ -321,7 +321,7 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
     const Span at[3] = {call->span, call->span, call->span};
     Val args[3] = {call->arg[0], fold > 0 ? call->arg[fold] : el_err(), el_record(el, 3)};
     IrExpr size[3];
-    if (!sizes_of_pixels(el, call, size)) {
+    if (!el_sizes_of_pixels(el, call, size)) {
         return el_err();
     }
     for (int axis = 0; axis < 3; axis++) {

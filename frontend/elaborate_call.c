@@ -175,7 +175,7 @@ static bool check_range(Elab *el, const Call *call, const OpParam *p, Val v, Spa
     return false;
 }
 
-/* A whole number, or something that is one at run time. */
+/* A whole number, or something that is rounded to one at run time.  An area is not: what counts pixels compares with it. */
 static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, int axis, Span at)
 {
     double value;
@@ -183,9 +183,10 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
         el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
         return false;
     }
+    bool area = (p->types & OP_AREA) != 0 && v->unit != NULL;
     v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
     v->unit = NULL;
-    if (!el_is_integral(el, v->expr)) {
+    if (!area && !el_is_integral(el, v->expr)) {
         v->expr = ir_op1(el->g, IR_X_ROUND, v->expr);
     }
     return true;
@@ -357,6 +358,18 @@ static bool settle_vector(Elab *el, Call *call, const OpParam *p, Val *v, Span a
     return false;
 }
 
+/* The axis that a length is along, by what a parameter is called; -1 of one that is for all axes. */
+static int axis_of(const OpParam *p)
+{
+    static const char *const NAMES[] = {"x", "y", "z", "width", "height", "depth"};
+    for (int i = 0; i < 6; i++) {
+        if (strcmp(p->name, NAMES[i]) == 0) {
+            return i % 3;
+        }
+    }
+    return -1;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
@@ -392,14 +405,15 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (!check_range(el, call, p, *v, at) || !check_area(el, call, p, *v, at)) {
         return false;
     }
+    int own = axis_of(p), axis = own >= 0 ? own : IR_AX_X;
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
-        return check_integer(el, call, p, v, IR_AX_X, at);
+        return check_integer(el, call, p, v, axis, at);
     }
     if ((p->types & OP_LENGTH) != 0) {
         return check_length(el, p, *v, at);
     }
-    if (!call->op->prelude) {
-        v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), IR_AX_X, at);
+    if (!call->op->prelude || own >= 0) {
+        v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
         v->unit = NULL;
     }
     return true;

@@ -619,6 +619,8 @@ static IrExpr host_number(Elab *el, Val v, Span span, const char *what)
         } else if (v.kind == VAL_IMAGE) {
             diag_help(el->diags, d, "it cannot differ from pixel to pixel; a block function "
                                     "(fn f(v : i32) { for ... }) may loop that way");
+        } else if (v.kind == VAL_NUMBER) {
+            diag_help(el->diags, d, "a number is meant: 0 is false and 1 is true, of masks, too");
         }
         return 0;
     }

@@ -43,6 +43,7 @@ Val el_keep(Elab *el, WordFold w, Val condition, Val body, Span span)
         return all ? el_op2(el, IR_X_OR, body, el_op1(el, IR_X_NOT, condition, span), span)
                    : el_op2(el, IR_X_AND, body, condition, span);
     }
-    double value = neutral(w, ir_expr(el->g, body.expr)->type);
-    return el_select(el, condition, body, el_number(el, value), span);
+    Elem type = ir_expr(el->g, body.expr)->type;
+    Val nothing = el_host(ir_const_typed(el->g, neutral(w, type), type)); /* a number would be beyond i32 */
+    return el_select(el, condition, body, nothing, span);
 }

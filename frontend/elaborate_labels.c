@@ -642,6 +642,20 @@ Val el_distance(Elab *el, Call *call)
     return primitive(el, node, NULL, call->span);
 }
 
+/* A length with a unit becomes pixels along x, as far as the others are long against these: of square pixels it is the
+ * number of pixels that it is. */
+static void measured_along_x(Elab *el, const Call *call, IrExpr *distance, IrExpr size[3])
+{
+    const Val length = call->arg[1];
+    if (length.unit == NULL || call->arg[2].kind == VAL_RECORD) {
+        return;
+    }
+    *distance = el_pixels(el, length, call->arg[0].grid, IR_AX_X, call->at[1]);
+    for (int ax = IR_AX_Z; ax >= IR_AX_X; ax--) {
+        size[ax] = ir_op2(el->g, IR_X_DIV, size[ax], size[IR_AX_X]);
+    }
+}
+
 Val el_nearest_label(Elab *el, Call *call)
 {
     Val labels = el_readable(el, call->arg[0], "labels", call->span);
@@ -651,7 +665,10 @@ Val el_nearest_label(Elab *el, Call *call)
                    .grid = labels.grid,
                    .in = {labels.expr},
                    .arg = {call->arg[1].expr}};
-    el_spacing(el, call->arg[2], node.arg + 1);
+    if (!el_sizes_of_pixels(el, call, node.arg + 1)) {
+        return el_err();
+    }
+    measured_along_x(el, call, &node.arg[0], node.arg + 1);
     return primitive(el, node, NULL, call->span);
 }
 

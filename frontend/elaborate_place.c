@@ -293,6 +293,16 @@ int el_grid_of(const Elab *el, Val v)
     return v.kind == VAL_IMAGE || v.kind == VAL_SELECTION ? v.grid : -1;
 }
 
+/* 0.3 / 0.1 is 2.9999999999999996, and sizes of pixels in files are rounded, too: numbers of pixels that are whole but
+ * for the seventh digit are whole, so that a disk has its outermost pixels. */
+static IrExpr whole_if_near(IrGraph *g, IrExpr pixels)
+{
+    IrExpr whole = ir_op1(g, IR_X_ROUND, pixels);
+    IrExpr away = ir_op1(g, IR_X_ABS, ir_op2(g, IR_X_SUB, pixels, whole));
+    IrExpr most = ir_op2(g, IR_X_MUL, ir_const(g, 1e-6), ir_op1(g, IR_X_ABS, pixels));
+    return ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_LE, away, most), whole, pixels);
+}
+
 IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span)
 {
     if (v.unit == NULL) {
@@ -317,5 +327,5 @@ IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span)
         }
         size = size == 0 ? one : ir_op2(el->g, IR_X_MUL, size, one);
     }
-    return ir_op2(el->g, IR_X_DIV, v.expr, size);
+    return whole_if_near(el->g, ir_op2(el->g, IR_X_DIV, v.expr, size));
 }

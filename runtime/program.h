@@ -278,7 +278,7 @@ typedef struct ProgStep {
 typedef struct ProgNeed {
     int a, b;
     bool below;
-    const char *what;
+    const char *what, *where; /* "line 8: " of the .pipe file; "" where no line says it */
 } ProgNeed;
 
 /* What a run notes of an image (as IrNote) where `at`, rounded, is not in 0 .. extent - 1. */

@@ -127,12 +127,12 @@ static bool refuse_need(const ExecPlan *plan, const ProgNeed *need, double a, do
     static const char *const AXES[] = {"width", "height", "depth", "number of channels"};
     const HostNode *one = &plan->program->host[need->a], *other = &plan->program->host[need->b];
     if (need->below || one->op != HOST_EXTENT || other->op != HOST_EXTENT) {
-        return err_set(err, CODE_FILES, "%s: %g and %g do not fit", need->what, a, b);
+        return err_set(err, CODE_FILES, "%s%s: %g and %g do not fit", need->where, need->what, a, b);
     }
     const ProgInput *inputs = plan->program->inputs;
     return err_set(err, CODE_FILES,
-                   "the %s of '%s' and the %s of '%s', which are used together, are %g and %g: these do not fit",
-                   AXES[one->b], inputs[one->a].name, AXES[other->b], inputs[other->a].name, a, b);
+                   "%sthe %s of '%s' and the %s of '%s', which are used together, are %g and %g: these do not fit",
+                   need->where, AXES[one->b], inputs[one->a].name, AXES[other->b], inputs[other->a].name, a, b);
 }
 
 static bool check_needs(ExecPlan *plan, Err *err)

@@ -159,6 +159,7 @@ case('h_maxima', flat, 'output a = h_maxima(image, 20)',
 third = flat / np.float32(3)
 case('h_maxima_fraction', flat, 'output a = h_maxima(image / 3, 0.3)', morphology.h_maxima(third, 0.3), 0)
 case('h_maxima_whole_fraction', flat, 'output a = h_maxima(image, 20.3)', morphology.h_maxima(F, 20.3), 0)
+case('h_maxima_of_less', flat, 'output a = h_maxima(image, 300)', morphology.h_maxima(F, 300), 0)
 case('skeletonize', flat, 'output a = skeletonize(image > 70)', morphology.skeletonize(mask2), 0)
 case('skeletonize_round', flat, 'output a = skeletonize(dilate(image > 230, disk(2)))',
      morphology.skeletonize(ndi.binary_dilation(flat > 230, morphology.disk(2))), 0)

@@ -464,7 +464,7 @@ for i in IMAGES:
         if min(v.shape) > 1:
             r = morphology.reconstruction(v - d, v, footprint=full)
             case('reconstruct', i, f'output a = reconstruct(image - {d}, image)', r)
-            case('h_maxima', i, f'output a = h_maxima(image, {d})', v - r >= d, 0)
+            case('h_maxima', i, f'output a = h_maxima(image, {d})', morphology.h_maxima(v, d), 0)
             case('reconstruct', i, f'output a = reconstruct(image + {d}, image, method = erosion)',
                  morphology.reconstruction(v + d, v, method='erosion', footprint=full))
 

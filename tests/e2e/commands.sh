@@ -48,7 +48,7 @@ printf 'input image[y, x]\nlong = x_of(canvas(image, width = width(image) + heig
 printf 'input image[y, x]\nhalf = canvas(image, width = width(image) // 2)\nsame = image[x = x_of(half) * 2 // 2]\noutput a = same + crop(image, width = 128)\n' >half.pipe
 printf 'input image[y, x]\ninput flat[y, x]\noutput a = image - flat\n' >other.pipe
 for device in cpu reference; do
-    expect 1 'the width' "$PIPEC" run narrow.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
+    expect 1 'line 3: the width' "$PIPEC" run narrow.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
     says '10 and 256 do not fit'
     expect 1 'do not fit' "$PIPEC" run long.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
     expect 0 '' "$PIPEC" run half.pipe "$SAMPLES/blobs.tif" -q -o half --device $device
