@@ -315,6 +315,8 @@ bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg
 const char *el_peer_argument(Elab *el, const Op *op, const char *name);
 /* False after a complaint about a place or a size along z, which the image lacks. */
 bool el_check_flat(Elab *el, const Call *call);
+/* False after a complaint about what is to be painted and has channels. */
+bool el_check_channels(Elab *el, const Call *call);
 /* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is
  * none of these. */
 const char *el_moved_labels(Elab *el, const Call *call, Span at);

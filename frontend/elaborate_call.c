@@ -638,7 +638,8 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     call->op = op;
     call->span = e->span;
     call->word = e->word;
-    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call);
+    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call) &&
+                el_check_channels(el, call);
     const char *hint = el->hint;
     el->hint = el_hint(el, op->name);
     Val v = fine ? el_builtin(op)(el, call) : el_err();
