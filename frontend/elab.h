@@ -334,6 +334,8 @@ bool el_mark_called(Elab *el, const AstStmt *fn);
 
 /* What an operator has made: does it go along an axis, of which there may be one pixel (elaborate_note.c)? */
 void el_note_along(Elab *el, const Call *call, Val result);
+/* Does it take a part of an image, which may not have that many pixels? */
+void el_note_part(Elab *el, const Call *call);
 
 /* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
 void el_spacing(Elab *el, Val record, IrExpr *arg);

@@ -896,5 +896,6 @@ Val el_prelude(Elab *el, Call *call)
 {
     Val v = el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
     el_note_along(el, call, v);
+    el_note_part(el, call);
     return v;
 }

@@ -21,7 +21,7 @@ const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any",
                                              "rank", "mode"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
                                              "value", "vector", "table"};
-const char *const IR_NOTE_NAMES[IR_NOTES] = {"place", "along"};
+const char *const IR_NOTE_NAMES[IR_NOTES] = {"place", "along", "part"};
 const char *const IR_RANK_NAMES[IR_RANKS] = {"const", "host", "index", "uniform", "pixel"};
 
 IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)

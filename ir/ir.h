@@ -205,6 +205,7 @@ typedef struct IrOutput {
 typedef enum IrNoteKind {
     IR_NOTE_PLACE, /* v[z = at]: name is v's, or "" */
     IR_NOTE_ALONG, /* an operator, called name, goes along the axis: at is 1 */
+    IR_NOTE_PART,  /* an operator, called name, takes a part of an image, which begins or ends with pixel at */
     IR_NOTES
 } IrNoteKind;
 

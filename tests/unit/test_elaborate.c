@@ -666,10 +666,17 @@ static void runs_are_told_what_to_note(void **state)
         {"output a = max(gaussian(image[z = k], 1) for k in 0 .. 2)\n", "place z of image; place z of image; "},
         {"output a = max_project(image)\n", "along z of max_project; "},
         {"output a = median_project(gaussian(image, 1) where image > 3)\n", "along z of median_project; "},
+        {"output a = crop(image, 1, width = 5)\n", "part x of crop; part x of crop; "},
+        {"param n = 9\noutput a = crop(image > 3, y = n, z = 1, depth = 1)\n", "part y of crop; part z of crop; "},
+        {"output a = crop(canvas(image, width = 20), 3, width = 18)\n", "part x of crop; "},
         /* Always there, or the user says what is outside. */
         {"output a = image[z = 0]\n", ""},
         {"c = canvas(image, depth = 9)\noutput a = c[z = 8]\n", ""},
         {"output a = image[z = 50, border = nearest] + image[z = 50, fill = 0]\n", ""},
+        {"output a = crop(canvas(image, width = 20), 3, width = 17)\n", ""},
+        {"output a = crop(image, width = 1)\n", ""},
+        {"output a = crop(image, 5) if width(image) > 5 else image\n", ""},
+        {"output a = max(crop(image, k, width = 9) for k in 0 .. 2)\n", ""},
         {"output a = image[z = 5] if depth(image) > 5 else image[z = 0]\n", ""},
         {"output a = max_project(image) if depth(image) > 5 else image[z = 0]\n", ""},
         /* Places that differ. */
