@@ -8,6 +8,7 @@
 #include "ir.h"
 #include "apply.h"
 #include "function.h"
+#include "range.h"
 #include "whole_compare.h"
 
 #include <assert.h>
@@ -76,6 +77,14 @@ int ir_add_grid(IrGraph *g, IrGrid grid)
 int ir_new_index(IrGraph *g)
 {
     return g->next_index++;
+}
+
+void ir_set_ends(IrGraph *g, int index, IrExpr lo, IrExpr hi)
+{
+    while (g->ends.n <= index) {
+        vec_push(g->arena, &g->ends, (IrEnds){0});
+    }
+    g->ends.at[index] = (IrEnds){lo, hi};
 }
 
 /* ---- interning ------------------------------------------------------------------------- */
@@ -445,16 +454,29 @@ bool ir_is_integral(const IrGraph *g, IrExpr e)
     }
 }
 
+static bool is_number(const IrExprNode *e)
+{
+    return e->rank != IR_PIXEL && e->type == ELEM_F64;
+}
+
+/* May one of the numbers be below 0? */
+static bool may_be_negative(const IrGraph *g, const IrExpr *operand, int n)
+{
+    bool negative = false;
+    for (int i = 0; i < n; i++) {
+        negative = negative || (is_number(ir_expr(g, operand[i])) && !(ir_range(g, operand[i]).lo >= 0));
+    }
+    return negative;
+}
+
 /* The type in which operands meet.  Host and uniform operands have no say beside pixels, except
- * that a fraction beside integer pixels makes the result f32, and a constant below 0 beside u32 i32. */
+ * that a fraction beside integer pixels makes the result f32, and what may be below 0 beside u32 i32. */
 static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
 {
-    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false, negative = false;
+    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false;
     for (int i = 0; i < n; i++) {
         const IrExprNode *e = ir_expr(g, operand[i]);
-        bool floating = e->rank != IR_PIXEL && e->type == ELEM_F64;
-        if (floating) {
-            negative = negative || (e->rank == IR_CONST && e->num < 0);
+        if (is_number(e)) {
             f32 = f32 || !(e->rank < IR_UNIFORM && ir_is_integral(g, operand[i]));
             continue;
         }
@@ -467,7 +489,7 @@ static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
     if (!pixel || f64) {
         return ELEM_F64;
     }
-    return f32 ? ELEM_F32 : i32 || negative ? ELEM_I32 : u32 ? ELEM_U32 : ELEM_I32;
+    return f32 ? ELEM_F32 : u32 && !i32 && !may_be_negative(g, operand, n) ? ELEM_U32 : ELEM_I32;
 }
 
 static IrExpr to_bool(IrGraph *g, IrExpr e)

@@ -155,6 +155,10 @@ typedef struct IrNode {
     bool dead;         /* killed; skipped by printing, verifying and everything else */
 } IrNode;
 
+typedef struct IrEnds {  /* of an index's range, fractions not yet cut; 0: not known */
+    IrExpr lo, hi;
+} IrEnds;
+
 typedef struct IrParam {
     const char *name, *help;
     double value, lo, hi; /* the default and its range, infinite where not given */
@@ -233,6 +237,7 @@ typedef struct IrGraph {
     Vec(IrNote) notes;
     Vec(IrFunction *) functions;
     int next_index;          /* for index variables */
+    Vec(IrEnds) ends;        /* by index variable, as far as they are known before the fold is made */
     uint32_t *hash;          /* of expressions: open addressing */
     int hash_cap;
     struct IrScratch *scratch; /* of walks (ir/walk.c) */
@@ -269,6 +274,8 @@ IrId ir_add_node(IrGraph *g, IrNode node);
 int ir_add_grid(IrGraph *g, IrGrid grid);
 /* A fresh index variable for a fold. */
 int ir_new_index(IrGraph *g);
+/* Says how far a fold that is to be made will run its index. */
+void ir_set_ends(IrGraph *g, int index, IrExpr lo, IrExpr hi);
 
 /* Sets the type and the rank that follow from an expression's operator and operands; the type of
  * constants and casts is given. */
