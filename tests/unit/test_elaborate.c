@@ -259,24 +259,24 @@ static void control_flow_becomes_a_function(void **state)
     Str s;
     str_init(&s, &arena);
     ir_function_print_c(g->functions.at[0], &s);
-    assert_string_equal(s.at, "static inline float fn_f(int v, float limit)\n"
+    assert_string_equal(s.at, "static inline float fn_f(int v_, float limit_)\n"
                               "{\n"
-                              "    float s = 0;\n"
-                              "    int i = 0;\n"
-                              "    s = 0.0f;\n"
-                              "    int i_last = (v < 2147483646 ? v : 2147483646);\n"
-                              "    for (i = 1; i <= i_last; i++) {\n"
-                              "        if ((px_mod(i, 3) == 0) && ((float)i > limit)) {\n"
-                              "            s = s + ((float)i / 2.0f);\n"
+                              "    float s_ = 0;\n"
+                              "    int i_ = 0;\n"
+                              "    s_ = 0.0f;\n"
+                              "    int i_last = (v_ < 2147483646 ? v_ : 2147483646);\n"
+                              "    for (i_ = 1; i_ <= i_last; i_++) {\n"
+                              "        if ((px_mod(i_, 3) == 0) && ((float)i_ > limit_)) {\n"
+                              "            s_ = s_ + ((float)i_ / 2.0f);\n"
                               "        }\n"
-                              "        else if (i == 7) {\n"
-                              "            return s;\n"
+                              "        else if (i_ == 7) {\n"
+                              "            return s_;\n"
                               "        }\n"
                               "    }\n"
-                              "    while (s > 1000.0f) {\n"
-                              "        s = s - 0x1.99999ap-4f;\n"
+                              "    while (s_ > 1000.0f) {\n"
+                              "        s_ = s_ - 0x1.99999ap-4f;\n"
                               "    }\n"
-                              "    return s;\n"
+                              "    return s_;\n"
                               "}\n");
     /* 6 / 2 at i = 6, then out at 7. */
     const double args[2] = {20, 3.5};
