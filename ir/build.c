@@ -133,6 +133,37 @@ static void rehash(IrGraph *g)
     }
 }
 
+/* Of an expression whose operands have been asked already, so that what they share is not asked again and again. */
+static bool is_integral(const IrGraph *g, const IrExprNode *n)
+{
+    switch (n->op) {
+    case IR_X_CONST:
+        return n->num == floor(n->num) && fabs(n->num) <= 2147483647.0;
+    case IR_X_EXTENT:
+    case IR_X_INDEX:
+    case IR_X_FLOOR:
+    case IR_X_CEIL:
+    case IR_X_ROUND:
+    case IR_X_TRUNC:
+        return true;
+    case IR_X_PARAM:
+        return g->params.at[(int)n->num].integer;
+    case IR_X_ADD:
+    case IR_X_SUB:
+    case IR_X_MUL:
+    case IR_X_MIN:
+    case IR_X_MAX:
+    case IR_X_MOD:
+    case IR_X_FLOORDIV:
+        return ir_is_integral(g, n->a) && ir_is_integral(g, n->b);
+    case IR_X_NEG:
+    case IR_X_ABS:
+        return ir_is_integral(g, n->a);
+    default:
+        return false;
+    }
+}
+
 IrExpr ir_intern(IrGraph *g, IrExprNode e)
 {
     if (2 * (g->exprs.n + 1) > g->hash_cap) {
@@ -145,6 +176,7 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
         }
         at = (at + 1) & (uint32_t)(g->hash_cap - 1);
     }
+    e.integral = is_integral(g, &e);
     vec_push(g->arena, &g->exprs, e);
     g->hash[at] = (uint32_t)(g->exprs.n - 1);
     return (IrExpr)(g->exprs.n - 1);
@@ -154,10 +186,10 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
 
 static bool depends_on(const IrGraph *g, IrExpr e, int index)
 {
-    if (e == 0) {
+    const IrExprNode *n = ir_expr(g, e);
+    if (e == 0 || n->rank < IR_INDEX) {
         return false;
     }
-    const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_INDEX) {
         return (int)n->num == index;
     }
@@ -425,33 +457,7 @@ IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
 
 bool ir_is_integral(const IrGraph *g, IrExpr e)
 {
-    const IrExprNode *n = ir_expr(g, e);
-    switch (n->op) {
-    case IR_X_CONST:
-        return n->num == floor(n->num) && fabs(n->num) <= 2147483647.0;
-    case IR_X_EXTENT:
-    case IR_X_INDEX:
-    case IR_X_FLOOR:
-    case IR_X_CEIL:
-    case IR_X_ROUND:
-    case IR_X_TRUNC:
-        return true;
-    case IR_X_PARAM:
-        return g->params.at[(int)n->num].integer;
-    case IR_X_ADD:
-    case IR_X_SUB:
-    case IR_X_MUL:
-    case IR_X_MIN:
-    case IR_X_MAX:
-    case IR_X_MOD:
-    case IR_X_FLOORDIV:
-        return ir_is_integral(g, n->a) && ir_is_integral(g, n->b);
-    case IR_X_NEG:
-    case IR_X_ABS:
-        return ir_is_integral(g, n->a);
-    default:
-        return false;
-    }
+    return ir_expr(g, e)->integral;
 }
 
 static bool is_number(const IrExprNode *e)

@@ -106,6 +106,7 @@ typedef struct IrExprNode {
     IrExprOp op;
     Elem type;   /* BOOL, I32, U32, F32 or F64 */
     IrRank rank;
+    bool integral; /* see ir_is_integral() */
     IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
     double num;
     IrExpr a, b, c;
@@ -331,6 +332,22 @@ IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx);
 /* Calls visit on e and everything below it, children first, each once. */
 void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx),
              void *ctx);
+
+/*
+ * Which expressions a walk has passed that looks at one again in each fold around it, and where it is shared.
+ * Only from so many steps on: chains of stages that read one another twice would take forever.
+ */
+typedef struct IrPassed {
+    int steps;
+    int fold, n_folds; /* the one around, counted as they are met */
+    int *in;           /* by expression: the fold around when it was passed last, from 1 */
+    int cap;
+} IrPassed;
+
+/* Has e been passed in this fold?  From now on it has. */
+bool ir_passed(IrGraph *g, IrPassed *p, IrExpr e);
+/* Goes into a fold; what is returned leaves it: p->fold = ... */
+int ir_pass_into(IrPassed *p);
 
 /* ---- names ------------------------------------------------------------------------------- */
 
