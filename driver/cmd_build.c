@@ -10,6 +10,7 @@
 
 #include "../base/file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -87,12 +88,23 @@ static void executable_text(const Compilation *c, Str *out)
     str_add(out, "\nint main(int argc, char **argv)\n{\n    return rt_main(&program, argc, argv);\n}\n");
 }
 
+/* A file's name as the beginning of a C identifier. */
+static const char *identifier(Arena *arena, const char *name)
+{
+    char *out = arena_printf(arena, "%s%s", isdigit((unsigned char)name[0]) ? "_" : "", name);
+    for (char *p = out; *p != '\0'; p++) {
+        *p = isalnum((unsigned char)*p) ? *p : '_';
+    }
+    return out;
+}
+
 static void library_text(const Compilation *c, const char *name, Str *source, Str *header)
 {
+    const char *in_c = identifier(source->arena, name);
     source_head(c, source);
     str_addf(source, "#include \"%s.h\"\n\n", name);
     cg_emit_c(c->program, "program", source);
-    str_addf(source, "\nconst Program *%s_program(void)\n{\n    return &program;\n}\n", name);
+    str_addf(source, "\nconst Program *%s_program(void)\n{\n    return &program;\n}\n", in_c);
     str_addf(header,
              "/* Made by pipec %s from %s; do not edit.\n"
              " *\n"
@@ -102,7 +114,7 @@ static void library_text(const Compilation *c, const char *name, Str *source, St
              "#include \"runtime/program.h\"\n\n"
              "/* Valid for the life of the process. */\n"
              "const Program *%s_program(void);\n\n#endif\n",
-             PIPEC_VERSION, c->source.path, name, name, name);
+             PIPEC_VERSION, c->source.path, in_c, in_c, in_c);
 }
 
 /* ---- running the compiler ---------------------------------------------------------------- */

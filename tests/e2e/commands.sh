@@ -220,6 +220,10 @@ expect 2 'does not fit input' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0
 expect 3 'no device matches' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for abacus --shape 64x64:f32
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --library --for '#0' --shape 64x64:f32 --shape 64x64:u8
 check grep -q '[.]n_binaries = 1,' "$WORK/plain.c"
+# Files whose names are none in C.
+expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/2-plain" --library
+check "${CC:-cc}" -std=c11 -fsyntax-only -I"$ROOT" "$WORK/2-plain.c"
+check grep -q '^const Program \*_2_plain_program(void);' "$WORK/2-plain.h"
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 64x64:u8
 expect 0 '' "$WORK/plain" --version
 
