@@ -28,6 +28,13 @@ static const char *const RESERVED[] = {
     "cols_from", "rows_from", "rows_to", "row_from", "plane_from", "part_y", "part_plane", "first", "planes",
     "last",   "begin",  "from",    "turn",    "side",     "i",        "j",       "m",
     "sum",    "end",    "wanted",  "slab",
+    "log2", "log10", "log1p", "exp2", "exp10", "expm1", "pown", "powr", "rootn", "sincos", "sinpi", "cospi",
+    "tanpi", "asinpi", "acospi", "atanpi", "atan2", "atan2pi", "acosh", "asinh", "atanh", "fdim", "fract",
+    "frexp", "ilogb", "maxmag", "minmag", "nextafter", "remquo", "erfc", "copysign", "isfinite", "isnormal",
+    "isordered", "isunordered", "isless", "islessequal", "islessgreater", "isgreater", "isgreaterequal",
+    "isnotequal", "abs_diff", "add_sat", "sub_sat", "mad_hi", "mad_sat", "mul_hi", "mul24", "mad24", "rhadd",
+    "upsample", "shuffle2", "vec_step", "ctz", "lgamma_r", "mem_fence", "read_mem_fence", "write_mem_fence",
+    "asm", "typeof",
 };
 
 /* Parameters that tell about an image are its name and one of these. */
@@ -47,10 +54,11 @@ static bool ends_like_a_parameter(const char *name)
     return false;
 }
 
-/* Temporaries of generated code are one of these and a number. */
-static const char *const STEMS[] = {"t",    "u",      "i",    "s",    "s_",       "step",    "kernel",
-                                    "window", "open", "host", "read_", "partials", "reduced",
-                                    "until_", "px_carried"};
+/* Temporaries of generated code, and types of vectors, are one of these and a number. */
+static const char *const STEMS[] = {"t",      "u",     "i",    "s",     "s_",       "step",    "kernel", "window",
+                                    "open",   "host",  "read_", "partials", "reduced", "until_", "px_carried",
+                                    "char",   "uchar", "short", "ushort", "int", "uint", "long", "ulong",
+                                    "float",  "double", "half"};
 
 static bool is_like_a_temporary(const char *name)
 {
@@ -61,6 +69,27 @@ static bool is_like_a_temporary(const char *name)
         }
     }
     return false;
+}
+
+/* Families of functions, those of OpenCL C and of generated code. */
+static const char *const FAMILIES[] = {"get_",  "px_",     "fn_",   "convert_", "as_",   "vload", "vstore",
+                                       "atom_", "atomic_", "native_", "half_", "fast_", "async_"};
+
+static bool is_like_a_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof FAMILIES / sizeof *FAMILIES; i++) {
+        if (strncmp(name, FAMILIES[i], strlen(FAMILIES[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Macros, and what C keeps to itself: two capitals in front, or two underscores, or one of each. */
+static bool is_like_a_macro(const char *name)
+{
+    bool high = isupper((unsigned char)name[0]) || name[0] == '_';
+    return high && (isupper((unsigned char)name[1]) || name[1] == '_');
 }
 
 static bool is_reserved(const char *name)
@@ -84,7 +113,8 @@ const char *cg_identifier(Arena *arena, const char *name)
     for (size_t i = 0; i < n; i++) {
         *p++ = isalnum((unsigned char)name[i]) ? name[i] : '_';
     }
-    if (is_reserved(out) || ends_like_a_parameter(out) || is_like_a_temporary(out)) {
+    if (is_reserved(out) || is_like_a_macro(out) || is_like_a_function(out) || ends_like_a_parameter(out) ||
+        is_like_a_temporary(out)) {
         *p++ = '_';
     }
     return out;

@@ -41,6 +41,7 @@ typedef struct Places {
     int n_bounds;
     IrExpr numbers[MOST_NUMBERS]; /* expressions that are not NaN where a choice was made */
     int n_numbers, steps;
+    IrPassed passed;
     int *memo; /* by expression; 0 not asked for yet */
     int memo_cap;
 } Places;
@@ -354,7 +355,9 @@ static void visit_fold(Places *p, const IrExprNode *n)
         p->bounds[p->n_bounds++] = (Bound){(int)n->num, n->b, n->c};
     }
     forget(p);
+    const int around = ir_pass_into(&p->passed);
     visit(p, n->a);
+    p->passed.fold = around;
     forget(p);
     p->n_bounds -= fits;
     visit(p, n->nth);
@@ -366,7 +369,7 @@ static void visit(Places *p, IrExpr e)
         return;
     }
     const IrExprNode n = *ir_expr(p->k->g, e);
-    if (n.rank <= IR_INDEX) {
+    if (n.rank <= IR_INDEX || ir_passed(p->k->g, &p->passed, e)) {
         return;
     }
     if (n.op == IR_X_FOLD) {

@@ -759,7 +759,9 @@ static void add_outputs(Build *b)
 
 static void add_notes(Build *b)
 {
-    static const ProgNoteKind KIND[] = {[IR_NOTE_PLACE] = PROG_NOTE_PLACE, [IR_NOTE_ALONG] = PROG_NOTE_ALONG};
+    static const ProgNoteKind KIND[] = {[IR_NOTE_PLACE] = PROG_NOTE_PLACE,
+                                        [IR_NOTE_ALONG] = PROG_NOTE_ALONG,
+                                        [IR_NOTE_PART] = PROG_NOTE_PART};
     ProgNote *list = arena_array(b->arena, ProgNote, b->g->notes.n + 1);
     for (int i = 0; i < b->g->notes.n; i++) {
         const IrNote *note = &b->g->notes.at[i];

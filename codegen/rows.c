@@ -700,7 +700,9 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     r->fold_row = derive_row(r, from, r->step->march, last, border);
     note_folded(r, &r->fold_row);
     r->fold_index = (int)n.num;
+    const int around = ir_pass_into(&r->passed);
     prepare(r, n.a);
+    r->passed.fold = around;
     body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll, late, rows));
     r->cx.indent++;
     size_t before = r->body->n;
@@ -731,7 +733,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 static void prepare(Rows *r, IrExpr e)
 {
     IrBorder border;
-    if (e == 0 || ir_expr(r->k->g, e)->rank != IR_PIXEL) {
+    if (e == 0 || ir_expr(r->k->g, e)->rank != IR_PIXEL || ir_passed(r->k->g, &r->passed, e)) {
         return;
     }
     if (r->fold_index < 0 && is_march_fold(r, e, &border)) {
@@ -761,7 +763,9 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     const CgContext around = r->cx;
     memset(&r->cx.memo, 0, sizeof r->cx.memo);
     IrExpr e = ir_node(k->g, id)->in[0];
+    const int outer = ir_pass_into(&r->passed);
     prepare(r, e);
+    r->passed.fold = outer;
     r->stage = id;
     r->at = row;
     const char *array = new_array(r, id, &row, "");

@@ -81,6 +81,7 @@ typedef struct Rows {
     IrId stage;
     Row at;
     int fold_index;        /* of the fold over the march axis around the expression; -1 none */
+    IrPassed passed;       /* what has been prepared, in a stage or in such a fold */
     Row fold_row;
     Vec(LastRow) last_rows; /* of all folds over the march axis */
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */

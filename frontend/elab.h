@@ -312,6 +312,8 @@ bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg
 const char *el_peer_argument(Elab *el, const Op *op, const char *name);
 /* False after a complaint about a place or a size along z, which the image lacks. */
 bool el_check_flat(Elab *el, const Call *call);
+/* False after a complaint about what is to be painted and has channels. */
+bool el_check_channels(Elab *el, const Call *call);
 /* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is
  * none of these. */
 const char *el_moved_labels(Elab *el, const Call *call, Span at);
@@ -326,6 +328,8 @@ bool el_mark_called(Elab *el, const AstStmt *fn);
 
 /* What an operator has made: does it go along an axis, of which there may be one pixel (elaborate_note.c)? */
 void el_note_along(Elab *el, const Call *call, Val result);
+/* Does it take a part of an image, which may not have that many pixels? */
+void el_note_part(Elab *el, const Call *call);
 
 /* The size of a pixel in an argument `spacing`; 1 along axes that are not there. */
 void el_spacing(Elab *el, Val record, IrExpr *arg);

@@ -652,7 +652,8 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     call->op = op;
     call->span = e->span;
     call->word = e->word;
-    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call);
+    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call) &&
+                el_check_channels(el, call);
     const char *hint = el->hint;
     el->hint = el_hint(el, op->name);
     Val v = fine ? el_builtin(op)(el, call) : el_err();
@@ -910,5 +911,6 @@ Val el_prelude(Elab *el, Call *call)
 {
     Val v = el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
     el_note_along(el, call, v);
+    el_note_part(el, call);
     return v;
 }

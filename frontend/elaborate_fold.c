@@ -401,6 +401,7 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
         return false;
     }
     int index = ir_new_index(el->g);
+    ir_set_ends(el->g, index, first, last);
     add_range(el, r, f, index, first, last);
     el_bind(el, f->name, f->span, el_host(ir_index(el->g, index)), BIND_LOCAL);
     return true;

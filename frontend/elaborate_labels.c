@@ -592,10 +592,6 @@ Val el_colours(Elab *el, Call *call)
     bool dense = el_is_dense(el, labels), foreign = false;
     IrId of = bound_of(el, labels.expr);
     IrGrid grid = *el_grid(el, labels);
-    if (grid.has[IR_AX_C]) {
-        el_error(el, LABELS_IN_CHANNELS, call->span, el_describe(el, labels));
-        return el_err();
-    }
     grid.has[IR_AX_C] = true;
     grid.extent[IR_AX_C] = ir_const(el->g, 3);
     int three = el_add_grid(el, grid, *el_place_of(el, labels.grid));

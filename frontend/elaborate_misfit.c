@@ -1,7 +1,8 @@
 /*
  * elaborate_misfit: arguments that an operator would take, or complain about in general terms,
  * while it can be told what was meant: reductions along an axis, axes by number, settings that
- * others have or call otherwise, places along z of an image without z, and labels that are to be moved or resized.
+ * others have or call otherwise, places along z of an image without z, colours for what has channels,
+ * and labels that are to be moved or resized.
  */
 #include "elab.h"
 
@@ -274,6 +275,29 @@ bool el_check_flat(Elab *el, const Call *call)
         }
     }
     return true;
+}
+
+/* ---- what has channels already ----------------------------------------------------------- */
+
+bool el_check_channels(Elab *el, const Call *call)
+{
+    static const char *const PAINTERS[] = {"colormap", "colours", "label2rgb"};
+    bool paints = false;
+    for (size_t i = 0; i < sizeof PAINTERS / sizeof *PAINTERS; i++) {
+        paints = paints || strcmp(PAINTERS[i], call->op->name) == 0;
+    }
+    const Val v = call->arg[0];
+    if (!paints || !el_has(el, v, IR_AX_C)) {
+        return true;
+    }
+    Diag *d = el_error(el, IN_CHANNELS, call->at[0], call->op->name, el_describe(el, v));
+    if (v.image == IR_K_IMAGE) {
+        const char *image = el_words(el, call->at[0]);
+        diag_help(el->diags, d, strchr(image, ' ') != NULL ? "one of them is (%s)[c = 0]" : "one of them is %s[c = 0]", image);
+    } else {
+        diag_help(el->diags, d, "paint labels of one channel: label(image[c = 0] > 100)");
+    }
+    return false;
 }
 
 /* ---- labels that are moved or read ------------------------------------------------------- */

@@ -22,9 +22,14 @@ static bool is_inside(const Elab *el, IrExpr at, IrExpr extent)
     return ir_is_const(el->g, at, &place) && place >= 0 && place < n;
 }
 
+static bool is_known(const Elab *el, IrExpr e)
+{
+    return ir_expr(el->g, e)->rank <= IR_HOST;
+}
+
 static void add_note(Elab *el, IrNote note)
 {
-    if (is_inside(el, note.at, note.extent)) {
+    if (!is_known(el, note.at) || !is_known(el, note.extent) || is_inside(el, note.at, note.extent)) {
         return;
     }
     for (int i = 0; i < el->g->notes.n; i++) {
@@ -42,7 +47,7 @@ static bool is_noted(const Elab *el)
 
 void el_note_place(Elab *el, Val v, const char *name, int axis, IrExpr at)
 {
-    if (is_noted(el) && ir_expr(el->g, at)->rank <= IR_HOST) {
+    if (is_noted(el)) {
         add_note(el, (IrNote){IR_NOTE_PLACE, name, axis, at, el_extent(el, v, axis)});
     }
 }
@@ -78,5 +83,35 @@ void el_note_along(Elab *el, const Call *call, Val result)
     if (is_noted(el) && goes_along_z(call) && has && left_out && el_extent(el, v, IR_AX_Z) == depth_of_images(el)) {
         IrExpr second = ir_const(el->g, 1);
         add_note(el, (IrNote){IR_NOTE_ALONG, call->op->name, IR_AX_Z, second, el_extent(el, v, IR_AX_Z)});
+    }
+}
+
+/* The number given for a parameter; 0 when there is none. */
+static IrExpr number_of(const Call *call, const char *name)
+{
+    for (int i = 0; i < call->op->n_params; i++) {
+        if (strcmp(call->op->param[i].name, name) == 0 && call->arg[i].kind == VAL_NUMBER) {
+            return call->arg[i].expr;
+        }
+    }
+    return 0;
+}
+
+void el_note_part(Elab *el, const Call *call)
+{
+    static const char *const FIRST[] = {"x", "y", "z"}, *const SIZE[] = {"width", "height", "depth"};
+    IrGraph *g = el->g;
+    Val v = call->arg[0];
+    if (strcmp(call->op->name, "crop") != 0 || !is_noted(el) || v.kind != VAL_IMAGE) {
+        return;
+    }
+    for (int ax = 0; ax < 3; ax++) {
+        IrExpr first = number_of(call, FIRST[ax]), size = number_of(call, SIZE[ax]);
+        if (!el_has(el, v, ax) || first == 0) {
+            continue;
+        }
+        IrExpr last = size != 0 ? ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_ADD, first, size), ir_const(g, 1)) : first;
+        add_note(el, (IrNote){IR_NOTE_PART, call->op->name, ax, first, el_extent(el, v, ax)});
+        add_note(el, (IrNote){IR_NOTE_PART, call->op->name, ax, last, el_extent(el, v, ax)});
     }
 }

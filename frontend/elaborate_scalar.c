@@ -68,23 +68,10 @@ static Local *find_local(Compiler *c, const char *name)
     return NULL;
 }
 
-/* Names that C, OpenCL C or a kernel's text use already get an underscore. */
-static const char *safe_name(Compiler *c, const char *name)
+/* Several variables of a function may have one name, in loops that follow one another. */
+static const char *unique_name(Compiler *c, const char *name)
 {
-    static const char *const TAKEN[] = {
-        "auto",   "bool",   "break",  "case",    "char",    "const",   "continue", "default",
-        "do",     "double", "else",   "enum",    "extern",  "float",   "for",      "global",
-        "goto",   "half",   "if",     "inline",  "int",     "kernel",  "local",    "long",
-        "private", "read_only", "register", "return", "short", "signed", "sizeof", "static",
-        "struct", "switch", "typedef", "uchar",  "uint",    "ulong",   "union",    "unsigned",
-        "ushort", "vector", "void",   "volatile", "while",  "constant", "image",   "sampler_t",
-        "fma",    "fabs",   "rint",
-    };
-    bool taken = ops_find(c->el->ops, name) != NULL;
-    for (size_t i = 0; i < sizeof TAKEN / sizeof *TAKEN; i++) {
-        taken = taken || strcmp(TAKEN[i], name) == 0;
-    }
-    const char *wanted = taken ? arena_printf(c->el->arena, "%s_", name) : name, *unique = wanted;
+    const char *unique = name;
     for (int k = 2;; k++) {
         bool twice = false;
         for (int i = 0; i < c->f->vars.n; i++) {
@@ -93,7 +80,7 @@ static const char *safe_name(Compiler *c, const char *name)
         if (!twice) {
             return unique;
         }
-        unique = arena_printf(c->el->arena, "%s_%d", wanted, k);
+        unique = arena_printf(c->el->arena, "%s_%d", name, k);
     }
 }
 
@@ -107,7 +94,7 @@ static int add_var(Compiler *c, const char *name, Elem type)
         c->bad = true;
         return 0;
     }
-    IrFnVar var = {safe_name(c, name), type};
+    IrFnVar var = {unique_name(c, name), type};
     vec_push(c->el->arena, &c->f->vars, var);
     return c->f->vars.n - 1;
 }

@@ -215,18 +215,12 @@ bool el_constant(const Elab *el, Val v, double *value)
 bool el_is_integral(const Elab *el, IrExpr e)
 {
     const IrExprNode *n = ir_expr(el->g, e);
+    if (ir_is_integral(el->g, e)) {
+        return true;
+    }
     switch (n->op) {
     case IR_X_CONST:
         return n->num == floor(n->num);
-    case IR_X_EXTENT:
-    case IR_X_INDEX:
-    case IR_X_FLOOR:
-    case IR_X_CEIL:
-    case IR_X_ROUND:
-    case IR_X_TRUNC:
-        return true;
-    case IR_X_PARAM:
-        return el->g->params.at[(int)n->num].integer;
     case IR_X_ADD:
     case IR_X_SUB:
     case IR_X_MUL:

@@ -8,6 +8,7 @@
 #include "ir.h"
 #include "apply.h"
 #include "function.h"
+#include "range.h"
 #include "whole_compare.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any",
                                              "rank", "mode"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
                                              "value", "vector", "table"};
-const char *const IR_NOTE_NAMES[IR_NOTES] = {"place", "along"};
+const char *const IR_NOTE_NAMES[IR_NOTES] = {"place", "along", "part"};
 const char *const IR_RANK_NAMES[IR_RANKS] = {"const", "host", "index", "uniform", "pixel"};
 
 IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)
@@ -78,6 +79,14 @@ int ir_new_index(IrGraph *g)
     return g->next_index++;
 }
 
+void ir_set_ends(IrGraph *g, int index, IrExpr lo, IrExpr hi)
+{
+    while (g->ends.n <= index) {
+        vec_push(g->arena, &g->ends, (IrEnds){0});
+    }
+    g->ends.at[index] = (IrEnds){lo, hi};
+}
+
 /* ---- interning ------------------------------------------------------------------------- */
 
 static uint32_t mix(uint32_t h, uint32_t v)
@@ -124,6 +133,37 @@ static void rehash(IrGraph *g)
     }
 }
 
+/* Of an expression whose operands have been asked already, so that what they share is not asked again and again. */
+static bool is_integral(const IrGraph *g, const IrExprNode *n)
+{
+    switch (n->op) {
+    case IR_X_CONST:
+        return n->num == floor(n->num) && fabs(n->num) <= 2147483647.0;
+    case IR_X_EXTENT:
+    case IR_X_INDEX:
+    case IR_X_FLOOR:
+    case IR_X_CEIL:
+    case IR_X_ROUND:
+    case IR_X_TRUNC:
+        return true;
+    case IR_X_PARAM:
+        return g->params.at[(int)n->num].integer;
+    case IR_X_ADD:
+    case IR_X_SUB:
+    case IR_X_MUL:
+    case IR_X_MIN:
+    case IR_X_MAX:
+    case IR_X_MOD:
+    case IR_X_FLOORDIV:
+        return ir_is_integral(g, n->a) && ir_is_integral(g, n->b);
+    case IR_X_NEG:
+    case IR_X_ABS:
+        return ir_is_integral(g, n->a);
+    default:
+        return false;
+    }
+}
+
 IrExpr ir_intern(IrGraph *g, IrExprNode e)
 {
     if (2 * (g->exprs.n + 1) > g->hash_cap) {
@@ -136,6 +176,7 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
         }
         at = (at + 1) & (uint32_t)(g->hash_cap - 1);
     }
+    e.integral = is_integral(g, &e);
     vec_push(g->arena, &g->exprs, e);
     g->hash[at] = (uint32_t)(g->exprs.n - 1);
     return (IrExpr)(g->exprs.n - 1);
@@ -145,10 +186,10 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
 
 static bool depends_on(const IrGraph *g, IrExpr e, int index)
 {
-    if (e == 0) {
+    const IrExprNode *n = ir_expr(g, e);
+    if (e == 0 || n->rank < IR_INDEX) {
         return false;
     }
-    const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_INDEX) {
         return (int)n->num == index;
     }
@@ -416,45 +457,32 @@ IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
 
 bool ir_is_integral(const IrGraph *g, IrExpr e)
 {
-    const IrExprNode *n = ir_expr(g, e);
-    switch (n->op) {
-    case IR_X_CONST:
-        return n->num == floor(n->num) && fabs(n->num) <= 2147483647.0;
-    case IR_X_EXTENT:
-    case IR_X_INDEX:
-    case IR_X_FLOOR:
-    case IR_X_CEIL:
-    case IR_X_ROUND:
-    case IR_X_TRUNC:
-        return true;
-    case IR_X_PARAM:
-        return g->params.at[(int)n->num].integer;
-    case IR_X_ADD:
-    case IR_X_SUB:
-    case IR_X_MUL:
-    case IR_X_MIN:
-    case IR_X_MAX:
-    case IR_X_MOD:
-    case IR_X_FLOORDIV:
-        return ir_is_integral(g, n->a) && ir_is_integral(g, n->b);
-    case IR_X_NEG:
-    case IR_X_ABS:
-        return ir_is_integral(g, n->a);
-    default:
-        return false;
+    return ir_expr(g, e)->integral;
+}
+
+static bool is_number(const IrExprNode *e)
+{
+    return e->rank != IR_PIXEL && e->type == ELEM_F64;
+}
+
+/* May one of the numbers be below 0? */
+static bool may_be_negative(const IrGraph *g, const IrExpr *operand, int n)
+{
+    bool negative = false;
+    for (int i = 0; i < n; i++) {
+        negative = negative || (is_number(ir_expr(g, operand[i])) && !(ir_range(g, operand[i]).lo >= 0));
     }
+    return negative;
 }
 
 /* The type in which operands meet.  Host and uniform operands have no say beside pixels, except
- * that a fraction beside integer pixels makes the result f32, and a constant below 0 beside u32 i32. */
+ * that a fraction beside integer pixels makes the result f32, and what may be below 0 beside u32 i32. */
 static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
 {
-    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false, negative = false;
+    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false;
     for (int i = 0; i < n; i++) {
         const IrExprNode *e = ir_expr(g, operand[i]);
-        bool floating = e->rank != IR_PIXEL && e->type == ELEM_F64;
-        if (floating) {
-            negative = negative || (e->rank == IR_CONST && e->num < 0);
+        if (is_number(e)) {
             f32 = f32 || !(e->rank < IR_UNIFORM && ir_is_integral(g, operand[i]));
             continue;
         }
@@ -467,7 +495,7 @@ static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
     if (!pixel || f64) {
         return ELEM_F64;
     }
-    return f32 ? ELEM_F32 : i32 || negative ? ELEM_I32 : u32 ? ELEM_U32 : ELEM_I32;
+    return f32 ? ELEM_F32 : u32 && !i32 && !may_be_negative(g, operand, n) ? ELEM_U32 : ELEM_I32;
 }
 
 static IrExpr to_bool(IrGraph *g, IrExpr e)

@@ -14,6 +14,7 @@ typedef struct Walk {
     Bound bounds[64];
     int n_bounds;
     int weight;
+    IrPassed passed;
 } Walk;
 
 static IrReach *reach_of(Walk *w, IrId node)
@@ -95,7 +96,7 @@ static void visit_read(Walk *w, IrExprNode n)
 
 static void visit_fold(Walk *w, IrExprNode n)
 {
-    int weight = w->weight;
+    int weight = w->weight, around = ir_pass_into(&w->passed);
     if (w->n_bounds < 64) {
         w->bounds[w->n_bounds++] = (Bound){(int)n.num, n.b, n.c};
     }
@@ -104,6 +105,7 @@ static void visit_fold(Walk *w, IrExprNode n)
     visit(w, n.where);
     w->weight = weight;
     w->n_bounds--;
+    w->passed.fold = around;
     visit(w, n.nth);
 }
 
@@ -113,7 +115,7 @@ static void visit(Walk *w, IrExpr e)
         return;
     }
     const IrExprNode n = *ir_expr(w->g, e);
-    if (n.rank <= IR_INDEX) {
+    if (n.rank <= IR_INDEX || ir_passed(w->g, &w->passed, e)) {
         return;
     }
     w->fp->ops += ir_expr_op_arity(n.op) > 0 || n.op == IR_X_CALL ? w->weight : 0;

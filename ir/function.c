@@ -205,6 +205,12 @@ static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
     }
 }
 
+/* Names that end with an underscore are nothing to C, to OpenCL C or to what is written around a function. */
+static void print_var(const IrFunction *f, int var, Str *out)
+{
+    str_addf(out, "%s_", f->vars.at[var].name);
+}
+
 /* `bare`: brackets around the whole are not needed. */
 static void print_expr(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out)
 {
@@ -213,7 +219,7 @@ static void print_expr(const IrFunction *f, const IrFnExpr *e, bool bare, Str *o
         print_const(e, out);
         break;
     case IR_FN_VAR:
-        str_add(out, f->vars.at[e->var].name);
+        print_var(f, e->var, out);
         break;
     case IR_FN_OP:
         print_op(f, e, bare, out);
@@ -236,17 +242,17 @@ static void print_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *
 static void print_for(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
 {
     const char *name = f->vars.at[s->var].name;
-    str_addf(out, "for (%s = ", name);
+    str_addf(out, "for (%s_ = ", name);
     print_expr(f, s->a, true, out);
     /* A bound that cannot change is tested as it is; another one would be computed each time. */
     bool fixed = s->b->kind == IR_FN_CONST;
-    str_addf(out, "; %s <= ", name);
+    str_addf(out, "; %s_ <= ", name);
     if (fixed) {
         print_expr(f, s->b, true, out);
     } else {
         str_addf(out, "%s_last", name);
     }
-    str_addf(out, "; %s++) ", name);
+    str_addf(out, "; %s_++) ", name);
     print_block(f, s->body, depth, out);
 }
 
@@ -284,7 +290,8 @@ static void print_stmt(const IrFunction *f, const IrFnStmt *s, int depth, Str *o
     str_addf(out, "%*s", 4 * depth, "");
     switch (s->kind) {
     case IR_FN_SET:
-        str_addf(out, "%s = ", f->vars.at[s->var].name);
+        print_var(f, s->var, out);
+        str_add(out, " = ");
         print_expr(f, s->a, true, out);
         str_add(out, ";\n");
         break;
@@ -315,12 +322,14 @@ void ir_function_print_c(const IrFunction *f, Str *out)
 {
     str_addf(out, "static inline %s %s(", c_type(f->type), f->name);
     for (int i = 0; i < f->n_params; i++) {
-        str_addf(out, "%s%s %s", i > 0 ? ", " : "", c_type(f->vars.at[i].type),
-                 f->vars.at[i].name);
+        str_addf(out, "%s%s ", i > 0 ? ", " : "", c_type(f->vars.at[i].type));
+        print_var(f, i, out);
     }
     str_add(out, f->n_params > 0 ? ")\n{\n" : "void)\n{\n");
     for (int i = f->n_params; i < f->vars.n; i++) {
-        str_addf(out, "    %s %s = 0;\n", c_type(f->vars.at[i].type), f->vars.at[i].name);
+        str_addf(out, "    %s ", c_type(f->vars.at[i].type));
+        print_var(f, i, out);
+        str_add(out, " = 0;\n");
     }
     for (const IrFnStmt *s = f->body; s != NULL; s = s->next) {
         print_stmt(f, s, 1, out);

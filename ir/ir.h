@@ -106,6 +106,7 @@ typedef struct IrExprNode {
     IrExprOp op;
     Elem type;   /* BOOL, I32, U32, F32 or F64 */
     IrRank rank;
+    bool integral; /* see ir_is_integral() */
     IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
     double num;
     IrExpr a, b, c;
@@ -154,6 +155,10 @@ typedef struct IrNode {
     const char *text;  /* op-specific text (an input's axes, a measure's column names) */
     bool dead;         /* killed; skipped by printing, verifying and everything else */
 } IrNode;
+
+typedef struct IrEnds {  /* of an index's range, fractions not yet cut; 0: not known */
+    IrExpr lo, hi;
+} IrEnds;
 
 typedef struct IrParam {
     const char *name, *help;
@@ -205,6 +210,7 @@ typedef struct IrOutput {
 typedef enum IrNoteKind {
     IR_NOTE_PLACE, /* v[z = at]: name is v's, or "" */
     IR_NOTE_ALONG, /* an operator, called name, goes along the axis: at is 1 */
+    IR_NOTE_PART,  /* an operator, called name, takes a part of an image, which begins or ends with pixel at */
     IR_NOTES
 } IrNoteKind;
 
@@ -232,6 +238,7 @@ typedef struct IrGraph {
     Vec(IrNote) notes;
     Vec(IrFunction *) functions;
     int next_index;          /* for index variables */
+    Vec(IrEnds) ends;        /* by index variable, as far as they are known before the fold is made */
     uint32_t *hash;          /* of expressions: open addressing */
     int hash_cap;
     struct IrScratch *scratch; /* of walks (ir/walk.c) */
@@ -268,6 +275,8 @@ IrId ir_add_node(IrGraph *g, IrNode node);
 int ir_add_grid(IrGraph *g, IrGrid grid);
 /* A fresh index variable for a fold. */
 int ir_new_index(IrGraph *g);
+/* Says how far a fold that is to be made will run its index. */
+void ir_set_ends(IrGraph *g, int index, IrExpr lo, IrExpr hi);
 
 /* Sets the type and the rank that follow from an expression's operator and operands; the type of
  * constants and casts is given. */
@@ -323,6 +332,22 @@ IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx);
 /* Calls visit on e and everything below it, children first, each once. */
 void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx),
              void *ctx);
+
+/*
+ * Which expressions a walk has passed that looks at one again in each fold around it, and where it is shared.
+ * Only from so many steps on: chains of stages that read one another twice would take forever.
+ */
+typedef struct IrPassed {
+    int steps;
+    int fold, n_folds; /* the one around, counted as they are met */
+    int *in;           /* by expression: the fold around when it was passed last, from 1 */
+    int cap;
+} IrPassed;
+
+/* Has e been passed in this fold?  From now on it has. */
+bool ir_passed(IrGraph *g, IrPassed *p, IrExpr e);
+/* Goes into a fold; what is returned leaves it: p->fold = ... */
+int ir_pass_into(IrPassed *p);
 
 /* ---- names ------------------------------------------------------------------------------- */
 

@@ -59,6 +59,14 @@ static IrRange of_read(const IrGraph *g, const IrExprNode *n, int depth)
     return n->outside != 0 ? either_of(inside, rounded(range_of(g, n->outside, depth))) : inside;
 }
 
+/* Of an index, fractions cut. */
+static IrRange of_index(const IrGraph *g, int index, int depth)
+{
+    const IrEnds ends = index < g->ends.n && index >= 0 ? g->ends.at[index] : (IrEnds){0};
+    return (IrRange){ends.lo != 0 ? ceil(range_of(g, ends.lo, depth).lo) : -INFINITY,
+                     ends.hi != 0 ? floor(range_of(g, ends.hi, depth).hi) : INFINITY};
+}
+
 /* Conversions to whole numbers saturate, but for that of whole numbers to others of 32 bits. */
 static IrRange of_cast(const IrGraph *g, const IrExprNode *n, int depth)
 {
@@ -115,6 +123,8 @@ static IrRange range_of(const IrGraph *g, IrExpr e, int depth)
     case IR_X_EXTENT:
     case IR_X_COORD:
         return (IrRange){0, LONGEST};
+    case IR_X_INDEX:
+        return of_index(g, (int)n->num, depth + 1);
     case IR_X_READ:
     case IR_X_READAT:
         return of_read(g, n, depth + 1);

@@ -94,3 +94,29 @@ IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx)
     leave(g);
     return rebuilt;
 }
+
+enum { MANY_STEPS = 1 << 14 };
+
+bool ir_passed(IrGraph *g, IrPassed *p, IrExpr e)
+{
+    if (++p->steps < MANY_STEPS) {
+        return false;
+    }
+    if (p->in == NULL) {
+        p->cap = g->exprs.n;
+        p->in = arena_array(g->arena, int, p->cap);
+    }
+    p->steps = MANY_STEPS;
+    bool known = (int)e < p->cap, passed = known && p->in[e] == p->fold + 1;
+    if (known) {
+        p->in[e] = p->fold + 1;
+    }
+    return passed;
+}
+
+int ir_pass_into(IrPassed *p)
+{
+    int around = p->fold;
+    p->fold = ++p->n_folds;
+    return around;
+}

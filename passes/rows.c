@@ -46,6 +46,7 @@ typedef struct Walk {
     int march_axis;
     bool marched;       /* a read in that fold has been seen; under which border: */
     IrBorder border;
+    IrPassed passed;
 } Walk;
 
 static void refuse(Walk *w, const char *why)
@@ -179,9 +180,11 @@ static void check_fold(Walk *w, const IrExprNode *n)
         w->form.y_fold = w->form.y_fold || axis.axis == IR_AX_Y;
         w->form.z_fold = w->form.z_fold || axis.axis == IR_AX_Z;
     }
+    int around = ir_pass_into(&w->passed);
     w->depth++;
     check(w, n->a);
     w->depth--;
+    w->passed.fold = around;
     w->march_index = outer;
 }
 
@@ -191,7 +194,7 @@ static void check(Walk *w, IrExpr e)
         return;
     }
     const IrExprNode n = *ir_expr(w->g, e);
-    if (n.rank != IR_PIXEL) {
+    if (n.rank != IR_PIXEL || ir_passed(w->g, &w->passed, e)) {
         return;
     }
     switch (n.op) {

@@ -282,7 +282,7 @@ typedef struct ProgNeed {
 } ProgNeed;
 
 /* What a run notes of an image (as IrNote) where `at`, rounded, is not in 0 .. extent - 1. */
-typedef enum ProgNoteKind { PROG_NOTE_PLACE, PROG_NOTE_ALONG } ProgNoteKind;
+typedef enum ProgNoteKind { PROG_NOTE_PLACE, PROG_NOTE_ALONG, PROG_NOTE_PART } ProgNoteKind;
 
 typedef struct ProgNote {
     ProgNoteKind kind;

@@ -51,17 +51,26 @@ static void note_along(Notes *notes, const char *image, const ProgNote *note, co
     notes_add(notes, text, image, "%s", text);
 }
 
+static const char *const PIXELS[] = {"columns", "rows", "planes"}; /* along x, y and z */
+
 static void note_place(Notes *notes, const char *image, const ProgNote *note, double at, double extent)
 {
-    static const struct {
-        char axis;
-        const char *pixels, *kind;
-    } ALONG[] = {{'x', "columns", "a column that is read by its number is outside of the image"},
-                 {'y', "rows", "a row that is read by its number is outside of the image"},
-                 {'z', "planes", "a plane that is read by its number is outside of the image"}};
-    notes_add(notes, ALONG[note->axis].kind, image,
-              "%s[%c = %.15g] is outside of the image, whose %s are 0 .. %.15g", note->name,
-              ALONG[note->axis].axis, at, ALONG[note->axis].pixels, extent - 1);
+    static const char *const KIND[] = {"a column that is read by its number is outside of the image",
+                                       "a row that is read by its number is outside of the image",
+                                       "a plane that is read by its number is outside of the image"};
+    notes_add(notes, KIND[note->axis], image, "%s[%c = %.15g] is outside of the image, whose %s are 0 .. %.15g",
+              note->name, "xyz"[note->axis], at, PIXELS[note->axis], extent - 1);
+}
+
+/* Others give less than what was asked for. */
+static void note_part(Notes *notes, const char *image, const ProgNote *note, double at, double extent)
+{
+    static const char *const KIND[] = {"a part of the image has columns outside of it, which repeat its nearest one",
+                                       "a part of the image has rows outside of it, which repeat its nearest one",
+                                       "a part of the image has planes outside of it, which repeat its nearest one"};
+    notes_add(notes, KIND[note->axis], image,
+              "%s goes to %c = %.15g, outside of the image, whose %s are 0 .. %.15g; the nearest one is repeated there",
+              note->name, "xyz"[note->axis], at, PIXELS[note->axis], extent - 1);
 }
 
 static void note_extents(Notes *notes, const Program *program, const Options *options, const BatchItem *item,
@@ -77,6 +86,8 @@ static void note_extents(Notes *notes, const Program *program, const Options *op
         }
         if (note->kind == PROG_NOTE_ALONG) {
             note_along(notes, item->name, note, options, reader_info(reader, 0));
+        } else if (note->kind == PROG_NOTE_PART) {
+            note_part(notes, item->name, note, at, extent);
         } else {
             note_place(notes, item->name, note, at, extent);
         }

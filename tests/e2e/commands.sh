@@ -26,6 +26,15 @@ shows '"code": "P0501"'
 json
 expect 0 '' "$PIPEC" check --json "$SAMPLES/blobs.pipe"
 json
+# What is shared again and again is looked at once.
+for start in image 'mean(image)' p 'x_of(image)' 'label_sum(cells, image)[cells]'; do
+    printf 'input image[y, x]\nparam p = 2.5\ncells = label(image * p > 3)\na0 = %s\n' "$start" >shared.pipe
+    for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do
+        printf 'a%d = a%d * a%d + a%d if a%d > 3 else 1\n' $((i + 1)) $i $i $i $i >>shared.pipe
+    done
+    printf 'output cells\noutput b = image * a30\noutput c = image[x = a30 + x_of(image)]\n' >>shared.pipe
+    expect 0 '' "$PIPEC" check shared.pipe
+done
 
 # ---- the evaluator's tables are the device's: sorted, and where areas are no whole numbers --
 printf 'input image[y, x]\nobjects = label(image > 150)\noutput t = measure(objects, area, area_bbox, spacing = 0.3, sort = area, order = descending)\n' >sized.pipe
@@ -222,6 +231,10 @@ expect 2 'does not fit input' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0
 expect 3 'no device matches' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for abacus --shape 64x64:f32
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --library --for '#0' --shape 64x64:f32 --shape 64x64:u8
 check grep -q '[.]n_binaries = 1,' "$WORK/plain.c"
+# Files whose names are none in C.
+expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/2-plain" --library
+check "${CC:-cc}" -std=c11 -fsyntax-only -I"$ROOT" "$WORK/2-plain.c"
+check grep -q '^const Program \*_2_plain_program(void);' "$WORK/2-plain.h"
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 64x64:u8
 expect 0 '' "$WORK/plain" --version
 

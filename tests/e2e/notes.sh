@@ -125,4 +125,12 @@ expect 0 'note: type_u8.tif: half[x = 5] is outside of the image, whose columns 
     "$PIPEC" run half.pipe "$IMAGES/type_u8.tif" -o places_out
 says 'half[y = 12345678] is outside of the image, whose rows are 0 .. '
 notes 2
+printf 'input image[y, x]\nparam n = 4\noutput c = crop(image, 1, 2, width = n)\n' >part.pipe
+expect 0 '' "$PIPEC" build part.pipe -o part
+expect 0 '' ./part "$IMAGES/type_u8.tif" -o part_out
+notes 0
+expect 0 'note: type_u8.tif: crop goes to x = 1234, outside of the image, whose columns are 0 .. ' \
+    ./part "$IMAGES/type_u8.tif" -o part_out --n 1234
+says '; the nearest one is repeated there'
+notes 1
 finish

@@ -260,24 +260,24 @@ static void control_flow_becomes_a_function(void **state)
     Str s;
     str_init(&s, &arena);
     ir_function_print_c(g->functions.at[0], &s);
-    assert_string_equal(s.at, "static inline float fn_f(int v, float limit)\n"
+    assert_string_equal(s.at, "static inline float fn_f(int v_, float limit_)\n"
                               "{\n"
-                              "    float s = 0;\n"
-                              "    int i = 0;\n"
-                              "    s = 0.0f;\n"
-                              "    int i_last = (v < 2147483646 ? v : 2147483646);\n"
-                              "    for (i = 1; i <= i_last; i++) {\n"
-                              "        if ((px_mod(i, 3) == 0) && ((float)i > limit)) {\n"
-                              "            s = s + ((float)i / 2.0f);\n"
+                              "    float s_ = 0;\n"
+                              "    int i_ = 0;\n"
+                              "    s_ = 0.0f;\n"
+                              "    int i_last = (v_ < 2147483646 ? v_ : 2147483646);\n"
+                              "    for (i_ = 1; i_ <= i_last; i_++) {\n"
+                              "        if ((px_mod(i_, 3) == 0) && ((float)i_ > limit_)) {\n"
+                              "            s_ = s_ + ((float)i_ / 2.0f);\n"
                               "        }\n"
-                              "        else if (i == 7) {\n"
-                              "            return s;\n"
+                              "        else if (i_ == 7) {\n"
+                              "            return s_;\n"
                               "        }\n"
                               "    }\n"
-                              "    while (s > 1000.0f) {\n"
-                              "        s = s - 0x1.99999ap-4f;\n"
+                              "    while (s_ > 1000.0f) {\n"
+                              "        s_ = s_ - 0x1.99999ap-4f;\n"
                               "    }\n"
-                              "    return s;\n"
+                              "    return s_;\n"
                               "}\n");
     /* 6 / 2 at i = 6, then out at 7. */
     const double args[2] = {20, 3.5};
@@ -667,10 +667,17 @@ static void runs_are_told_what_to_note(void **state)
         {"output a = max(gaussian(image[z = k], 1) for k in 0 .. 2)\n", "place z of image; place z of image; "},
         {"output a = max_project(image)\n", "along z of max_project; "},
         {"output a = median_project(gaussian(image, 1) where image > 3)\n", "along z of median_project; "},
+        {"output a = crop(image, 1, width = 5)\n", "part x of crop; part x of crop; "},
+        {"param n = 9\noutput a = crop(image > 3, y = n, z = 1, depth = 1)\n", "part y of crop; part z of crop; "},
+        {"output a = crop(canvas(image, width = 20), 3, width = 18)\n", "part x of crop; "},
         /* Always there, or the user says what is outside. */
         {"output a = image[z = 0]\n", ""},
         {"c = canvas(image, depth = 9)\noutput a = c[z = 8]\n", ""},
         {"output a = image[z = 50, border = nearest] + image[z = 50, fill = 0]\n", ""},
+        {"output a = crop(canvas(image, width = 20), 3, width = 17)\n", ""},
+        {"output a = crop(image, width = 1)\n", ""},
+        {"output a = crop(image, 5) if width(image) > 5 else image\n", ""},
+        {"output a = max(crop(image, k, width = 9) for k in 0 .. 2)\n", ""},
         {"output a = image[z = 5] if depth(image) > 5 else image[z = 0]\n", ""},
         {"output a = max_project(image) if depth(image) > 5 else image[z = 0]\n", ""},
         /* Places that differ. */

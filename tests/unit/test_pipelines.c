@@ -367,6 +367,23 @@ static void objects_are_counted(void **state)
     check("input cells[y, x] : labels\noutput n = count(cells)\n");
 }
 
+/* Labels of large numbers do not become one. */
+static void combined_labels_stay_apart(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must("test.pipe", "input cells[y, x] : labels\ninput more[y, x] : labels\n"
+                                            "output n = count(combine_labels(cells, more))\n");
+    static const double PIXELS[] = {0, 100000001, 100000002, 4294967295, 0, 0},
+                        MORE[] = {0, 0, 0, 4294967295, 100000002, 100000003};
+    const IrEvalInput inputs[] = {{.extent = {3, 2, 1, 1}, .elem = ELEM_U32, .pixels = PIXELS},
+                                  {.extent = {3, 2, 1, 1}, .elem = ELEM_U32, .pixels = MORE}};
+    IrEval *ev;
+    Err err = {0};
+    assert_true(ir_eval(g, inputs, NULL, &ev, &err));
+    assert_true(ir_eval_uniform(ev, g->outputs.at[0].value) == 5);
+    ir_eval_free(ev);
+}
+
 /* A table that is only there for one of its columns, again in every round. */
 static void columns_of_tables_are_pixels(void **state)
 {
@@ -566,6 +583,7 @@ int main(void)
         TEST(measures_know_the_spacing),
         TEST(tables_may_be_wide),
         TEST(objects_are_counted),
+        TEST(combined_labels_stay_apart),
         TEST(columns_of_tables_are_pixels),
         TEST(labels_of_any_numbers_are_coloured),
         TEST(dense_windows_may_be_large),

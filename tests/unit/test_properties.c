@@ -19,7 +19,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { ROUNDS = 12 };
+enum { ROUNDS = 12, MAX_PARAMS = 32 };
 
 typedef struct Law {
     char name[80], dimensions[8];
@@ -106,15 +106,25 @@ static bool is_true(IrEval *ev, const IrGraph *g)
     return n > 0;
 }
 
+/* A law's params have their defaults. */
+static void set_params(const IrGraph *g, double params[MAX_PARAMS])
+{
+    for (int i = 0; i < g->params.n && i < MAX_PARAMS; i++) {
+        params[i] = g->params.at[i].value;
+    }
+}
+
 static bool holds(const Law *law, bool space)
 {
     const IrGraph *g = elaborate(law, space);
+    double params[MAX_PARAMS] = {0};
+    set_params(g, params);
     bool fine = true;
     for (int i = 0; i < number_from("PIPEC_TEST_ROUNDS", ROUNDS) && fine; i++) {
         IrEvalInput image = random_image(space);
         IrEval *ev;
         Err err = {0};
-        bool ran = ir_eval(g, &image, NULL, &ev, &err);
+        bool ran = ir_eval(g, &image, params, &ev, &err);
         fine = ran && is_true(ev, g);
         if (!fine) {
             print_error("%s is false for %d x %d x %d pixels of %s, image %d %s\n", law->name,
@@ -146,6 +156,7 @@ static bool holds_on_device(const Law *law)
     IrGraph *g = elaborate(law, space);
     BothCase in = {.n_inputs = 1};
     in.inputs[0] = random_image(space);
+    set_params(g, in.params);
     PassContext cx = {.fuse = FUSE_ALL, .verify = true};
     char why[400];
     bool fine = both_run(g, &cx, &in, dev, why, sizeof why);
