@@ -517,6 +517,8 @@ static void apply_carries(IrEval *ev, const IrLoop *loop)
     free(next);
 }
 
+enum { ROUND = 256 }; /* elements that a round counts as, though it may have no folds */
+
 static void eval_loop(IrEval *ev, int id)
 {
     const IrLoop *loop = &ev->g->loops.at[id];
@@ -530,7 +532,7 @@ static void eval_loop(IrEval *ev, int id)
         err_set(ev->err, CODE_USAGE, "the number of rounds is %g, which is not a whole number that fits", rounds);
         return;
     }
-    for (double k = 0; k < rounds && ev->err->code == CODE_OK && ir_eval_count(ev, 1); k++) {
+    for (double k = 0; k < rounds && ev->err->code == CODE_OK && ir_eval_count(ev, ROUND); k++) {
         eval_nodes(ev, id);
         double now = loop->until != 0 ? ir_eval_uniform(ev, loop->until) : NAN;
         apply_carries(ev, loop);

@@ -35,7 +35,7 @@ typedef struct IrEval IrEval;
  * the graph's.  The result is owned by the caller (ir_eval_free), also when it fails. */
 bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
              Err *err);
-/* The same, given up (CODE_INTERRUPTED) when its folds would count more elements than `elements`. */
+/* The same, given up (CODE_INTERRUPTED) when its folds and rounds would count more elements than `elements`. */
 bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,
                     const double *params, IrEval **out, Err *err);
 const IrEvalNode *ir_eval_node(const IrEval *ev, IrId node);

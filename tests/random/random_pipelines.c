@@ -12,7 +12,8 @@
  *
  * A failing seed is shrunk and written to --out DIR (here), with the command that shows it.  All
  * work is done in a child process: what crashes there is a finding.  The exit code is 1 when
- * something was found.  PIPEC_TEST_DEVICE names another device than the CPU.
+ * something was found.  PIPEC_TEST_DEVICE names another device than the CPU, PIPEC_TEST_FLAGS other options for its
+ * compiler than those of --quick.
  */
 #include "check.h"
 #include "child.h"
@@ -60,10 +61,10 @@ static Device *open_device(void)
 {
     Device *dev = NULL;
     Err err = {0};
-    const char *wanted = getenv("PIPEC_TEST_DEVICE");
+    const char *wanted = getenv("PIPEC_TEST_DEVICE"), *flags = getenv("PIPEC_TEST_FLAGS");
     const DevOptions how = {.choice = wanted != NULL ? wanted : "cpu",
                             .local_limit = LOCAL_BYTES,
-                            .flags = options.quick ? "-cl-opt-disable" : NULL};
+                            .flags = flags != NULL ? flags : options.quick ? "-cl-opt-disable" : NULL};
     if (!dev_open(&how, &dev, &err)) {
         fprintf(stderr, "%s\n", err.text);
         exit(EXIT_FAILURE);
