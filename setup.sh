@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what pipec needs on Debian 12 (as root, or with sudo), builds it, and runs the first
+# Installs what pipec needs on Debian 12 or 13 (as root, or with sudo), builds it, and runs the first
 # sample: a label image and a table from samples/blobs.tif in out/.
 set -e
 cd "$(dirname "$0")"
