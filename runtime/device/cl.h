@@ -64,7 +64,7 @@ uint64_t dev_limit(const Device *dev);
  * Builds source (or takes it from memory, or from the disk cache: key = source, options, device,
  * driver, pipec's version; written atomically, a broken entry is rebuilt).  `name` is used for
  * messages and for dumped files (NAME.cl).  Standard options are always given:
- * -cl-std=CL1.2 and, where the device can, -cl-fp32-correctly-rounded-divide-sqrt.
+ * -cl-std=CL1.2, WIDE_ATOMICS and, where the device can, -cl-fp32-correctly-rounded-divide-sqrt.
  * Same source and options: the same DevProgram.
  */
 bool dev_program(Device *dev, const char *name, const char *source, const char *options,
