@@ -55,14 +55,19 @@ output smooth
 output grown = expand_labels(nuclei, 6)
 output far = voronoi(nuclei)
 output filled = fill_holes(mask)
-output top = h_maxima(gaussian(image, 1), 5)
 output hulls = hull(nuclei)
 output lines = watershed(gaussian(image, 1), label(peaks), line = true)
 output median = median_filter(image, box(9))
 output inner = clear_border(nuclei)
 output table = measure(nuclei, image, area, centroid, mean)
 PIPE
-in_parts whole_2d blobs 254x256:u8 380KiB 440KiB
+in_parts whole_2d blobs 254x256:u8 220KiB 400KiB
+
+cat >raised.pipe <<'PIPE'
+input image[y, x]
+output top = h_maxima(gaussian(image, 1), 5)
+PIPE
+in_parts raised blobs 254x256:u8 380KiB 440KiB
 
 cat >whole_3d.pipe <<'PIPE'
 input image[z, y, x]
