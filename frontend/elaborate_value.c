@@ -215,26 +215,15 @@ bool el_constant(const Elab *el, Val v, double *value)
 bool el_is_integral(const Elab *el, IrExpr e)
 {
     const IrExprNode *n = ir_expr(el->g, e);
-    if (ir_is_integral(el->g, e)) {
+    bool typed = n->type == ELEM_I32 || n->type == ELEM_U32 || n->type == ELEM_BOOL;
+    if (typed || ir_is_integral(el->g, e)) {
         return true;
     }
-    switch (n->op) {
-    case IR_X_CONST:
+    if (n->op == IR_X_CONST) {
         return n->num == floor(n->num);
-    case IR_X_ADD:
-    case IR_X_SUB:
-    case IR_X_MUL:
-    case IR_X_MIN:
-    case IR_X_MAX:
-    case IR_X_MOD:
-    case IR_X_FLOORDIV:
-        return el_is_integral(el, n->a) && el_is_integral(el, n->b);
-    case IR_X_NEG:
-    case IR_X_ABS:
-        return el_is_integral(el, n->a);
-    default:
-        return n->type == ELEM_I32 || n->type == ELEM_U32 || n->type == ELEM_BOOL;
     }
+    return ir_keeps_whole(n->op) && el_is_integral(el, n->a) &&
+           (ir_expr_op_arity(n->op) == 1 || el_is_integral(el, n->b));
 }
 
 const Val *el_member(Val record, const char *name)

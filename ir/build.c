@@ -133,6 +133,12 @@ static void rehash(IrGraph *g)
     }
 }
 
+bool ir_keeps_whole(IrExprOp op)
+{
+    return op == IR_X_ADD || op == IR_X_SUB || op == IR_X_MUL || op == IR_X_MIN || op == IR_X_MAX || op == IR_X_MOD ||
+           op == IR_X_FLOORDIV || op == IR_X_NEG || op == IR_X_ABS;
+}
+
 /* Of an expression whose operands have been asked already, so that what they share is not asked again and again. */
 static bool is_integral(const IrGraph *g, const IrExprNode *n)
 {
@@ -148,19 +154,9 @@ static bool is_integral(const IrGraph *g, const IrExprNode *n)
         return true;
     case IR_X_PARAM:
         return g->params.at[(int)n->num].integer;
-    case IR_X_ADD:
-    case IR_X_SUB:
-    case IR_X_MUL:
-    case IR_X_MIN:
-    case IR_X_MAX:
-    case IR_X_MOD:
-    case IR_X_FLOORDIV:
-        return ir_is_integral(g, n->a) && ir_is_integral(g, n->b);
-    case IR_X_NEG:
-    case IR_X_ABS:
-        return ir_is_integral(g, n->a);
     default:
-        return false;
+        return ir_keeps_whole(n->op) && ir_is_integral(g, n->a) &&
+               (ir_expr_op_arity(n->op) == 1 || ir_is_integral(g, n->b));
     }
 }
 

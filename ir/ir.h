@@ -321,6 +321,8 @@ IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n);
 Elem ir_read_type(const IrGraph *g, IrId node);
 /* True for a constant; *value is its value. */
 bool ir_is_const(const IrGraph *g, IrExpr e, double *value);
+/* Operators that make whole numbers of whole numbers. */
+bool ir_keeps_whole(IrExprOp op);
 /* True when a host or index expression can only be a whole number. */
 bool ir_is_integral(const IrGraph *g, IrExpr e);
 
