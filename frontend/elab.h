@@ -291,7 +291,7 @@ bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span);
 /* Complains where a name has no value any more, below the loop that gave it one. */
 bool el_is_lost(Elab *el, const Binding *b, Span span);
 
-/* ---- calls (elaborate_call.c) ---------------------------------------------------------- */
+/* ---- calls (elaborate_call.c, elaborate_refuse.c, elaborate_misfit.c) ---------------------------------------------------------- */
 
 enum { CALL_MAX_ARGS = 64 };
 
@@ -306,6 +306,12 @@ typedef struct Call {
 } Call;
 
 Val el_call(Elab *el, const AstExpr *e);
+/* Complains about an argument of another kind than a parameter takes. */
+Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at);
+/* The operator that does in a window what this one does with the whole image; NULL for none. */
+const Op *el_filter_of(const Elab *el, const Op *op);
+/* median(image, 3), as other libraries call their filters. */
+Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at);
 /* Complains about an argument that others have and that can be told apart; false: it is none. */
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
 /* How to write an argument that others call by this name; NULL: there is none. */
