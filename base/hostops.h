@@ -13,6 +13,9 @@ enum {
     HOSTOP_COUNT
 };
 
+/* How far from 0 an index of a range gets: kernels count in 32 bits, and end a loop one beyond its last index. */
+#define HOSTOP_MOST_INDEX 2147483646
+
 /* The operator called `name` ("add", as in hostops.def), or -1. */
 int hostop_from_name(const char *name);
 /* Its number of operands; 0 when there is no such operator. */

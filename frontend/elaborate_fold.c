@@ -11,6 +11,7 @@
  */
 #include "elab.h"
 
+#include "../base/hostops.h"
 #include "../ir/range.h"
 
 #include <assert.h>
@@ -394,6 +395,11 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
     if (constant && ceil(lo) == floor(hi)) {
         el_bind(el, f->name, f->span, el_number(el, ceil(lo)), BIND_LOCAL);
         return true;
+    }
+    if ((from && fabs(lo) > HOSTOP_MOST_INDEX) || (to && fabs(hi) > HOSTOP_MOST_INDEX)) {
+        el_error(el, FAR_INDEX, f->span, from && fabs(lo) > HOSTOP_MOST_INDEX ? lo : hi);
+        el_bind(el, f->name, f->span, el_err(), BIND_LOCAL);
+        return false;
     }
     if (!has_room(r)) {
         el_error(el, TOO_MANY_INDICES, f->span, MAX_INDICES);

@@ -9,6 +9,7 @@
 #include "apply.h"
 #include "ref.h"
 #include "function.h"
+#include "../base/hostops.h"
 
 #include <limits.h>
 #include <math.h>
@@ -134,6 +135,9 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
     double lo = ceil(eval(ev, n->b)), hi = floor(eval(ev, n->c));
     if (isnan(lo) || isnan(hi)) {
         err_set(ev->err, CODE_FILES, "a window ends at no number");
+    } else if (lo <= hi && (lo < -HOSTOP_MOST_INDEX || hi > HOSTOP_MOST_INDEX)) {
+        err_set(ev->err, CODE_USAGE, "an index goes to %g, which does not fit into 32 bits", lo < -HOSTOP_MOST_INDEX ? lo : hi);
+        return;
     }
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
     for (double i = lo; i <= hi && ir_eval_count(ev, 1); i++) {

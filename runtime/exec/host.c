@@ -123,8 +123,9 @@ static bool range(Eval *e, double *lo, double *hi)
     }
     *lo = ceil(*lo);
     *hi = floor(*hi);
-    if (*lo <= *hi && (*lo < INT_MIN || *hi > INT_MAX)) { /* kernels count in int */
-        failed(e, "an index of a fold goes to %.17g, which does not fit into 32 bits", *lo < INT_MIN ? *lo : *hi);
+    if (*lo <= *hi && (*lo < -HOSTOP_MOST_INDEX || *hi > HOSTOP_MOST_INDEX)) {
+        failed(e, "an index of a fold goes to %.17g, which does not fit into 32 bits",
+               *lo < -HOSTOP_MOST_INDEX ? *lo : *hi);
         return false;
     }
     if (*hi - *lo >= MAX_RANGE) {
@@ -409,7 +410,10 @@ static bool write_define(const Program *program, const HostContext *context, con
     double value;
     switch (define->kind) {
     case DEF_INT:
-        TRY(host_eval_int(program, context, define->expr, "a number that its text needs", &whole, err));
+        TRY(host_eval_int(program, context, define->expr, "the end of a range, or an offset,", &whole, err));
+        if (whole < -HOSTOP_MOST_INDEX || whole > HOSTOP_MOST_INDEX) {
+            return err_set(err, CODE_USAGE, "the end of a range, or an offset, is %d, one more than kernels count to", whole);
+        }
         fprintf(out, whole < 0 ? "#define %s (%d)\n" : "#define %s %d\n", define->name, whole);
         return true;
     case DEF_REACH:

@@ -246,6 +246,10 @@ static void absurd_folds_are_refused(void **state)
     (void)eval(b, fold(b, HOST_SUM, i, zero, number(b, NAN), 1, -1));
     assert_int_equal(b->err.code, CODE_USAGE);
     err_clear(&b->err);
+    (void)eval(b, fold(b, HOST_SUM, i, number(b, 1e17), number(b, 1e17 + 32), 1, -1));
+    assert_int_equal(b->err.code, CODE_USAGE);
+    assert_non_null(strstr(b->err.text, "32 bits"));
+    err_clear(&b->err);
     (void)eval(b, i);
     assert_int_equal(b->err.code, CODE_USAGE);
     err_clear(&b->err);
@@ -360,11 +364,12 @@ static void bad_defines_are_refused(void **state)
     const ProgDefine odd = {DEF_TABLE, "NO_RANGE", i, 1, {1, 0}, {-1, -1}, {-1, -1}, ELEM_F32};
     const ProgDefine type = {.kind = DEF_TYPE, .name = "NO_INPUT", .expr = 5};
     const ProgDefine wide = {DEF_TABLE, "WIDE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, CONSTANTS / 4), -1}, ELEM_F32};
-    const ProgDefine *const list[] = {&large, &odd, &type, &wide};
-    static const char *const says[] = {"table", "range", "no input 5", "800004 bytes"};
-    for (int k = 0; k < 4; k++) {
+    const ProgDefine endless = {.kind = DEF_INT, .name = "LAST", .expr = number(b, 2147483647)}; /* i <= LAST always holds */
+    const ProgDefine *const list[] = {&large, &odd, &type, &endless, &wide};
+    static const char *const says[] = {"table", "range", "no input 5", "kernels count", "800004 bytes"};
+    for (int k = 0; k < 5; k++) {
         free(defines(b, list[k], 1));
-        assert_int_equal(b->err.code, k < 3 ? CODE_USAGE : CODE_FILES);
+        assert_int_equal(b->err.code, k < 4 ? CODE_USAGE : CODE_FILES);
         assert_non_null(strstr(b->err.text, says[k]));
         err_clear(&b->err);
     }
