@@ -490,6 +490,7 @@ static const char *value_text(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
     const char *values = cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
+    assert(k->cg->slot[n->node] >= 0);
     int slot = k->cg->slot[n->node] + (int)n->num;
     vec_push(k->arena, &k->uses, slot);
     return arena_printf(k->arena, "%s[%d]", values, slot);

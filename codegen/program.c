@@ -4,6 +4,7 @@
  */
 #include "codegen.h"
 #include "channels.h"
+#include "counted.h"
 #include "kernel.h"
 #include "lifetimes.h"
 #include "names.h"
@@ -56,23 +57,6 @@ static void number_grids(Build *b)
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
-/* The node in which labels got their numbers: compacting and growing makes no larger ones. */
-static IrId numbered_by(const IrGraph *g, IrId labels)
-{
-    for (;;) {
-        const IrNode *node = ir_node(g, labels);
-        int input = node->op == IR_WATERSHED ? 1 : 0;
-        bool owned = node->kind != IR_K_LABELS || node->op == IR_COMPACT || node->op == IR_POINTS;
-        bool grown = node->op == IR_NEAREST_LABEL || node->op == IR_WATERSHED;
-        const IrExprNode *from = ir_expr(g, node->in[input]);
-        IrId next = owned ? node->of : grown && from->op == IR_X_READ ? from->node : 0;
-        if (next == 0 || (grown && ir_node(g, next)->kind != IR_K_LABELS)) {
-            return labels;
-        }
-        labels = next;
-    }
-}
-
 /* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
  * for every second one where those that touch are one. */
 static int vector_length(Build *b, const IrNode *node)
@@ -81,7 +65,7 @@ static int vector_length(Build *b, const IrNode *node)
         return cg_host(&b->cg.host, node->arg[0]);
     }
     IrGraph *g = b->g;
-    const IrNode *labels = ir_node(g, numbered_by(g, node->of));
+    const IrNode *labels = ir_node(g, cg_numbered_by(g, node->of));
     bool apart = labels->op == IR_LABEL;
     const IrGrid grid = g->grids.at[labels->grid];
     IrExpr n = ir_const(g, 1);
@@ -126,13 +110,14 @@ static void number_nodes(Build *b)
     for (int i = 0; i < n; i++) {
         b->vector[i] = -1;
     }
+    const bool *counted = cg_counted(b->g);
     for (IrId id = 0; id < (IrId)n; id++) {
         const IrNode *node = ir_node(b->g, id);
         b->cg.buffer[id] = b->cg.slot[id] = b->cg.length[id] = b->table_step[id] = -1;
         if (node->dead) {
             continue;
         }
-        if (value_slots(node) > 0) {
+        if (value_slots(node) > 0 && (node->op != IR_INPUT || counted[id])) {
             b->cg.slot[id] = b->program->n_values;
             b->program->n_values += value_slots(node);
         }
@@ -150,7 +135,7 @@ static void number_nodes(Build *b)
         if (node->kind == IR_K_VECTOR) {
             buffer.length = b->cg.length[id] = vector_length(b, node);
             if (node->op != IR_HISTOGRAM) {
-                b->vector[numbered_by(b->g, node->of)] = b->buffers.n;
+                b->vector[cg_numbered_by(b->g, node->of)] = b->buffers.n;
             }
         } else {
             buffer.grid = b->cg.grid[node->grid];

@@ -68,7 +68,7 @@ typedef struct ProgInput {
     Elem elem;        /* ELEM_FILE: whatever the file has */
     bool labels, mask;
     int buffer;       /* where its pixels go, one volume [c][z][y][x] */
-    int count;        /* labels: value slot of the largest id, found on upload; -1 */
+    int count;        /* labels: value slot of the largest id, found on upload; -1: nobody asks for it */
     int vector;       /* labels: a buffer, from 1, with an element for each of their numbers, which may be
                          no larger; 0: there is none */
     int channel;      /* host expression: only this channel is needed (and stored); -1: all */

@@ -1,6 +1,7 @@
-/* Graphs made by hand, run by the evaluator and as generated kernels: the same bits. */
+/* Graphs made by hand, run by the evaluator and as generated kernels: the same bits.  What programs say of their inputs. */
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
+#include "tests/support/scene.h"
 
 #include "ir/text.h"
 
@@ -185,6 +186,35 @@ static void test_volume(void **state)
     each_size(make_volume_blur, true, IR_REFLECT);
 }
 
+/* A file's labels are counted by the host, pixel by pixel. */
+static void labels_are_counted_where_somebody_asks(void **state)
+{
+    static const struct {
+        const char *output;
+        bool counted;
+    } CASES[] = {
+        {"cells > 0", false},
+        {"label2rgb(cells)", false},
+        {"gaussian(number(cells[dx = 1] == cells), 2)", false},
+        {"(cells)", true}, /* the largest says how wide the file's numbers are */
+        {"measure(cells, area)", true},
+        {"max(cells)", false},
+        {"property(cells, area)[cells]", true},
+        {"expand_labels(cells, 3)", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "input cells[y, x] : labels\noutput o = %s\n", CASES[i].output);
+        Subject s;
+        scene_open(&s, text, (const int[4]){9, 7, 1, 1}, ELEM_U16, BOTH_SPARSE);
+        if ((s.program->inputs[0].count >= 0) != CASES[i].counted) {
+            fail_msg("%s: slot %d", CASES[i].output, s.program->inputs[0].count);
+        }
+        scene_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_difference),
         cmocka_unit_test(test_harris),
         cmocka_unit_test(test_volume),
+        cmocka_unit_test(labels_are_counted_where_somebody_asks),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
