@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes thresholds.h: what scikit-image 0.19 gives on six small images, as integers and as floats.
 
-The images come from a linear congruential generator that tests/unit/test_reduce.c repeats in C.
+The images come from a linear congruential generator that tests/unit/test_threshold.c repeats in C.
 nan stands for "scikit-image raises an error" (minimum finds no two maxima).
 
     python3 tests/golden/make_thresholds.py > tests/golden/thresholds.h
