@@ -153,8 +153,16 @@ TMPDIR=$PWD/nowhere expect 5 'temporary file' "$PIPEC" run "$SAMPLES/deconvolve.
 full_output() {
     "$@" >/dev/full
 }
-expect 5 'standard output' full_output "$PIPEC" run "$blobs" --describe
-expect 5 'standard output' full_output "$PIPEC" ops
+closed_output() {
+    "$@" >&-
+}
+for lost in full_output closed_output; do
+    for command in ops devices "explain $blobs" "plan $blobs" "show $blobs --ir" "check --json $blobs" \
+        "run $blobs --describe" "run $blobs $image --dry-run" "run $blobs $image --profile -o $lost"; do
+        expect 5 'standard output' $lost "$PIPEC" $command
+    done
+    expect 0 '' $lost "$PIPEC" check "$blobs" # which has nothing to say
+done
 closed() { # the files that are opened must not become the streams
     "$@" <&- >&- 2>&-
 }
