@@ -61,6 +61,14 @@ stamp out >after
 check diff -r -x '.*' out listed
 check test "$(diff before after | grep '^>' | sed 's,^> ,,' | cut -d'|' -f1 | tr '\n' ' ')" = \
     'out/b_labels.tif out/b_table.csv out/d_labels.tif out/d_table.csv '
+# What was cut off is no result, whoever did it.
+for name in a_labels.tif b_table.csv; do
+    head -c 100 listed/$name >out/$name
+done
+: >out/d_labels.tif
+expect 0 '5/5' ./blobs plate -o out --resume
+check test "$(grep -c / said.err)" -eq 3
+check diff -r -x '.*' out listed
 # Other parameters: nothing is mixed with what is there.
 expect 2 'without --resume' ./blobs plate -o out --resume --sigma 3
 check diff -r -x '.*' out listed
