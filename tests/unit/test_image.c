@@ -5,6 +5,8 @@
  */
 #include "images.h"
 
+#include "runtime/files/image_meta.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -334,6 +336,37 @@ static void test_sizes(void **state)
     }
 }
 
+/* Units as programs and people spell them. */
+static void test_units(void **state)
+{
+    static const struct {
+        double um;
+        const char *names[20];
+    } rows[] = {
+        {1, {"um", "UM", "Um", "\xC2\xB5m", "\xC2\xB5M", "\xCE\xBCm", "\xB5m", "\xC3\x82\xC2\xB5m", "\\u00B5m",
+             "\\u00b5m", "micron", "Micron", "MICRONS", "micrometer", "Micrometer", "micrometers", "Micrometre",
+             "micrometres", " um "}},
+        {1e-3, {"nm", "NM", "nanometer", "Nanometers", "nanometre"}},
+        {1e-6, {"pm", "picometer"}},
+        {1e-4, {"\xC3\x85", "\xE2\x84\xAB", "\xC5", "Angstrom"}},
+        {1e3, {"mm", "MM", "Millimeter", "millimetres"}},
+        {1e4, {"cm", "CM", "centimeter", "Centimetres"}},
+        {1e6, {"m", "Meter", "metres"}},
+        {1e9, {"km", "kilometers"}},
+        {1e12, {"Mm"}},
+        {25400, {"inch", "Inch", "INCHES", "in", "\""}},
+        {0, {"", " ", "pixel", "deg", "meterstick", "eter", "micro", "s", "umm", "gigameter"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (const char *const *name = rows[i].names; *name != NULL; name++) {
+            if (meta_unit_um(*name) != rows[i].um) {
+                fail_msg("'%s' is %g um, not %g", *name, meta_unit_um(*name), rows[i].um);
+            }
+        }
+    }
+}
+
 /* How many pages, images and files are left out; of all other files it is nothing. */
 static void test_unread(void **state)
 {
@@ -519,6 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_units),
         cmocka_unit_test(test_unread),
         cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_parts),
         cmocka_unit_test(test_fits_nulls),
