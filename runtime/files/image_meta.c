@@ -85,6 +85,26 @@ double meta_unit_um(const char *unit)
     return um;
 }
 
+double meta_unit_seconds(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } UNITS_OF_TIME[] = {
+        {"s", 1},               {"sec", 1},             {"second", 1},          {"seconds", 1},
+        {"ms", 1e-3},           {"msec", 1e-3},         {"us", 1e-6},           {"\xC2\xB5s", 1e-6},
+        {"\xCE\xBCs", 1e-6},    {"\\u00B5s", 1e-6},     {"min", 60},            {"minute", 60},
+        {"minutes", 60},        {"h", 3600},            {"hour", 3600},         {"hours", 3600},
+        {"d", 86400},           {"day", 86400},         {"days", 86400},
+    };
+    for (size_t i = 0; i < sizeof UNITS_OF_TIME / sizeof *UNITS_OF_TIME; i++) {
+        if (strcasecmp(UNITS_OF_TIME[i].name, unit) == 0) {
+            return UNITS_OF_TIME[i].seconds;
+        }
+    }
+    return 0;
+}
+
 static bool is_pixel_unit(const char *unit)
 {
     return unit[0] == '\0' || strcasecmp(unit, "pixel") == 0 || strcasecmp(unit, "pixels") == 0 ||
@@ -202,11 +222,11 @@ static double line_number(const char *text, const char *key)
     return line_value(text, key, value, sizeof value) ? strtod(value, NULL) : 0;
 }
 
-/* zunit is written only where it differs from unit; sizes are kept in one unit. */
+/* zunit is written only where it differs from unit, and tunit where it is not seconds; sizes are kept in one unit. */
 static void read_imagej_sizes(const MetaTags *tags, ImageInfo *info)
 {
     const char *text = tags->description;
-    char z_unit[sizeof info->unit];
+    char z_unit[sizeof info->unit], t_unit[sizeof info->unit];
     line_value(text, "unit", info->unit, sizeof info->unit);
     read_resolution(tags, info);
     if (is_pixel_unit(info->unit) && info->size[0] == 0) {
@@ -218,6 +238,9 @@ static void read_imagej_sizes(const MetaTags *tags, ImageInfo *info)
         info->size[2] = um > 0 ? info->size[2] * meta_unit_um(z_unit) / um : 0;
     }
     double interval = line_number(text, "finterval");
+    if (line_value(text, "tunit", t_unit, sizeof t_unit)) {
+        interval *= meta_unit_seconds(t_unit);
+    }
     info->interval = isfinite(interval) && interval > 0 ? interval : 0;
 }
 

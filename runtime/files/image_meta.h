@@ -56,6 +56,8 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan);
 
 /* Micrometres of a unit in any of the usual spellings; 0 when it is none of length. */
 double meta_unit_um(const char *unit);
+/* Seconds of a unit of time, likewise. */
+double meta_unit_seconds(const char *unit);
 
 /* Reads OME-XML; *known is false when the text is none or lists nothing that is in this file. */
 bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err);

@@ -196,19 +196,10 @@ static void read_sizes(Element pixels, ImageInfo *info)
 
 static void read_interval(Element pixels, ImageInfo *info)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"s", 1},    {"ms", 1e-3}, {"\xC2\xB5s", 1e-6},
-                 {"min", 60}, {"h", 3600},  {"d", 86400}};
     char unit[VALUE_BYTES];
     info->interval = positive(pixels, "TimeIncrement");
     if (attribute(pixels, "TimeIncrementUnit", unit)) {
-        double factor = 0;
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-            factor = strcmp(units[i].name, unit) == 0 ? units[i].seconds : factor;
-        }
-        info->interval *= factor;
+        info->interval *= meta_unit_seconds(unit);
     }
 }
 

@@ -207,6 +207,8 @@ def imagej():
           metadata={"unit": "\\u00B5m", "spacing": 0.5, "axes": "ZYX"})
     write("imagej_t.tif", typed(base(t=3), "u8")[:, 0, 0], imagej=True,
           metadata={"axes": "TYX"})
+    write("imagej_minutes.tif", typed(base(t=3), "u8")[:, 0, 0], imagej=True, resolution=(2, 2),
+          metadata={"axes": "TYX", "unit": "Micron", "finterval": 2, "tunit": "min"})
     rgb = np.moveaxis(typed(base(z=3, c=3), "u8")[0], 0, -1)
     write("imagej_rgb.tif", rgb, imagej=True, photometric="rgb", metadata={"axes": "ZYXS"})
     for name, dots, unit in (("inch", 72, "inch"), ("cm", 100, "centimeter")):

@@ -102,6 +102,7 @@ static const struct Row {
     {"imagej_tzc.tif", 7, 5, 4, 2, 3, "zct", ELEM_U16, "imagej", false, TYPED},
     {"imagej_z.tif", 7, 5, 4, 1, 1, "z", ELEM_F32, "imagej", false, TYPED},
     {"imagej_t.tif", 7, 5, 1, 1, 3, "t", ELEM_U8, "imagej", false, TYPED},
+    {"imagej_minutes.tif", 7, 5, 1, 1, 3, "t", ELEM_U8, "imagej", false, TYPED},
     {"imagej_rgb.tif", 7, 5, 3, 3, 1, "zc", ELEM_U8, "imagej", true, TYPED},
     {"imagej_inch.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
     {"imagej_cm.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
@@ -310,6 +311,7 @@ static void test_sizes(void **state)
         {"imagej_huge.tif", "", 0, 0, 0, 0, 0}, /* no tags at all */
         {"imagej_tzc.tif", "um", 0.2, 0.3, 1.5, 1, 0.25},
         {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
+        {"imagej_minutes.tif", "Micron", 0.5, 0.5, 0, 1, 120},
         {"imagej_inch.tif", "", 0, 0, 0, 0, 0}, /* 72 dots an inch mean nothing */
         {"imagej_cm.tif", "cm", 0.01, 0.01, 0, 1e4, 0},
         {"lsm.lsm", "um", 0.2, 0.3, 1.5, 1, 0.25},
