@@ -40,6 +40,7 @@ typedef struct MetaPlan {
     int64_t t, c, z;
     int64_t step_t, step_c, step_z;
     int64_t *page;   /* owned; NULL: by the steps */
+    int64_t unfinished; /* pages of a time point or plane that the acquisition did not come to the end of */
     int64_t others;  /* images of this file that its OME-XML lists beside the one that is read */
     bool elsewhere;  /* the OME-XML is in another file, which it names */
     bool contiguous; /* there is one page, and the others should lie behind its pixels */
