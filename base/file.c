@@ -176,6 +176,21 @@ bool file_read(const char *path, char **text, size_t *size, Err *err)
     return ok || file_err_set(err, CODE_FILES, "read", path, error);
 }
 
+bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *head, size_t n))
+{
+    unsigned char head[1024];
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+        return true; /* what else is wrong with the name is said where it is written */
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n >= 0 && is_ours(head, (size_t)n);
+}
+
 /* ---- folders --------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)

@@ -8,6 +8,7 @@
 #include "../files/file_list.h"
 #include "../files/image_path.h"
 #include "names.h"
+#include "targets.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -332,7 +333,8 @@ static bool check_clashes(const BatchList *list, Err *err)
     } else {
         size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
         ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
-             names_distinct(uses, n, inputs, n_inputs, err) && check_folders(uses, n, inputs, n_inputs, err);
+             names_distinct(uses, n, inputs, n_inputs, err) && names_keep_inputs(uses, n, inputs, n_inputs, err) &&
+             check_folders(uses, n, inputs, n_inputs, err) && targets_check(list, err);
     }
     free(uses);
     free(inputs);

@@ -262,6 +262,11 @@ static const ImageFormat *format_called(const char *name)
     return NULL;
 }
 
+bool image_may_replace(const char *path, const char *format)
+{
+    return file_may_replace(path, format_called(format)->matches);
+}
+
 /* The length of a step along one axis, given the sizes of the pixels that it crosses; 0: unknown. */
 static double step_length(const ImagePlace *place, const double size[3], int by)
 {

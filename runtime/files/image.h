@@ -79,6 +79,9 @@ typedef struct ImageMeta {
     double max;              /* largest value, for the display range; 0 = unknown */
 } ImageMeta;
 
+/* False for a file with something in it that is no image of this format. */
+bool image_may_replace(const char *path, const char *format);
+
 /*
  * A writer makes one file with pixels of type `elem` (bool is written as 0/255 bytes), axes as in
  * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits".

@@ -128,6 +128,39 @@ expect 2 'would replace an input' run "$blobs" own_labels.tif -o own_labels.tif
 expect 2 'write run_1.5/ for a folder' run "$blobs" "$image" -o run_1.5
 check test ! -e run_1.5
 check cmp "$image" own_labels.tif
+# What is no output of such a pipeline is not replaced, and no input under another name.
+mkdir kept
+printf 'input image[y, x]\noutput a = image + 1\n' >kept/one.pipe
+printf 'input image[y, x]\noutput a = measure(label(image > 9), area)\n' >kept/table.pipe
+cp "$image" kept/in.tif
+cp "$SAMPLES/sky.fits" kept/sky.dat
+echo 'my notes, of today' >kept/notes.txt
+ln -s in.tif kept/link.tif
+ln kept/in.tif kept/second.tif
+cp -r kept before
+for pair in link.tif:in.tif in.tif:link.tif second.tif:in.tif in.tif:second.tif; do
+    expect 2 'are one file' run kept/one.pipe "kept/${pair%:*}" -o "kept/${pair#*:}"
+done
+for name in one.pipe notes.txt sky.dat; do
+    expect 2 "would replace 'kept/$name', which is not a TIFF file" run kept/one.pipe kept/in.tif -o kept/$name
+    expect 2 "would replace 'kept/$name', which is not a table" run kept/table.pipe kept/in.tif -o kept/$name
+    expect 2 'was not made by pipec' "$PIPEC" build kept/table.pipe -o kept/$name
+done
+for name in new.png new.jpg new.csv new.fits.gz; do
+    expect 2 "'kept/$name' is no name for the output 'a'" run kept/one.pipe kept/in.tif -o kept/$name
+done
+expect 2 'end the name in .tif or .{ext}, or write `as png` behind' run kept/one.pipe kept/in.tif -o kept/new.png
+expect 2 'end the name in .csv or .{ext}' run kept/table.pipe kept/in.tif -o 'kept/{stem}_{output}.tif'
+check diff -r kept before
+# Its own outputs and programs it replaces, whatever they are called.
+for i in 1 2; do
+    expect 0 '' run kept/one.pipe kept/in.tif -q -o kept/a.dat
+    expect 0 '' run kept/table.pipe kept/in.tif -q -o kept/b.txt
+    expect 0 '' "$PIPEC" build kept/one.pipe -o kept/c.exe
+    expect 0 '' "$PIPEC" build kept/one.pipe --library -o kept/d
+done
+echo 'int main(void) { return 0; }' >kept/main.c
+expect 2 "'kept/main.c' is there already" "$PIPEC" build kept/one.pipe --library -o kept/main
 printf 'input image[y, x]\noutput large = scale(image, 4)\n' >large.pipe
 limited() { # less than the output takes, more than what PoCL writes when it compiles
     (
