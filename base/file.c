@@ -277,21 +277,21 @@ static void random_suffix(char *to)
     to[6] = '\0';
 }
 
-/* Renaming onto a device or a folder would replace or fail oddly, so it is refused up front. */
-static bool check_target(const char *path, Err *err)
+/* Renaming onto a device or a folder would replace or fail oddly, and a name that is too long fails at the end. */
+bool file_check_target(const char *path, int code, Err *err)
 {
     struct stat st;
     if (path[0] == '\0' || path[strlen(path) - 1] == '/') {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': it is not the name of a file", path);
+        return err_set(err, code, "cannot write '%s': it is not the name of a file", path);
     }
-    if (strlen(path) + NAME_BYTES >= PATH_BYTES) {
-        return file_err_set(err, CODE_OUTPUT, "write", path, ENAMETOOLONG);
+    if (strlen(path) + NAME_BYTES >= PATH_BYTES || strlen(path + folder_length(path)) > NAME_BYTES) {
+        return file_err_set(err, code, "write", path, ENAMETOOLONG);
     }
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        return file_err_set(err, CODE_OUTPUT, "write", path, EISDIR);
+        return file_err_set(err, code, "write", path, EISDIR);
     }
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        return err_set(err, CODE_OUTPUT,
+        return err_set(err, code,
                        "cannot write '%s': it is a device or a pipe, and outputs are written "
                        "beside their place and renamed", path);
     }
@@ -300,7 +300,7 @@ static bool check_target(const char *path, Err *err)
 
 bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
 {
-    TRY(check_target(path, err));
+    TRY(file_check_target(path, CODE_OUTPUT, err));
     TRY(make_folder_of(path, err));
     int folder = (int)folder_length(path);
     int name = (int)strlen(path + folder);

@@ -103,6 +103,19 @@ says 'd.tif: '
 files part a_labels.tif a_table.csv c_labels.tif c_table.csv table.csv .blobs.journal
 check cmp part/a_labels.tif part/c_labels.tif
 
+# A name that no file can have is that of one image.
+long=$(printf 'l%.0s' $(seq 245))
+mkdir names
+cp "$image" names/a.tif
+cp "$image" "names/b$long.tif"
+cp "$image" names/c.tif
+mkdir -p named/c_labels.tif
+cp "$image" names/d.tif
+expect 1 '2 of 4 images failed' run "$blobs" names -j 1 -o named
+says 'the name is too long'
+says "'named/c_labels.tif': it is a folder"
+files named a_labels.tif a_table.csv d_labels.tif d_table.csv table.csv .blobs.journal
+
 # ---- the device -------------------------------------------------------------------------
 mkdir no-drivers
 nothing() {
