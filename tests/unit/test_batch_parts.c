@@ -55,8 +55,8 @@ static void numbers_sort_as_numbers(void **state)
 static void folders_give_their_images(void **state)
 {
     (void)state;
-    static const char *const MADE[] = {"in/img10.tif",   "in/img2.tif",   "in/img1.TIF", "in/x.txt",
-                                       "in/.hidden.tif", "in/deep/a.tif", "in/s.fits.gz"};
+    static const char *const MADE[] = {"in/img10.tif",   "in/img2.tif",   "in/img1.TIF",  "in/x.txt",
+                                       "in/.hidden.tif", "in/deep/a.tif", "in/s.fits.gz", "in/folder.tif/a.tif"};
     for (size_t i = 0; i < sizeof MADE / sizeof *MADE; i++) {
         write_text(MADE[i], "");
     }
