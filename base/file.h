@@ -44,9 +44,8 @@ void file_discard_all(void);
 bool file_put(int fd, const void *data, size_t size);
 
 /*
- * Removes temporary files that killed processes have left in a folder: those whose process is
- * gone and that nobody has touched for an hour (the process may live on another machine that
- * shares the folder).  Returns how many.
+ * Removes temporary files that killed processes have left in a folder: those of this machine whose process is gone,
+ * and those of others that share the folder when nobody has touched them for an hour.  Returns how many.
  */
 int file_sweep(const char *folder);
 

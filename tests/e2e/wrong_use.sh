@@ -250,4 +250,28 @@ for signal in INT TERM; do
 done
 expect 0 '' run "$blobs" many -q --resume -o stopped_INT
 check test "$(find stopped_INT -name '*_labels.tif' | wc -l)" -eq 150
+# What a killed run leaves in the folders of outputs is gone after the next one.
+left=
+try=0
+while [ -z "$left" ] && [ $try -lt 20 ]; do
+    try=$((try + 1))
+    "$PIPEC" run "$blobs" many -q -o 'killed/{stem}/{output}.{ext}' >said.out 2>said.err </dev/null &
+    pid=$!
+    i=0
+    while [ $i -lt 3000 ] && [ -z "$(find killed -name '.*.pipec-*' 2>/dev/null)" ]; do
+        i=$((i + 1))
+    done
+    kill -STOP $pid
+    left=$(find killed -name '.*.pipec-*')
+    kill -KILL $pid
+    wait $pid
+done
+check test -n "$left"
+expect 0 '' run "$blobs" many -q --resume -o 'killed/{stem}/{output}.{ext}'
+check test -z "$(find killed -name '.*.pipec-*')"
+check test "$(find killed -name 'labels.tif' | wc -l)" -eq 150
+for folder in killed/*/; do
+    check cmp "$folder/labels.tif" part/a_labels.tif
+    check cmp "$folder/table.csv" part/a_table.csv
+done
 finish
