@@ -115,6 +115,14 @@ expect 1 '2 of 4 images failed' run "$blobs" names -j 1 -o named
 says 'the name is too long'
 says "'named/c_labels.tif': it is a folder"
 files named a_labels.tif a_table.csv d_labels.tif d_table.csv table.csv .blobs.journal
+# So is an image of which a format holds no output.
+printf 'input image[c, y, x]\noutput a = image[c = 0]\noutput seen = image as png\n' >seen.pipe
+mkdir mixed
+cp "$ROOT/tests/data/images/shaped_cz.tif" mixed/a.tif
+cp "$SAMPLES/nuclei.tif" mixed/b.tif
+expect 1 '1 of 2 images failed' run seen.pipe mixed -j 1 -o seen
+says '1 plane of 2 channels; write it as tif'
+files seen b_a.tif b_seen.png .seen.journal
 
 # ---- the device -------------------------------------------------------------------------
 mkdir no-drivers
