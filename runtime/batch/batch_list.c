@@ -10,6 +10,7 @@
 #include "names.h"
 #include "targets.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,27 @@ static char **places_of_outputs(const BatchList *list, size_t *n)
     return all;
 }
 
+/* Takes the number of a frame out of a place: "A01_overlay_07.png", a PNG output's file for one of several frames. */
+static bool without_frame(char *place)
+{
+    char *point = strrchr(place, '.'), *at = point;
+    while (at != NULL && at > place && isdigit((unsigned char)at[-1])) {
+        at--;
+    }
+    if (at == point || at == place || at[-1] != '_' || strcmp(point, ".png") != 0) {
+        return false;
+    }
+    memmove(at - 1, point, strlen(point) + 1);
+    return true;
+}
+
+/* `place` may be changed. */
+static bool is_output(char *place, char **outputs, size_t n)
+{
+    return bsearch(&place, outputs, n, sizeof *outputs, compare_texts) != NULL ||
+           (without_frame(place) && bsearch(&place, outputs, n, sizeof *outputs, compare_texts) != NULL);
+}
+
 /*
  * With outputs beside the inputs, a folder holds A01.tif and, from an earlier run, A01_labels.tif:
  * a file found in a folder that this run would write is no image to work on.
@@ -182,7 +204,7 @@ static bool drop_outputs(BatchList *list, const FileList *files, Err *err)
     for (int i = 0; ok && i < list->n; i++) {
         char *place = files->at[i].found ? names_place(list->items[i].inputs[0]) : NULL;
         ok = place != NULL || !files->at[i].found;
-        drop[i] = place != NULL && bsearch(&place, all, n, sizeof *all, compare_texts) != NULL;
+        drop[i] = place != NULL && is_output(place, all, n);
         free(place);
     }
     int kept = 0;

@@ -96,6 +96,10 @@ static const Program ONE = {
 static const Program TWO = {
     .name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS, .n_outputs = 3};
 
+static const ProgOutput PICTURE = {.name = "seen", .format = "png", .kind = OUT_IMAGE, .axes = "yx"};
+static const Program SEEN = {
+    .name = "seen", .inputs = INPUTS, .n_inputs = 1, .outputs = &PICTURE, .n_outputs = 1};
+
 static BatchList list_of(const Program *p, Options *o, const char *const *files, int n)
 {
     static const char *paths[16];
@@ -200,6 +204,22 @@ static void outputs_beside_inputs_are_no_inputs(void **state)
     assert_int_equal(list.n, 2);
     assert_string_equal(list.items[0].name, "a.tif");
     assert_string_equal(list.items[1].name, "b_labels.tif");
+    batch_list_free(&list);
+    /* A picture of each frame. */
+    static const char *const FRAMES[] = {"p/a.tif", "p/a_seen_0.png", "p/a_seen_11.png"};
+    static const char *const OTHERS[] = {"p/a_seen_.png", "p/a_seen_1x.png", "p/a_seen_2.tif", "p/b_seen_3.png"};
+    for (int i = 0; i < 3; i++) {
+        write_text(FRAMES[i], "");
+    }
+    o = (Options){.output = "p"};
+    list = list_of(&SEEN, &o, (const char *const[]){"p"}, 1);
+    assert_int_equal(list.n, 1);
+    batch_list_free(&list);
+    for (int i = 0; i < 4; i++) {
+        write_text(OTHERS[i], "");
+    }
+    list = list_of(&SEEN, &o, (const char *const[]){"p"}, 1);
+    assert_int_equal(list.n, 1 + 4);
     batch_list_free(&list);
     o = (Options){0};
     refuse_list(&ONE, &o, (const char *const[]){"a.tif", "a_labels.tif"}, 2,
