@@ -227,16 +227,16 @@ static bool take_options(int argc, char **argv, BuildOptions *o)
 {
     *o = (BuildOptions){.path = NULL};
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
-            o->to = argv[++i];
-        } else if (strcmp(argv[i], "--for") == 0 && i + 1 < argc) {
-            o->device = argv[++i];
-        } else if (strcmp(argv[i], "--shape") == 0 && i + 1 < argc && o->n_shapes < MOST_SHAPES) {
-            o->shapes[o->n_shapes++] = argv[++i];
+        if (take_value(argc, argv, &i, "-o", &o->to) || take_value(argc, argv, &i, "--output", &o->to) ||
+            take_value(argc, argv, &i, "--for", &o->device)) {
+            continue;
+        }
+        if (o->n_shapes < MOST_SHAPES && take_value(argc, argv, &i, "--shape", &o->shapes[o->n_shapes])) {
+            o->n_shapes++;
         } else if (strcmp(argv[i], "--library") == 0) {
             o->library = true;
         } else if (argv[i][0] == '-' || o->path != NULL) {
-            usage_error("build: '%s' is not known here; pipec build FILE.pipe -o NAME [--library] "
+            usage_error("build: '%s' is not known here, or lacks its value; pipec build FILE.pipe -o NAME [--library] "
                         "[--for DEVICE --shape 2048x2048:u16...]", argv[i]);
             return false;
         } else {

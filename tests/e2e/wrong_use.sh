@@ -29,6 +29,13 @@ expect 2 '1/4' run "$blobs" "$image" --shard 3/2 -o out
 expect 2 'no input' run "$SAMPLES/primes.pipe" "$image" -o out
 expect 2 'none, pointwise or all' run --fuse=some "$blobs" "$image" -o out
 expect 2 'pipec help passes' run --passes=nosuch "$blobs" "$image" -o out
+expect 2 "there is no pass 'nosuch'" run --print-after=nosuch "$blobs" "$image" -o out
+for option in -o --for --shape; do
+    expect 2 "'$option' is not known here, or lacks its value" "$PIPEC" build "$blobs" $option
+done
+expect 2 "'--memory' is not known here, or lacks its value" "$PIPEC" plan "$blobs" --memory
+expect 0 '' "$PIPEC" plan "$blobs" --shape=64x64:u8 --memory=1GiB
+expect 2 'or --profile=FILE' run "$blobs" "$image" --profile= -o out
 expect 2 '--ast' "$PIPEC" show "$blobs" --nosuch
 expect 2 'P9999' "$PIPEC" help P9999
 expect 2 'pipec ops' "$PIPEC" ops no_such_operator_at_all
