@@ -318,7 +318,7 @@ static bool same_inputs(const Record *r, char *text, int n)
     return true;
 }
 
-/* False for an output that is gone or cut off: shorter than it was written.  What has grown since is somebody's work. */
+/* False for an output that is gone or cut off, shorter than it was written.  What has grown is somebody's work. */
 static bool is_whole(const char *output, const char *bytes)
 {
     struct stat st;

@@ -370,8 +370,8 @@ bool names_keep_inputs(const NameUse *outputs, size_t n, const char *const *inpu
                                   ? bsearch(&output, all, found, sizeof *all, compare_files) : NULL;
         ok = input == NULL ||
              err_set(err, CODE_USAGE,
-                     "the output '%s' of '%s' would replace an input, for it and '%s' are one file; choose another name "
-                     "or folder with -o", outputs[i].name, outputs[i].source, input->name);
+                     "the output '%s' of '%s' would replace an input, for it and '%s' are one file; choose another "
+                     "name or folder with -o", outputs[i].name, outputs[i].source, input->name);
     }
     free(all);
     return ok;

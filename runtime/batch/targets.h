@@ -9,7 +9,7 @@
 
 #include "batch_list.h"
 
-/* CODE_USAGE for names that say another kind of file than is written, and for those of files that no run has written. */
+/* CODE_USAGE for names that promise another kind of file, and for those of files that no run has written. */
 bool targets_check(const BatchList *list, Err *err);
 
 #endif

@@ -20,7 +20,7 @@ typedef enum ImageUnread {
     UNREAD_PAGES,    /* TIFF: from the first page on that has another size or type, without those marked as
                         smaller versions or masks of another one */
     UNREAD_UNLISTED, /* OME-TIFF: pages that its XML does not list */
-    UNREAD_UNFINISHED, /* OME-TIFF: pages of its last time point or plane, when the acquisition ended in the midst of it */
+    UNREAD_UNFINISHED, /* OME-TIFF: pages of the last time point or plane, in the midst of which the acquisition ended */
     UNREAD_IMAGES,   /* OME-TIFF: images after the first one */
     UNREAD_XML,      /* OME-TIFF of a set: the file that has the XML of all */
     IMAGE_UNREADS

@@ -87,7 +87,8 @@ says '180 and 256'
 rm -f two.pipe part.pipe part.tif
 expect 1 "number of channels of 'image'" run channels.pipe "$image" -o out
 printf 'input image[y, x]\noutput moved = translate(image, x = 3 um)\n' >moved.pipe
-expect 1 'pixel size along x is needed, but the image does not tell it, or not in a unit of length; set it' run moved.pipe "$image" -o out
+expect 1 'pixel size along x is needed' run moved.pipe "$image" -o out
+says 'or not in a unit of length; set it'
 printf 'input image[y, x]\nparam n = 3 in 0 .. 2e9\noutput far = image[dx = n]\n' >far.pipe
 expect 1 'needs 1000000 pixels' run far.pipe "$image" --n 1000000 -o out
 sed -i 's/= n/= -70000/' far.pipe
