@@ -57,6 +57,21 @@ static char *batch_file(const BatchList *list, const Options *o, const char *bef
     return strdup(path);
 }
 
+/* Whole-image values alone make one file, which may have a name of the user's. */
+static bool values_alone(const Program *program)
+{
+    bool alone = true;
+    for (int i = 0; i < program->n_outputs; i++) {
+        alone = alone && program->outputs[i].kind == OUT_VALUE;
+    }
+    return alone;
+}
+
+static bool names_one_file(const BatchList *list)
+{
+    return strchr(list->template, '{') == NULL;
+}
+
 static bool name_batch_files(BatchList *list, const Options *o, Err *err)
 {
     const Program *p = list->program;
@@ -68,7 +83,8 @@ static bool name_batch_files(BatchList *list, const Options *o, Err *err)
             list->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
             ok = list->merged[i] != NULL;
         } else if (p->outputs[i].kind == OUT_VALUE && list->values == NULL) {
-            list->values = batch_file(list, o, "", "values", ".csv");
+            bool own = names_one_file(list) && o->shards == 1 && values_alone(p);
+            list->values = own ? strdup(list->template) : batch_file(list, o, "", "values", ".csv");
             ok = list->values != NULL;
         }
     }
@@ -268,7 +284,7 @@ static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_
     for (size_t i = 0; i < n_inputs; i++) {
         files = strcmp(inputs[i], name) == 0 ? 0 : files;
     }
-    if (strchr(name, '{') != NULL || files < 2) {
+    if (!names_one_file(list) || files < 2) {
         return true;
     }
     return err_set(err, CODE_USAGE,
@@ -363,11 +379,12 @@ static bool check_clashes(const BatchList *list, Err *err)
     return ok;
 }
 
-/* A batch of one image whose table already has the name of the table of all. */
+/* A batch of one image whose table already has the name of the table of all, or one of the user's. */
 static void drop_needless_merges(BatchList *list)
 {
     for (int k = 0; list->n == 1 && k < list->program->n_outputs; k++) {
-        if (list->merged[k] != NULL && strcmp(list->merged[k], list->items[0].outputs[k]) == 0) {
+        if (list->merged[k] != NULL &&
+            (names_one_file(list) || strcmp(list->merged[k], list->items[0].outputs[k]) == 0)) {
             free(list->merged[k]);
             list->merged[k] = NULL;
         }

@@ -105,7 +105,8 @@ bool targets_check(const BatchList *list, Err *err)
     for (int i = 0; i < list->n; i++) {
         const BatchItem *item = &list->items[i];
         for (int k = 0; k < p->n_outputs; k++) {
-            TRY(item->outputs[k] == NULL || check(&p->outputs[k], item->outputs[k], item->inputs[0], err));
+            const char *name = p->outputs[k].kind == OUT_VALUE ? list->values : item->outputs[k];
+            TRY(check(&p->outputs[k], name, item->inputs[0], err));
         }
     }
     return true;
