@@ -80,8 +80,9 @@ static bool refuse_name(const ProgOutput *output, const char *name, const char *
         snprintf(other, sizeof other, ", or write `as %s` behind the output", named->format);
     }
     return err_set(err, CODE_USAGE,
-                   "'%s' is no name for the output '%s' of '%s', which is %s; end the name in %s or .{ext}%s", name,
-                   output->name, input, kind->what, kind->endings[0], other);
+                   "'%s' is no name for the output '%s' of '%s', which is %s; end the name in %s%s%s", name,
+                   output->name, input, kind->what, kind->endings[0], output->kind == OUT_VALUE ? "" : " or .{ext}",
+                   other);
 }
 
 static bool check(const ProgOutput *output, const char *name, const char *input, Err *err)
