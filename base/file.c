@@ -1,8 +1,9 @@
 /*
  * file: whole files in, whole files out, by temporary name, fsync and rename.
  *
- * The temporary name is `.NAME.pipec-PID-XXXXXX` in the folder of the target, because rename is
- * atomic only inside one file system.  Names that are pending stand in a fixed array whose slots
+ * The temporary name is `.NAME.pipec-WHERE-PID-XXXXXX` in the folder of the target, because rename is
+ * atomic only inside one file system; WHERE tells machines and containers apart, each of which counts processes for
+ * itself.  Names that are pending stand in a fixed array whose slots
  * are claimed with atomic operations: several threads may write files, and a signal handler may
  * unlink everything without taking a lock or touching the heap.
  */
@@ -25,11 +26,13 @@
 enum {
     PENDING_MAX = 128, /* files that may be in the making at once */
     PATH_BYTES = 4096,
+    WHERE_BYTES = 9, /* with its end */
+    SUFFIX_BYTES = 7,
     NAME_BYTES = 255, /* longest name of a file on every common file system */
     TRIES = 100,      /* random suffixes before giving up */
 };
 
-static const char MARK[] = ".pipec-"; /* stands between the name and the process id */
+static const char MARK[] = ".pipec-"; /* stands between the name and where the process is */
 
 /* ---- names that are pending ------------------------------------------------------------ */
 
@@ -176,6 +179,21 @@ bool file_read(const char *path, char **text, size_t *size, Err *err)
     return ok || file_err_set(err, CODE_FILES, "read", path, error);
 }
 
+bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *head, size_t n))
+{
+    unsigned char head[1024];
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+        return true; /* what else is wrong with the name is said where it is written */
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n >= 0 && is_ours(head, (size_t)n);
+}
+
 /* ---- folders --------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)
@@ -244,8 +262,23 @@ static void sync_folder_of(const char *path)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
+/* Where a process id is that of one process: a hash of this start of the machine and of the name space of
+ * process ids.  False, and zeros, where the system does not say. */
+static bool own_where(char to[WHERE_BYTES])
+{
+    char text[300] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, 100) : -1;
+    ssize_t more = n > 0 ? readlink("/proc/self/ns/pid", text + n, sizeof text - 1 - (size_t)n) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    snprintf(to, WHERE_BYTES, "%08llx", more > 0 ? key_of(text) & 0xFFFFFFFF : 0);
+    return more > 0;
+}
+
 /* Six letters that differ between calls, threads and processes; O_EXCL makes them unique. */
-static void random_suffix(char *to)
+static void random_suffix(char to[SUFFIX_BYTES])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     static atomic_uint calls;
@@ -262,21 +295,21 @@ static void random_suffix(char *to)
     to[6] = '\0';
 }
 
-/* Renaming onto a device or a folder would replace or fail oddly, so it is refused up front. */
-static bool check_target(const char *path, Err *err)
+/* Renaming onto a device or a folder would replace or fail oddly, and a name that is too long fails at the end. */
+bool file_check_target(const char *path, int code, Err *err)
 {
     struct stat st;
     if (path[0] == '\0' || path[strlen(path) - 1] == '/') {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': it is not the name of a file", path);
+        return err_set(err, code, "cannot write '%s': it is not the name of a file", path);
     }
-    if (strlen(path) + NAME_BYTES >= PATH_BYTES) {
-        return file_err_set(err, CODE_OUTPUT, "write", path, ENAMETOOLONG);
+    if (strlen(path) + NAME_BYTES >= PATH_BYTES || strlen(path + folder_length(path)) > NAME_BYTES) {
+        return file_err_set(err, code, "write", path, ENAMETOOLONG);
     }
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        return file_err_set(err, CODE_OUTPUT, "write", path, EISDIR);
+        return file_err_set(err, code, "write", path, EISDIR);
     }
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        return err_set(err, CODE_OUTPUT,
+        return err_set(err, code,
                        "cannot write '%s': it is a device or a pipe, and outputs are written "
                        "beside their place and renamed", path);
     }
@@ -285,17 +318,18 @@ static bool check_target(const char *path, Err *err)
 
 bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
 {
-    TRY(check_target(path, err));
+    TRY(file_check_target(path, CODE_OUTPUT, err));
     TRY(make_folder_of(path, err));
     int folder = (int)folder_length(path);
     int name = (int)strlen(path + folder);
-    if (name > NAME_BYTES - 40) {
-        name = NAME_BYTES - 40; /* the suffix must fit, even behind the longest name */
+    if (name > NAME_BYTES - 50) {
+        name = NAME_BYTES - 50; /* the suffix must fit, even behind the longest name */
     }
+    char where[WHERE_BYTES], suffix[SUFFIX_BYTES];
+    own_where(where);
     for (int i = 0; i < TRIES; i++) {
-        char suffix[8];
         random_suffix(suffix);
-        int n = snprintf(temp, size, "%.*s.%.*s%s%ld-%s", folder, path, name, path + folder, MARK,
+        int n = snprintf(temp, size, "%.*s.%.*s%s%s-%ld-%s", folder, path, name, path + folder, MARK, where,
                          (long)getpid(), suffix);
         if (n < 0 || (size_t)n >= size || n >= PATH_BYTES) {
             return file_err_set(err, CODE_OUTPUT, "write", path, ENAMETOOLONG);
@@ -409,8 +443,8 @@ bool file_write(const char *path, const void *data, size_t size, Err *err)
 
 /* ---- what killed processes leave behind ------------------------------------------------- */
 
-/* The process id in a temporary name; 0 when the name is not one of ours. */
-static long owner_of(const char *name)
+/* The process id in a temporary name, and where that process is; 0 when the name is not one of ours. */
+static long owner_of(const char *name, char where[WHERE_BYTES])
 {
     const char *mark = NULL;
     for (const char *p = name; (p = strstr(p, MARK)) != NULL; p++) {
@@ -420,8 +454,24 @@ static long owner_of(const char *name)
         return 0;
     }
     char *end;
-    long pid = strtol(mark + sizeof MARK - 1, &end, 10);
-    return pid > 0 && *end == '-' && strlen(end) == 7 ? pid : 0;
+    snprintf(where, WHERE_BYTES, "%s", mark + sizeof MARK - 1);
+    const char *after = mark + sizeof MARK - 1 + strlen(where);
+    long pid = *after == '-' ? strtol(after + 1, &end, 10) : 0;
+    return pid > 0 && *end == '-' && strlen(end) == SUFFIX_BYTES ? pid : 0;
+}
+
+/* Nobody writes to a file whose process is gone from here, or that was not touched for long by one elsewhere. */
+static bool is_left_behind(const char *path, const char *name, const char *here)
+{
+    enum { LONG_SECONDS = 3600 };
+    char where[WHERE_BYTES];
+    struct stat st;
+    long pid = owner_of(name, where);
+    if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH || lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    bool known = strcmp(here, where) == 0;
+    return known || time(NULL) - st.st_mtime > LONG_SECONDS;
 }
 
 int file_sweep(const char *folder)
@@ -431,17 +481,12 @@ int file_sweep(const char *folder)
         return 0;
     }
     int removed = 0;
+    char where[WHERE_BYTES];
+    const char *here = own_where(where) ? where : "";
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         char path[PATH_BYTES];
-        struct stat st;
-        long pid = owner_of(entry->d_name);
-        if (pid == 0 || (kill((pid_t)pid, 0) == 0 || errno != ESRCH)) {
-            continue;
-        }
         int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        bool old = n < (int)sizeof path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-                   time(NULL) - st.st_mtime > 3600;
-        if (old && unlink(path) == 0) {
+        if (n < (int)sizeof path && is_left_behind(path, entry->d_name, here) && unlink(path) == 0) {
             removed++;
         }
     }

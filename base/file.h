@@ -19,6 +19,10 @@
 bool file_read(const char *path, char **text, size_t *size, Err *err);
 /* Writes a whole file atomically; missing folders are made. */
 bool file_write(const char *path, const void *data, size_t size, Err *err);
+/* False for a file with something in it whose first bytes are not what `is_ours` knows. */
+bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *head, size_t n));
+/* False, with this code, when no file can be written under a name, because of the name or of what has it. */
+bool file_check_target(const char *path, int code, Err *err);
 /* Makes a folder and its parents. */
 bool file_make_folder(const char *path, Err *err);
 
@@ -40,9 +44,8 @@ void file_discard_all(void);
 bool file_put(int fd, const void *data, size_t size);
 
 /*
- * Removes temporary files that killed processes have left in a folder: those whose process is
- * gone and that nobody has touched for an hour (the process may live on another machine that
- * shares the folder).  Returns how many.
+ * Removes temporary files that killed processes have left in a folder: those of this machine whose process is gone,
+ * and those of others that share the folder when nobody has touched them for an hour.  Returns how many.
  */
 int file_sweep(const char *folder);
 

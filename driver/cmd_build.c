@@ -72,13 +72,16 @@ static bool find_runtime(Places *p, Err *err)
 
 /* ---- what is written --------------------------------------------------------------------- */
 
+/* What the C files begin with. */
+static const char MADE[] = "/* Made by pipec";
+
 static void source_head(const Compilation *c, Str *out)
 {
     str_addf(out,
-             "/* Made by pipec %s from %s; do not edit.\n"
+             "%s %s from %s; do not edit.\n"
              " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
              " * -lpng -lz -lcfitsio -lpthread -lm. */\n",
-             PIPEC_VERSION, c->source.path);
+             MADE, PIPEC_VERSION, c->source.path);
     str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
 }
 
@@ -99,7 +102,7 @@ static void library_text(const Compilation *c, const char *name, Str *source, St
     cg_emit_c(c->program, "program", source);
     str_addf(source, "\nconst Program *%s(void)\n{\n    return &program;\n}\n", function);
     str_addf(header,
-             "/* Made by pipec %s from %s; do not edit.\n"
+             "%s %s from %s; do not edit.\n"
              " *\n"
              " * The pipeline as data.  Run it with runtime/exec/exec.h: exec_new, exec_bind, exec_upload,\n"
              " * exec_run, exec_download; or as a whole command line with rt_main of runtime/main.h. */\n"
@@ -107,7 +110,7 @@ static void library_text(const Compilation *c, const char *name, Str *source, St
              "#include \"runtime/program.h\"\n\n"
              "/* Valid for the life of the process. */\n"
              "const Program *%s(void);\n\n#endif\n",
-             PIPEC_VERSION, c->source.path, guard, guard, function);
+             MADE, PIPEC_VERSION, c->source.path, guard, guard, function);
 }
 
 /* ---- running the compiler ---------------------------------------------------------------- */
@@ -152,8 +155,27 @@ static bool link_executable(const char *source, const char *to, Err *err)
     return file_commit(temp, to, -1, err);
 }
 
+static bool is_program(const unsigned char *head, size_t n)
+{
+    return n >= 4 && memcmp(head, "\177ELF", 4) == 0;
+}
+
+static bool is_made_here(const unsigned char *head, size_t n)
+{
+    return n >= sizeof MADE - 1 && memcmp(head, MADE, sizeof MADE - 1) == 0;
+}
+
+static bool check_replaced(const char *path, bool (*is_ours)(const unsigned char *head, size_t n), Err *err)
+{
+    return file_may_replace(path, is_ours) ||
+           err_set(err, CODE_USAGE,
+                   "'%s' is there already and was not made by pipec; choose another name with -o, or delete it first",
+                   path);
+}
+
 static bool build_executable(Compilation *c, const char *to, Err *err)
 {
+    TRY(check_replaced(to, is_program, err));
     Str text;
     str_init(&text, &c->arena);
     executable_text(c, &text);
@@ -182,8 +204,10 @@ static bool build_library(Compilation *c, const char *to, Err *err)
     str_init(&source, &c->arena);
     str_init(&header, &c->arena);
     library_text(c, name, &source, &header);
-    TRY(file_write(arena_printf(&c->arena, "%s.c", to), source.at, source.n, err));
-    return file_write(arena_printf(&c->arena, "%s.h", to), header.at, header.n, err);
+    const char *source_path = arena_printf(&c->arena, "%s.c", to), *header_path = arena_printf(&c->arena, "%s.h", to);
+    TRY(check_replaced(source_path, is_made_here, err) && check_replaced(header_path, is_made_here, err));
+    TRY(file_write(source_path, source.at, source.n, err));
+    return file_write(header_path, header.at, header.n, err);
 }
 
 typedef struct BuildOptions {
@@ -203,16 +227,16 @@ static bool take_options(int argc, char **argv, BuildOptions *o)
 {
     *o = (BuildOptions){.path = NULL};
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
-            o->to = argv[++i];
-        } else if (strcmp(argv[i], "--for") == 0 && i + 1 < argc) {
-            o->device = argv[++i];
-        } else if (strcmp(argv[i], "--shape") == 0 && i + 1 < argc && o->n_shapes < MOST_SHAPES) {
-            o->shapes[o->n_shapes++] = argv[++i];
+        if (take_value(argc, argv, &i, "-o", &o->to) || take_value(argc, argv, &i, "--output", &o->to) ||
+            take_value(argc, argv, &i, "--for", &o->device)) {
+            continue;
+        }
+        if (o->n_shapes < MOST_SHAPES && take_value(argc, argv, &i, "--shape", &o->shapes[o->n_shapes])) {
+            o->n_shapes++;
         } else if (strcmp(argv[i], "--library") == 0) {
             o->library = true;
         } else if (argv[i][0] == '-' || o->path != NULL) {
-            usage_error("build: '%s' is not known here; pipec build FILE.pipe -o NAME [--library] "
+            usage_error("build: '%s' is not known here, or lacks its value; pipec build FILE.pipe -o NAME [--library] "
                         "[--for DEVICE --shape 2048x2048:u16...]", argv[i]);
             return false;
         } else {

@@ -245,16 +245,14 @@ int cmd_plan(int argc, char **argv)
     }
     const char *path = NULL, *shape = "2048x2048:u16", *memory = NULL;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--shape") == 0 && i + 1 < argc) {
-            shape = argv[++i];
-        } else if (strcmp(argv[i], "--memory") == 0 && i + 1 < argc) {
-            memory = argv[++i];
-        } else if (argv[i][0] == '-' || path != NULL) {
-            return usage_error("plan: '%s' is not known here; pipec plan FILE.pipe --shape "
-                               "20000x30000:u16 [--memory 8GiB]", argv[i]);
-        } else {
-            path = argv[i];
+        if (take_value(argc, argv, &i, "--shape", &shape) || take_value(argc, argv, &i, "--memory", &memory)) {
+            continue;
         }
+        if (argv[i][0] == '-' || path != NULL) {
+            return usage_error("plan: '%s' is not known here, or lacks its value; pipec plan FILE.pipe --shape "
+                               "20000x30000:u16 [--memory 8GiB]", argv[i]);
+        }
+        path = argv[i];
     }
     if (path == NULL) {
         return usage_error("which file? pipec plan FILE.pipe --shape 20000x30000:u16");

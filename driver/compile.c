@@ -232,7 +232,7 @@ static bool set_fuse(CompileOptions *options, const char *value)
     return false;
 }
 
-static bool known_passes(const char *list)
+static bool known_passes(const char *option, const char *list)
 {
     for (const char *p = list; *p != '\0';) {
         size_t n = strcspn(p, ",");
@@ -241,8 +241,7 @@ static bool known_passes(const char *list)
             found = found || (strlen(PASSES[i].name) == n && strncmp(p, PASSES[i].name, n) == 0);
         }
         if (!found) {
-            usage_error("--passes: there is no pass '%.*s'; `pipec help passes` lists them", (int)n,
-                        p);
+            usage_error("%s: there is no pass '%.*s'; `pipec help passes` lists them", option, (int)n, p);
             return false;
         }
         p += n + (p[n] == ',');
@@ -265,6 +264,17 @@ static bool set_figures(CompileOptions *options, const char *name)
     return true;
 }
 
+bool take_value(int argc, char **argv, int *i, const char *name, const char **value)
+{
+    if (strcmp(argv[*i], name) == 0 && *i + 1 < argc) {
+        *value = argv[++*i];
+        return true;
+    }
+    const char *behind = value_of(argv[*i], name);
+    *value = behind != NULL ? behind : *value;
+    return behind != NULL;
+}
+
 bool take_compile_options(int *argc, char **argv, CompileOptions *options)
 {
     *options = (CompileOptions){.fuse = FUSE_ALL, .plan_for = *figures_known(NULL)};
@@ -277,9 +287,10 @@ bool take_compile_options(int *argc, char **argv, CompileOptions *options)
         if (fuse != NULL) {
             ok = set_fuse(options, fuse) && ok;
         } else if (passes != NULL) {
-            ok = known_passes(passes) && ok;
+            ok = known_passes("--passes", passes) && ok;
             options->passes = passes;
         } else if (after != NULL) {
+            ok = (strcmp(after, "all") == 0 || known_passes("--print-after", after)) && ok;
             options->after = after;
         } else if (plan_for != NULL) {
             ok = set_figures(options, plan_for) && ok;

@@ -57,6 +57,8 @@ bool is_pipeline(const char *path);
 /* Takes the options of CompileOptions out of argv[1..]; the rest stays, argc is reduced.  False
  * with a message on stderr when a value makes no sense. */
 bool take_compile_options(int *argc, char **argv, CompileOptions *options);
+/* True when argv[*i] is this option with its value, --name=value or two arguments, both of which are then behind. */
+bool take_value(int argc, char **argv, int *i, const char *name, const char **value);
 /* The figures that `devices --probe` has measured of the device whose name contains `name`; false when there
  * are none. */
 bool figures_measured(const char *name, DeviceFigures *out);

@@ -4,6 +4,7 @@
 #include "describe.h"
 
 #include "host/decimal.h"
+#include "host/json.h"
 #include "options.h"
 
 #include <math.h>
@@ -176,26 +177,10 @@ void describe_text(const Program *program, FILE *to)
 
 /* ---- JSON ------------------------------------------------------------------------------ */
 
-static void put_json(FILE *to, const char *text)
-{
-    putc('"', to);
-    for (; text != NULL && *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            fprintf(to, "\\%c", c);
-        } else if (c < 0x20) {
-            fprintf(to, "\\u%04x", c);
-        } else {
-            putc(c, to);
-        }
-    }
-    putc('"', to);
-}
-
 static void put_json_field(FILE *to, const char *before, const char *name, const char *text)
 {
     fprintf(to, "%s\"%s\": ", before, name);
-    put_json(to, text);
+    json_put_text(to, text);
 }
 
 /* Infinite bounds are null. */

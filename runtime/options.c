@@ -227,7 +227,7 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
     case OPTION_PROFILE:
         out->profile = true;
         out->trace = text;
-        return true;
+        return text == NULL || *text != '\0' || err_set(err, CODE_USAGE, "--profile or --profile=FILE, not ''");
     case OPTION_DESCRIBE:
         out->describe = true;
         out->json = text != NULL;

@@ -7,6 +7,7 @@
 #include "profile.h"
 
 #include "../base/file.h"
+#include "host/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -264,22 +265,6 @@ void profile_print(const Profile *profile, double copy, FILE *out)
 
 /* ---- the trace ------------------------------------------------------------------------- */
 
-static void write_json_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            fprintf(out, "\\%c", c);
-        } else if (c < 0x20) {
-            fprintf(out, "\\u%04x", c);
-        } else {
-            fputc(c, out);
-        }
-    }
-    fputc('"', out);
-}
-
 static void write_track(FILE *out, int number, const char *name)
 {
     fprintf(out,
@@ -303,13 +288,13 @@ static void write_events(const Profile *profile, FILE *out)
         const Row *row = &profile->rows[span->row];
         bool kernel = strcmp(row->kind, "kernel") == 0;
         fputs(",\n{\"name\": ", out);
-        write_json_text(out, row->name);
+        json_put_text(out, row->name);
         fprintf(out,
                 ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, "
                 "\"dur\": %.3f, \"args\": {\"image\": ",
                 row->kind, kernel ? 1 : 2, (double)(span->begin - start) / 1e3,
                 (double)(span->end - span->begin) / 1e3);
-        write_json_text(out, profile->images[span->image]);
+        json_put_text(out, profile->images[span->image]);
         fprintf(out, ", \"lines\": \"%s\", \"bytes\": %" PRIu64 "}}", row->lines, span->bytes);
     }
     fputs("\n]}\n", out);

@@ -105,6 +105,32 @@ static bool open_device(Batch *b, Err *err)
     return true;
 }
 
+static void sweep_folder_of(const char *path, char *last, size_t size)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1, slash != NULL ? path : ".");
+    if (strcmp(folder, last) != 0) {
+        file_sweep(folder);
+        snprintf(last, size, "%s", folder);
+    }
+}
+
+/* Removes what killed runs have left beside the files that this one writes. */
+static void sweep(const BatchList *list)
+{
+    char last[4096] = "";
+    sweep_folder_of(list->journal, last, sizeof last);
+    for (int k = 0; k < list->program->n_outputs; k++) {
+        for (int i = 0; i < list->n; i++) {
+            const char *path = list->items[i].outputs[k];
+            if (path != NULL) {
+                sweep_folder_of(path, last, sizeof last);
+            }
+        }
+    }
+}
+
 static bool prepare(Batch *b, Err *err)
 {
     const char *folder = b->list.folder;
@@ -116,7 +142,7 @@ static bool prepare(Batch *b, Err *err)
     /* A device that is not there leaves no folder behind; what --resume goes on with has one. */
     TRY(b->options->resume || open_device(b, err));
     TRY(folder[0] == '\0' || file_make_folder(folder, err));
-    file_sweep(folder[0] == '\0' ? "." : folder);
+    sweep(&b->list);
     return open_journal(b, err);
 }
 

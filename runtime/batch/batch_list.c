@@ -8,7 +8,9 @@
 #include "../files/file_list.h"
 #include "../files/image_path.h"
 #include "names.h"
+#include "targets.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,21 @@ static char *batch_file(const BatchList *list, const Options *o, const char *bef
     return strdup(path);
 }
 
+/* Whole-image values alone make one file, which may have a name of the user's. */
+static bool values_alone(const Program *program)
+{
+    bool alone = true;
+    for (int i = 0; i < program->n_outputs; i++) {
+        alone = alone && program->outputs[i].kind == OUT_VALUE;
+    }
+    return alone;
+}
+
+static bool names_one_file(const BatchList *list)
+{
+    return strchr(list->template, '{') == NULL;
+}
+
 static bool name_batch_files(BatchList *list, const Options *o, Err *err)
 {
     const Program *p = list->program;
@@ -66,7 +83,8 @@ static bool name_batch_files(BatchList *list, const Options *o, Err *err)
             list->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
             ok = list->merged[i] != NULL;
         } else if (p->outputs[i].kind == OUT_VALUE && list->values == NULL) {
-            list->values = batch_file(list, o, "", "values", ".csv");
+            bool own = names_one_file(list) && o->shards == 1 && values_alone(p);
+            list->values = own ? strdup(list->template) : batch_file(list, o, "", "values", ".csv");
             ok = list->values != NULL;
         }
     }
@@ -168,6 +186,27 @@ static char **places_of_outputs(const BatchList *list, size_t *n)
     return all;
 }
 
+/* Takes the number of a frame out of a place: "A01_overlay_07.png", a PNG output's file for one of several frames. */
+static bool without_frame(char *place)
+{
+    char *point = strrchr(place, '.'), *at = point;
+    while (at != NULL && at > place && isdigit((unsigned char)at[-1])) {
+        at--;
+    }
+    if (at == point || at == place || at[-1] != '_' || strcmp(point, ".png") != 0) {
+        return false;
+    }
+    memmove(at - 1, point, strlen(point) + 1);
+    return true;
+}
+
+/* `place` may be changed. */
+static bool is_output(char *place, char **outputs, size_t n)
+{
+    return bsearch(&place, outputs, n, sizeof *outputs, compare_texts) != NULL ||
+           (without_frame(place) && bsearch(&place, outputs, n, sizeof *outputs, compare_texts) != NULL);
+}
+
 /*
  * With outputs beside the inputs, a folder holds A01.tif and, from an earlier run, A01_labels.tif:
  * a file found in a folder that this run would write is no image to work on.
@@ -181,7 +220,7 @@ static bool drop_outputs(BatchList *list, const FileList *files, Err *err)
     for (int i = 0; ok && i < list->n; i++) {
         char *place = files->at[i].found ? names_place(list->items[i].inputs[0]) : NULL;
         ok = place != NULL || !files->at[i].found;
-        drop[i] = place != NULL && bsearch(&place, all, n, sizeof *all, compare_texts) != NULL;
+        drop[i] = place != NULL && is_output(place, all, n);
         free(place);
     }
     int kept = 0;
@@ -245,7 +284,7 @@ static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_
     for (size_t i = 0; i < n_inputs; i++) {
         files = strcmp(inputs[i], name) == 0 ? 0 : files;
     }
-    if (strchr(name, '{') != NULL || files < 2) {
+    if (!names_one_file(list) || files < 2) {
         return true;
     }
     return err_set(err, CODE_USAGE,
@@ -332,18 +371,20 @@ static bool check_clashes(const BatchList *list, Err *err)
     } else {
         size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
         ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
-             names_distinct(uses, n, inputs, n_inputs, err) && check_folders(uses, n, inputs, n_inputs, err);
+             names_distinct(uses, n, inputs, n_inputs, err) && names_keep_inputs(uses, n, inputs, n_inputs, err) &&
+             check_folders(uses, n, inputs, n_inputs, err) && targets_check(list, err);
     }
     free(uses);
     free(inputs);
     return ok;
 }
 
-/* A batch of one image whose table already has the name of the table of all. */
+/* A batch of one image whose table already has the name of the table of all, or one of the user's. */
 static void drop_needless_merges(BatchList *list)
 {
     for (int k = 0; list->n == 1 && k < list->program->n_outputs; k++) {
-        if (list->merged[k] != NULL && strcmp(list->merged[k], list->items[0].outputs[k]) == 0) {
+        if (list->merged[k] != NULL &&
+            (names_one_file(list) || strcmp(list->merged[k], list->items[0].outputs[k]) == 0)) {
             free(list->merged[k]);
             list->merged[k] = NULL;
         }

@@ -1,8 +1,8 @@
 /*
  * journal: lines of fields, separated by tabs:
  *
- *     pipec-journal  1  KEY
- *     done  2  A01.tif  SIZE  MTIME_NS  flat.tif  SIZE  MTIME_NS  1  out/A01_labels.tif  VALUES  .
+ *     pipec-journal  2  KEY
+ *     done  2  A01.tif  SIZE  MTIME_NS  flat.tif  SIZE  MTIME_NS  1  out/A01_labels.tif  SIZE  VALUES  .
  *
  * Tab, newline and backslash inside a field are escaped.  The dot ends a whole line: one that was
  * cut off when the machine went down is passed over.
@@ -155,7 +155,8 @@ static bool record_is_whole(const Record *r)
         return false;
     }
     int at = 1 + 3 * inputs;
-    return at < r->n && at + 1 + atoi(r->fields[at]) + 2 == r->n;
+    int outputs = at < r->n ? atoi(r->fields[at]) : -1;
+    return outputs >= 0 && outputs <= r->n / 2 && at + 1 + 2 * outputs + 2 == r->n;
 }
 
 static void read_records(Journal *j, char *line)
@@ -253,7 +254,7 @@ static bool begin(Journal *j, const char *head, bool resume, Err *err)
 bool journal_open(const char *path, const char *key, bool resume, Journal **out, Err *err)
 {
     char head[200];
-    snprintf(head, sizeof head, "pipec-journal\t1\t%s\n", key);
+    snprintf(head, sizeof head, "pipec-journal\t2\t%s\n", key);
     *out = NULL;
     Journal *j = calloc(1, sizeof *j);
     if (j == NULL || (j->path = strdup(path)) == NULL) {
@@ -317,6 +318,13 @@ static bool same_inputs(const Record *r, char *text, int n)
     return true;
 }
 
+/* False for an output that is gone or cut off, shorter than it was written.  What has grown is somebody's work. */
+static bool is_whole(const char *output, const char *bytes)
+{
+    struct stat st;
+    return stat(output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= strtoll(bytes, NULL, 10);
+}
+
 bool journal_find(const Journal *journal, const char *const *inputs, int n, const char **values)
 {
     const Record *r = last_record(journal, inputs[0]);
@@ -328,11 +336,11 @@ bool journal_find(const Journal *journal, const char *const *inputs, int n, cons
     }
     int at = 1 + 3 * n, outputs = atoi(r->fields[at]);
     for (int i = 0; i < outputs; i++) {
-        if (access(r->fields[at + 1 + i], F_OK) != 0) {
+        if (!is_whole(r->fields[at + 1 + 2 * i], r->fields[at + 2 + 2 * i])) {
             return false;
         }
     }
-    *values = r->fields[at + 1 + outputs];
+    *values = r->fields[at + 1 + 2 * outputs];
     return true;
 }
 
@@ -358,7 +366,9 @@ bool journal_add(Journal *journal, const char *stamp, const char *const *outputs
     if (to != NULL) {
         fprintf(to, "done\t%s%d\t", stamp, n_outputs);
         for (int i = 0; i < n_outputs; i++) {
+            struct stat st;
             put_field(to, outputs[i]);
+            fprintf(to, "%lld\t", stat(outputs[i], &st) == 0 ? (long long)st.st_size : 0);
         }
         put_field(to, values);
         fputs(".\n", to);

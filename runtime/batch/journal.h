@@ -25,7 +25,7 @@ void journal_close(Journal *journal); /* NULL is allowed */
 
 /*
  * True when an image was finished from these very input files (path, size, time of change) and its
- * outputs still exist; *values are the rows recorded with it, valid until journal_close.
+ * outputs still exist as whole as they were written; *values are the rows recorded with it, valid until journal_close.
  */
 bool journal_find(const Journal *journal, const char *const *inputs, int n, const char **values);
 

@@ -322,3 +322,57 @@ bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs,
     free(all);
     return ok;
 }
+
+/* ---- inputs under other names ---------------------------------------------------------- */
+
+typedef struct FileId {
+    dev_t device;
+    ino_t number;
+    const char *name;
+} FileId;
+
+static int compare_files(const void *a, const void *b)
+{
+    const FileId *p = a, *q = b;
+    int order = (p->device > q->device) - (p->device < q->device);
+    return order != 0 ? order : (p->number > q->number) - (p->number < q->number);
+}
+
+/* False when there is no such file. */
+static bool identify(const char *name, FileId *id)
+{
+    struct stat st;
+    bool there = stat(name, &st) == 0;
+    *id = (FileId){.name = name};
+    if (there) {
+        id->device = st.st_dev;
+        id->number = st.st_ino;
+    }
+    return there;
+}
+
+bool names_keep_inputs(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs, Err *err)
+{
+    FileId *all = calloc(n_inputs + 1, sizeof *all), output;
+    size_t found = 0;
+    bool ok = all != NULL || err_set(err, CODE_USAGE, "out of memory");
+    for (size_t i = 0; ok && i < n_inputs; i++) {
+        ImagePath path;
+        if (image_path(inputs[i], &path) && identify(path.file, &all[found])) {
+            all[found++].name = inputs[i];
+        }
+    }
+    if (ok) {
+        qsort(all, found, sizeof *all, compare_files);
+    }
+    for (size_t i = 0; ok && i < n; i++) {
+        const FileId *input = identify(outputs[i].name, &output)
+                                  ? bsearch(&output, all, found, sizeof *all, compare_files) : NULL;
+        ok = input == NULL ||
+             err_set(err, CODE_USAGE,
+                     "the output '%s' of '%s' would replace an input, for it and '%s' are one file; choose another "
+                     "name or folder with -o", outputs[i].name, outputs[i].source, input->name);
+    }
+    free(all);
+    return ok;
+}

@@ -49,6 +49,10 @@ typedef struct NameUse {
 bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
                     Err *err);
 
+/* Fails when an output's name leads to an input that was given under another name: through a link, or because
+ * the file has two names. */
+bool names_keep_inputs(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs, Err *err);
+
 /*
  * A text that is the same for all spellings of a path (a//b, ./a, /home/me/a, through a link to its folder):
  * which folder it is, and the name in it.  Owned by the caller (free); NULL: out of memory.

@@ -17,6 +17,8 @@ static const struct {
 } UNREAD[IMAGE_UNREADS] = {
     [UNREAD_PAGES] = {"more page is", "more pages are", "reading ends at the first of another size or type"},
     [UNREAD_UNLISTED] = {"more page is", "more pages are", "the OME-XML of the file does not list all"},
+    [UNREAD_UNFINISHED] = {"more page is", "more pages are", "the acquisition ended before its last time point, or "
+                           "plane, had all pages that the OME-XML of the file lists"},
     [UNREAD_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
     [UNREAD_XML] = {"file with OME-XML is", "files with OME-XML are", "without it pages are planes of z, and sizes of "
                     "pixels unknown; combine the set into one file to have them (bfconvert)"},

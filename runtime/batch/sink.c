@@ -432,10 +432,20 @@ bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err)
 
 /* ---- beginning and end ----------------------------------------------------------------- */
 
+/* A name that is none is a failure of this image, not of all. */
+static bool check_names(const Program *program, const BatchItem *item, Err *err)
+{
+    for (int k = 0; k < program->n_outputs; k++) {
+        TRY(item->outputs[k] == NULL || file_check_target(item->outputs[k], CODE_FILES, err));
+    }
+    return true;
+}
+
 bool sink_new(const Program *program, const SinkSource *source, Sink **out, Err *err)
 {
-    Sink *sink = calloc(1, sizeof *sink);
     *out = NULL;
+    TRY(check_names(program, source->item, err));
+    Sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL) {
         return no_memory(err);
     }

@@ -38,7 +38,7 @@ typedef struct DeviceInfo {
 bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err);
 
 typedef struct DevOptions {
-    const char *choice;    /* NULL: first GPU, else first device; "cpu", "#k", or part of a name */
+    const char *choice;    /* NULL: first GPU, else first device; "cpu", "gpu", "#k", or part of a name */
     bool profile;          /* event times of every launch and transfer are kept */
     const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
                               ~/.cache/pipec, unless the driver has its own; "": none */

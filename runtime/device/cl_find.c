@@ -126,13 +126,14 @@ static bool find_devices(ClFound **list, int *n, char *why, size_t why_size, Err
 bool cl_find(const char *choice, ClFound *out, Err *err)
 {
     ClFound *list;
-    char why[700], names[500] = "";
+    char why[700], names[800] = "";
     int n = 0, at = 0;
     TRY(find_devices(&list, &n, why, sizeof why, err));
     while (at < n && !cl_setup_matches(&list[at].info, choice)) {
+        char name[400];
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s#%d %s", at ? ", " : "", at,
-                 list[at].info.name);
+        cl_setup_name(&list[at].info, name, sizeof name);
+        snprintf(names + used, sizeof names - used, "%s%s", at ? ", " : "", name);
         at++;
     }
     if (at < n) {

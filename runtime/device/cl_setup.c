@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -186,6 +187,28 @@ void cl_setup_explain(const char *drivers, char *why, size_t size)
     }
 }
 
+/* Platforms that nobody calls by their names. */
+static const struct {
+    const char *name, *known_as;
+} PLATFORMS[] = {
+    {"Portable Computing Language", "PoCL"},
+};
+
+static const char *known_as(const DeviceInfo *info)
+{
+    for (size_t i = 0; i < sizeof PLATFORMS / sizeof *PLATFORMS; i++) {
+        if (strcmp(info->platform, PLATFORMS[i].name) == 0) {
+            return PLATFORMS[i].known_as;
+        }
+    }
+    return info->platform;
+}
+
+void cl_setup_name(const DeviceInfo *info, char *to, size_t size)
+{
+    snprintf(to, size, "#%d %s (%s, %s)", info->number, info->name, known_as(info), info->cpu ? "cpu" : "gpu");
+}
+
 bool cl_setup_matches(const DeviceInfo *info, const char *choice)
 {
     if (!choice) {
@@ -196,8 +219,8 @@ bool cl_setup_matches(const DeviceInfo *info, const char *choice)
         long k = strtol(choice + 1, &end, 10);
         return end != choice + 1 && *end == '\0' && k == info->number;
     }
-    if (strcmp(choice, "cpu") == 0 || strcmp(choice, "gpu") == 0) {
-        return info->cpu == (choice[0] == 'c');
+    if (strcasecmp(choice, "cpu") == 0 || strcasecmp(choice, "gpu") == 0) {
+        return info->cpu == (strcasecmp(choice, "cpu") == 0);
     }
-    return contains(info->name, choice) || contains(info->platform, choice);
+    return contains(info->name, choice) || contains(info->platform, choice) || contains(known_as(info), choice);
 }

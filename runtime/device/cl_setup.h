@@ -9,6 +9,8 @@ void cl_setup_prepare(void);
 /* Why no device was found and how to mend it; `drivers`: those that have none, or NULL when
  * there is no driver. */
 void cl_setup_explain(const char *drivers, char *why, size_t size);
+/* "#0 NVIDIA H200 (NVIDIA CUDA, gpu)": the names by which a device can be chosen. */
+void cl_setup_name(const DeviceInfo *info, char *to, size_t size);
 /* True when a device is what the user chose with `--device` (see DevOptions); NULL: any is. */
 bool cl_setup_matches(const DeviceInfo *info, const char *choice);
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".png",
                                       ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
@@ -96,6 +97,13 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return path != NULL && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Adds the image files of a folder, in their order. */
 static bool add_folder(FileList *list, const char *folder, Err *err)
 {
     DIR *dir = opendir(folder);
@@ -105,11 +113,17 @@ static bool add_folder(FileList *list, const char *folder, Err *err)
     size_t first = list->n;
     bool ok = true;
     const struct dirent *entry;
-    while (ok && (entry = readdir(dir)) != NULL) {
+    for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0) {
         if (file_is_image_name(entry->d_name)) {
-            ok = add(list, join(folder, entry->d_name), true, err);
+            char *path = join(folder, entry->d_name);
+            if (is_folder(path)) {
+                free(path);
+            } else {
+                ok = add(list, path, true, err);
+            }
         }
     }
+    ok = ok && (errno == 0 || file_err_set(err, CODE_USAGE, "read", folder, errno));
     closedir(dir);
     if (ok && list->n == first) {
         return err_set(err, CODE_USAGE, "the folder '%s' has no image files", folder);

@@ -262,6 +262,11 @@ static const ImageFormat *format_called(const char *name)
     return NULL;
 }
 
+bool image_may_replace(const char *path, const char *format)
+{
+    return file_may_replace(path, format_called(format)->matches);
+}
+
 /* The length of a step along one axis, given the sizes of the pixels that it crosses; 0: unknown. */
 static double step_length(const ImagePlace *place, const double size[3], int by)
 {
@@ -311,8 +316,9 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
     ImageWriter *writer = calloc(1, sizeof *writer);
     int64_t *done = calloc((size_t)(shape->z * shape->c * shape->t), sizeof *done);
     if (writer == NULL || done == NULL || strlen(path) >= sizeof writer->path) {
-        err_set(err, CODE_OUTPUT, "cannot write '%s': %s", path,
-                writer == NULL || done == NULL ? "out of memory" : "the name is too long");
+        bool memory = writer == NULL || done == NULL;
+        err_set(err, memory ? CODE_MEMORY : CODE_FILES, "cannot write '%s': %s", path,
+                memory ? "out of memory" : "the name is too long");
         free(done);
         free(writer);
         return false;

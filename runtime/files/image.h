@@ -20,6 +20,7 @@ typedef enum ImageUnread {
     UNREAD_PAGES,    /* TIFF: from the first page on that has another size or type, without those marked as
                         smaller versions or masks of another one */
     UNREAD_UNLISTED, /* OME-TIFF: pages that its XML does not list */
+    UNREAD_UNFINISHED, /* OME-TIFF: pages of the last time point or plane, in the midst of which the acquisition ended */
     UNREAD_IMAGES,   /* OME-TIFF: images after the first one */
     UNREAD_XML,      /* OME-TIFF of a set: the file that has the XML of all */
     IMAGE_UNREADS
@@ -77,6 +78,9 @@ typedef struct ImageMeta {
     bool labels;             /* display range 0..max; no interpolation */
     double max;              /* largest value, for the display range; 0 = unknown */
 } ImageMeta;
+
+/* False for a file with something in it that is no image of this format. */
+bool image_may_replace(const char *path, const char *format);
 
 /*
  * A writer makes one file with pixels of type `elem` (bool is written as 0/255 bytes), axes as in

@@ -168,7 +168,7 @@ bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMe
     size_t size;
     FILE *to = open_memstream(text, &size);
     if (to == NULL) {
-        return err_set(err, CODE_OUTPUT, "out of memory");
+        return err_set(err, CODE_MEMORY, "out of memory");
     }
     if (meta->like != NULL && strcmp(meta->like->style, "ome") == 0) {
         put_ome(to, shape, chunky, elem, meta);
@@ -178,7 +178,7 @@ bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMe
     bool ok = ferror(to) == 0;
     if (fclose(to) != 0 || !ok) {
         free(*text);
-        return err_set(err, CODE_OUTPUT, "out of memory");
+        return err_set(err, CODE_MEMORY, "out of memory");
     }
     return true;
 }

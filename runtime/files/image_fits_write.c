@@ -220,7 +220,7 @@ bool fits_out_create(const char *path, int fd, const ImageInfo *shape, Elem elem
         ok = add_card(out, "", 0);
     }
     if (!ok) {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", path);
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     out->data = out->size;
     return image_pwrite(fd, out->header, out->size, 0) ||

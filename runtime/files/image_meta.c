@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { DIMS_MAX = 16 };
 
@@ -18,28 +19,87 @@ static const int64_t PLANES_MAX = (int64_t)1 << 40;
 
 /* ---- units ----------------------------------------------------------------------------- */
 
-/* Spellings that ImageJ, Bio-Formats, OME-XML and tifffile write.  Bytes: UTF-8 has two letters
- * that look like mu, Latin-1 one, and ImageJ writes an escape. */
+/* Spellings that ImageJ, Bio-Formats, OME-XML, tifffile and people write, in whatever case; a name spelled
+ * exactly so goes before, for Mm and mm differ.  Bytes: UTF-8 has two letters that look like mu, and two that look
+ * like that of the angstrom; Latin-1 has one, which some program may have taken to UTF-8 twice, and ImageJ writes
+ * an escape. */
 static const struct Unit {
     const char *name;
     double um;
 } UNITS[] = {
-    {"micron", 1},          {"microns", 1},       {"um", 1},
-    {"\xC2\xB5m", 1},       {"\xCE\xBCm", 1},     {"\xB5m", 1},
-    {"\\u00B5m", 1},        {"\\u00b5m", 1},      {"\\u03BCm", 1},
-    {"micrometer", 1},      {"micrometre", 1},    {"micrometers", 1},
-    {"nm", 1e-3},           {"nanometer", 1e-3},  {"pm", 1e-6},
-    {"\xC3\x85", 1e-4},     {"mm", 1e3},          {"millimeter", 1e3},
-    {"cm", 1e4},            {"centimeter", 1e4},  {"m", 1e6},
-    {"meter", 1e6},         {"inch", 25400},      {"in", 25400},
-    {"inches", 25400},      {"km", 1e9},
+    {"um", 1},                    {"\xC2\xB5m", 1},             {"\xCE\xBCm", 1},
+    {"\xB5m", 1},                 {"\xC3\x82\xC2\xB5m", 1},     {"\\u00B5m", 1},
+    {"\\u03BCm", 1},              {"micron", 1},                {"microns", 1},
+    {"nm", 1e-3},                 {"pm", 1e-6},                 {"\xC3\x85", 1e-4},
+    {"\xE2\x84\xAB", 1e-4},       {"\xC5", 1e-4},               {"angstrom", 1e-4},
+    {"mm", 1e3},                  {"cm", 1e4},                  {"dm", 1e5},
+    {"m", 1e6},                   {"km", 1e9},                  {"Mm", 1e12},
+    {"Pm", 1e21},                 {"in", 25400},                {"inch", 25400},
+    {"inches", 25400},            {"\"", 25400},
 };
+
+/* What stands before "meter" or "metre", one or several. */
+static const struct Unit PREFIXES[] = {
+    {"micro", 1},   {"nano", 1e-3}, {"pico", 1e-6}, {"milli", 1e3},
+    {"centi", 1e4}, {"deci", 1e5},  {"", 1e6},      {"kilo", 1e9},
+};
+
+/* The length of the unit when it is a prefix and this word behind it; else 0. */
+static double prefixed_um(const char *unit, size_t n, const char *word)
+{
+    size_t length = strlen(word), before = n - length;
+    if (n < length || strncasecmp(unit + before, word, length) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++) {
+        if (strlen(PREFIXES[i].name) == before && strncasecmp(PREFIXES[i].name, unit, before) == 0) {
+            return PREFIXES[i].um;
+        }
+    }
+    return 0;
+}
+
+static double named_um(const char *unit, size_t n, int (*compare)(const char *, const char *, size_t))
+{
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
+        if (strlen(UNITS[i].name) == n && compare(UNITS[i].name, unit, n) == 0) {
+            return UNITS[i].um;
+        }
+    }
+    return 0;
+}
 
 double meta_unit_um(const char *unit)
 {
-    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
-        if (strcmp(UNITS[i].name, unit) == 0) {
-            return UNITS[i].um;
+    static const char *const WORDS[] = {"meter", "metre", "meters", "metres"};
+    unit += strspn(unit, " ");
+    size_t n = strlen(unit);
+    while (n > 0 && unit[n - 1] == ' ') {
+        n--;
+    }
+    double um = named_um(unit, n, strncmp);
+    um = um > 0 ? um : named_um(unit, n, strncasecmp);
+    for (size_t i = 0; um == 0 && i < sizeof WORDS / sizeof *WORDS; i++) {
+        um = prefixed_um(unit, n, WORDS[i]);
+    }
+    return um;
+}
+
+double meta_unit_seconds(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } UNITS_OF_TIME[] = {
+        {"s", 1},               {"sec", 1},             {"second", 1},          {"seconds", 1},
+        {"ms", 1e-3},           {"msec", 1e-3},         {"us", 1e-6},           {"\xC2\xB5s", 1e-6},
+        {"\xCE\xBCs", 1e-6},    {"\\u00B5s", 1e-6},     {"min", 60},            {"minute", 60},
+        {"minutes", 60},        {"h", 3600},            {"hour", 3600},         {"hours", 3600},
+        {"d", 86400},           {"day", 86400},         {"days", 86400},
+    };
+    for (size_t i = 0; i < sizeof UNITS_OF_TIME / sizeof *UNITS_OF_TIME; i++) {
+        if (strcasecmp(UNITS_OF_TIME[i].name, unit) == 0) {
+            return UNITS_OF_TIME[i].seconds;
         }
     }
     return 0;
@@ -47,7 +107,8 @@ double meta_unit_um(const char *unit)
 
 static bool is_pixel_unit(const char *unit)
 {
-    return unit[0] == '\0' || strcmp(unit, "pixel") == 0 || strcmp(unit, "pixels") == 0;
+    return unit[0] == '\0' || strcasecmp(unit, "pixel") == 0 || strcasecmp(unit, "pixels") == 0 ||
+           strcasecmp(unit, "px") == 0;
 }
 
 /* A pixel size of 1 pixel says nothing. */
@@ -161,11 +222,11 @@ static double line_number(const char *text, const char *key)
     return line_value(text, key, value, sizeof value) ? strtod(value, NULL) : 0;
 }
 
-/* zunit is written only where it differs from unit; sizes are kept in one unit. */
+/* zunit is written only where it differs from unit, and tunit where it is not seconds; sizes are kept in one unit. */
 static void read_imagej_sizes(const MetaTags *tags, ImageInfo *info)
 {
     const char *text = tags->description;
-    char z_unit[sizeof info->unit];
+    char z_unit[sizeof info->unit], t_unit[sizeof info->unit];
     line_value(text, "unit", info->unit, sizeof info->unit);
     read_resolution(tags, info);
     if (is_pixel_unit(info->unit) && info->size[0] == 0) {
@@ -177,6 +238,9 @@ static void read_imagej_sizes(const MetaTags *tags, ImageInfo *info)
         info->size[2] = um > 0 ? info->size[2] * meta_unit_um(z_unit) / um : 0;
     }
     double interval = line_number(text, "finterval");
+    if (line_value(text, "tunit", t_unit, sizeof t_unit)) {
+        interval *= meta_unit_seconds(t_unit);
+    }
     info->interval = isfinite(interval) && interval > 0 ? interval : 0;
 }
 

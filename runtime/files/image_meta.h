@@ -40,6 +40,7 @@ typedef struct MetaPlan {
     int64_t t, c, z;
     int64_t step_t, step_c, step_z;
     int64_t *page;   /* owned; NULL: by the steps */
+    int64_t unfinished; /* pages of a time point or plane that the acquisition did not come to the end of */
     int64_t others;  /* images of this file that its OME-XML lists beside the one that is read */
     bool elsewhere;  /* the OME-XML is in another file, which it names */
     bool contiguous; /* there is one page, and the others should lie behind its pixels */
@@ -56,6 +57,8 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan);
 
 /* Micrometres of a unit in any of the usual spellings; 0 when it is none of length. */
 double meta_unit_um(const char *unit);
+/* Seconds of a unit of time, likewise. */
+double meta_unit_seconds(const char *unit);
 
 /* Reads OME-XML; *known is false when the text is none or lists nothing that is in this file. */
 bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err);

@@ -5,7 +5,8 @@
  * This is not an XML parser: it finds elements by name and attributes inside them, which is
  * enough for text that other programs have generated, and fails softly on anything else.  Only
  * the first image of a file is read, the others are counted.  Planes of a set that lie in other files are left out: what
- * this file holds must then be a full box of planes, and is read as such.
+ * this file holds must then be a full box of planes, and is read as such.  Of an acquisition that was stopped, what
+ * is whole is read.
  */
 #include "image_meta.h"
 
@@ -196,19 +197,10 @@ static void read_sizes(Element pixels, ImageInfo *info)
 
 static void read_interval(Element pixels, ImageInfo *info)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"s", 1},    {"ms", 1e-3}, {"\xC2\xB5s", 1e-6},
-                 {"min", 60}, {"h", 3600},  {"d", 86400}};
     char unit[VALUE_BYTES];
     info->interval = positive(pixels, "TimeIncrement");
     if (attribute(pixels, "TimeIncrementUnit", unit)) {
-        double factor = 0;
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-            factor = strcmp(units[i].name, unit) == 0 ? units[i].seconds : factor;
-        }
-        info->interval *= factor;
+        info->interval *= meta_unit_seconds(unit);
     }
 }
 
@@ -291,9 +283,9 @@ static bool single_file(const char *text, const char *limit)
     return true;
 }
 
-static void place_all(const MetaTags *tags, Element pixels, const char *limit, Planes *planes)
+static void place_all(const MetaTags *tags, Element pixels, const char *limit, bool single, Planes *planes)
 {
-    bool single = single_file(pixels.end, limit), any = false;
+    bool any = false;
     char name[VALUE_BYTES];
     Element data = pixels;
     while (next_element(data.end, limit, "TiffData", &data)) {
@@ -351,23 +343,66 @@ static int64_t count_others(const MetaTags *tags, const char *text)
     return n;
 }
 
+/* The place of plane i along an axis. */
+static int64_t place_along(const Planes *planes, int64_t i, int axis)
+{
+    const int64_t *extent = planes->extent;
+    return axis == 0 ? i / (extent[1] * extent[2]) : axis == 1 ? i / extent[2] % extent[1] : i % extent[2];
+}
+
 /* The smallest box that holds all planes that are here, and how many these are. */
 static int64_t bounding_box(const Planes *planes, int64_t low[3], int64_t high[3])
 {
-    const int64_t *extent = planes->extent;
     int64_t found = 0;
     for (int64_t i = 0; i < planes->total; i++) {
         if (planes->page[i] < 0) {
             continue;
         }
-        int64_t at[3] = {i / (extent[1] * extent[2]), i / extent[2] % extent[1], i % extent[2]};
         for (int axis = 0; axis < 3; axis++) {
-            low[axis] = found == 0 || at[axis] < low[axis] ? at[axis] : low[axis];
-            high[axis] = found == 0 || at[axis] > high[axis] ? at[axis] : high[axis];
+            int64_t at = place_along(planes, i, axis);
+            low[axis] = found == 0 || at < low[axis] ? at : low[axis];
+            high[axis] = found == 0 || at > high[axis] ? at : high[axis];
         }
         found++;
     }
     return found;
+}
+
+static int64_t box(const int64_t low[3], const int64_t high[3])
+{
+    return (high[0] - low[0] + 1) * (high[1] - low[1] + 1) * (high[2] - low[2] + 1);
+}
+
+/* How many places along an axis have all their planes, if no place behind the next one has any; else 0. */
+static int64_t whole_places(const Planes *planes, int axis)
+{
+    int64_t first = planes->extent[axis], behind = 0;
+    for (int64_t i = 0; i < planes->total; i++) { /* the first place that is not whole */
+        int64_t at = place_along(planes, i, axis);
+        first = planes->page[i] < 0 && at < first ? at : first;
+    }
+    for (int64_t i = 0; i < planes->total; i++) {
+        behind += planes->page[i] >= 0 && place_along(planes, i, axis) > first;
+    }
+    return behind == 0 ? first : 0;
+}
+
+/* Takes the planes of the last time point, or of the last place along another axis, out of the map when the acquisition
+ * ended in the midst of it; returns how many. */
+static int64_t drop_unfinished(Planes *planes)
+{
+    int64_t dropped = 0;
+    for (int k = 2; k >= 0 && dropped == 0; k--) {
+        int axis = planes->order[k];
+        int64_t whole = whole_places(planes, axis);
+        for (int64_t i = 0; i < planes->total && whole > 0; i++) {
+            if (planes->page[i] >= 0 && place_along(planes, i, axis) >= whole) {
+                planes->page[i] = -1;
+                dropped++;
+            }
+        }
+    }
+    return dropped;
 }
 
 /* Cuts the map down to the box; the box is never larger than the map, so it works in place. */
@@ -389,32 +424,40 @@ static void cut_to_box(const Planes *planes, const int64_t low[3], const int64_t
     plan->page = planes->page;
 }
 
+static bool refuse_gaps(const Planes *planes, int64_t found, bool single, Err *err)
+{
+    return err_set(err, CODE_FILES,
+                   "its OME-XML lists %lld planes, of which only %lld are in this file, with gaps; %s",
+                   (long long)planes->total, (long long)found,
+                   single ? "save those that belong together as a file of their own (in Fiji, the Bio-Formats Importer "
+                            "lets a range be chosen)"
+                          : "combine the set into one file first (bfconvert)");
+}
+
 static bool map_planes(const MetaTags *tags, Element pixels, const char *limit, Planes *planes,
                        MetaPlan *plan, bool *known, Err *err)
 {
     int64_t low[3] = {0}, high[3] = {0};
+    bool single = single_file(pixels.end, limit);
     planes->page = malloc((size_t)planes->total * sizeof *planes->page);
     if (planes->page == NULL) {
         return err_set(err, CODE_FILES, "out of memory");
     }
     memset(planes->page, 0xFF, (size_t)planes->total * sizeof *planes->page);
-    place_all(tags, pixels, limit, planes);
+    place_all(tags, pixels, limit, single, planes);
     int64_t found = bounding_box(planes, low, high);
-    int64_t box = (high[0] - low[0] + 1) * (high[1] - low[1] + 1) * (high[2] - low[2] + 1);
-    *known = found > 0 && found == box;
+    if (single && found < box(low, high)) {
+        plan->unfinished = drop_unfinished(planes);
+        found = bounding_box(planes, low, high);
+    }
+    *known = found > 0 && found == box(low, high);
     if (*known) {
         cut_to_box(planes, low, high, plan);
         plan->others = count_others(tags, pixels.end);
         return true;
     }
     free(planes->page);
-    if (found > 0) {
-        return err_set(err, CODE_FILES,
-                       "its OME-XML lists %lld planes, of which only %lld are in this file, with "
-                       "gaps; combine the set into one file first (bfconvert)",
-                       (long long)planes->total, (long long)found);
-    }
-    return true;
+    return found == 0 || refuse_gaps(planes, found, single, err);
 }
 
 bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err)

@@ -312,10 +312,11 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
                        const ImageMeta *meta, void **state, Err *err)
 {
     if (shape->z * shape->t > 1 || (shape->c != 1 && shape->c != 3)) {
-        return err_set(err, CODE_OUTPUT,
+        int64_t planes = shape->z * shape->t;
+        return err_set(err, CODE_FILES,
                        "cannot write '%s': PNG holds one plane, gray or RGB, and the output has "
-                       "%lld planes of %lld channels; write it as tif", path,
-                       (long long)(shape->z * shape->t), (long long)shape->c);
+                       "%lld plane%s of %lld channel%s; write it as tif", path, (long long)planes,
+                       planes == 1 ? "" : "s", (long long)shape->c, shape->c == 1 ? "" : "s");
     }
     PngOut *out = calloc(1, sizeof *out);
     *state = out;
@@ -333,7 +334,7 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
     }
     if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL ||
         out->parameters == NULL) {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", path);
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     return true;
 }
@@ -467,14 +468,14 @@ static bool finish_png(void *state, Err *err)
     out->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, out, on_write_error, on_warning);
     out->info = out->png == NULL ? NULL : png_create_info_struct(out->png);
     if (out->info == NULL) {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", out->path);
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
     }
     choose_depth(out);
     if (encode(out)) {
         return true;
     }
     return out->error != 0 ? file_err_set(err, CODE_OUTPUT, "write", out->path, out->error)
-                           : err_set(err, CODE_OUTPUT, "cannot write '%s': %s", out->path,
+                           : err_set(err, CODE_FILES, "cannot write '%s': %s", out->path,
                                      out->message);
 }
 

@@ -665,7 +665,7 @@ static bool read_meta(TiffFile *file, const char *path, ImageInfo *info, Err *er
 static void count_unread(const TiffFile *file, ImageInfo *info)
 {
     const MetaPlan *plan = &file->plan;
-    int64_t rest = count_rest(file), listed = plan->t * plan->c * plan->z;
+    int64_t rest = count_rest(file), listed = plan->t * plan->c * plan->z + plan->unfinished;
     int64_t unlisted = plan->page != NULL && file->pages > listed ? file->pages - listed : 0;
     if (plan->others > 0 && rest + unlisted > 0) {
         info->unread[UNREAD_IMAGES] = plan->others;
@@ -673,6 +673,7 @@ static void count_unread(const TiffFile *file, ImageInfo *info)
         info->unread[UNREAD_PAGES] = rest;
         info->unread[UNREAD_UNLISTED] = unlisted;
     }
+    info->unread[UNREAD_UNFINISHED] = plan->unfinished;
     info->unread[UNREAD_XML] = plan->elsewhere;
 }
 

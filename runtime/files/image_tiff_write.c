@@ -63,7 +63,7 @@ static bool tail_need(TiffOut *out, size_t more, Err *err)
         }
         unsigned char *tail = realloc(out->tail, cap);
         if (tail == NULL) {
-            return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", out->path);
+            return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
         }
         memset(tail + out->tail_cap, 0, cap - out->tail_cap);
         out->tail = tail;
@@ -335,7 +335,7 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem,
 {
     TiffOut *out = calloc(1, sizeof *out);
     if (out == NULL) {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", path);
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     *state = out;
     out->path = path;
@@ -349,7 +349,7 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem,
     out->chunk = malloc(out->chunk_size);
     out->software = meta->software == NULL ? NULL : copy_text(meta->software);
     if (out->chunk == NULL || (meta->software != NULL && out->software == NULL)) {
-        return err_set(err, CODE_OUTPUT, "cannot write '%s': out of memory", path);
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     return meta_describe(shape, out->chunky, elem, meta, &out->description, err);
 }

@@ -8,7 +8,8 @@
 void streams_open(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
+        int wrong_way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way) < 0) {
             return; /* what opens gets the lowest number that is free */
         }
     }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* Opens /dev/null in place of those that are closed, because the next file would get their number
- * and whatever is printed.  Called before anything else. */
+ * and whatever is printed: the wrong way, so that printing still fails.  Called before anything else. */
 void streams_open(void);
 /* False when something printed on the standard output has not arrived; says so then. */
 bool streams_flush(const char *command);

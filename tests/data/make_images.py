@@ -207,6 +207,8 @@ def imagej():
           metadata={"unit": "\\u00B5m", "spacing": 0.5, "axes": "ZYX"})
     write("imagej_t.tif", typed(base(t=3), "u8")[:, 0, 0], imagej=True,
           metadata={"axes": "TYX"})
+    write("imagej_minutes.tif", typed(base(t=3), "u8")[:, 0, 0], imagej=True, resolution=(2, 2),
+          metadata={"axes": "TYX", "unit": "Micron", "finterval": 2, "tunit": "min"})
     rgb = np.moveaxis(typed(base(z=3, c=3), "u8")[0], 0, -1)
     write("imagej_rgb.tif", rgb, imagej=True, photometric="rgb", metadata={"axes": "ZYXS"})
     for name, dots, unit in (("inch", 72, "inch"), ("cm", 100, "centimeter")):
@@ -292,12 +294,12 @@ def microscopes():
                 tif.write(np.zeros((2, 2, 3), np.uint8), subfiletype=1, **options)
 
 
-def ome_pages(name, array, order, data, extents):
+def ome_pages(name, array, order, data, extents, last=None):
     """Pages of array [t, c, z, y, x] in the order given, fastest axis first, e.g. ZTC."""
     z, c, t = extents
     places = {"T": 0, "C": 1, "Z": 2}
     slow = [places[a] for a in reversed(order)]
-    pages = array.transpose(slow + [3, 4]).reshape((-1, Y, X))
+    pages = array.transpose(slow + [3, 4]).reshape((-1, Y, X))[:last]
     text = OME % ("XY" + order, z, c, t, data)
     with tifffile.TiffWriter(path(name)) as tif:
         for i, page in enumerate(pages):
@@ -330,6 +332,10 @@ def ome():
     data = "".join('<TiffData FirstZ="%d" FirstC="%d" IFD="%d"/>' % (z, c, i)
                    for i, (z, c) in enumerate([(0, 0), (1, 1)]))
     ome_pages("ome_gaps.tif", array[:1, :1, :2], "CZT", data, (2, 2, 1))
+    # the acquisition was stopped in the midst of a time point, or of the only one
+    ome_pages("ome_stopped.tif", array, "CZT", '<OME:TiffData IFD="0" PlaneCount="24"/>', (4, 2, 3), 19)
+    data = "".join('<OME:TiffData FirstZ="%d" FirstC="%d" IFD="%d"/>' % (i // 2, i % 2, i) for i in range(8))
+    ome_pages("ome_stopped_z.tif", array[:1], "CZT", data, (4, 2, 1), 7)
     tifffile.imwrite(path("ome_tifffile.ome.tif"), typed(base(z=4, c=2), "u16")[0],
                      photometric="minisblack",
                      metadata={"axes": "CZYX", "UUID": UUID, "PhysicalSizeX": 0.25,

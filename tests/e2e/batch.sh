@@ -61,6 +61,14 @@ stamp out >after
 check diff -r -x '.*' out listed
 check test "$(diff before after | grep '^>' | sed 's,^> ,,' | cut -d'|' -f1 | tr '\n' ' ')" = \
     'out/b_labels.tif out/b_table.csv out/d_labels.tif out/d_table.csv '
+# What was cut off is no result, whoever did it.
+for name in a_labels.tif b_table.csv; do
+    head -c 100 listed/$name >out/$name
+done
+: >out/d_labels.tif
+expect 0 '5/5' ./blobs plate -o out --resume
+check test "$(grep -c / said.err)" -eq 3
+check diff -r -x '.*' out listed
 # Other parameters: nothing is mixed with what is there.
 expect 2 'without --resume' ./blobs plate -o out --resume --sigma 3
 check diff -r -x '.*' out listed
@@ -90,6 +98,14 @@ expect 2 '{index}' ./blobs plate/a.tif other/a.tif -o clash
 check test ! -e clash
 expect 0 '' ./blobs -q plate/a.tif other/a.tif -o 'both/{index}_{stem}_{output}.{ext}'
 check test "$(ls both/*_labels.tif | wc -l)" -eq 2
+# One file has the name that it is given, and there is no other.
+printf 'input image[y, x]\noutput m = mean(image)\n' >mean.pipe
+printf 'input image[y, x]\noutput t = measure(label(image > 99), area)\n' >areas.pipe
+expect 0 '' "$PIPEC" run mean.pipe plate -q -o one/means.csv
+expect 0 '' "$PIPEC" run areas.pipe plate/a.tif -q -o one/areas.csv
+files one .mean.journal means.csv areas.csv
+check test "$(cut -d, -f1 one/means.csv | tr '\n' ' ')" = 'image a.tif b.tif c.tif d.tif e.tif '
+expect 2 "'one/means.tif' is no name for the output 'm'" "$PIPEC" run mean.pipe plate -q -o one/means.tif
 # With one image more the numbers of others are other ones.
 mkdir some
 cp plate/b.tif some

@@ -27,6 +27,9 @@ notes 1
 expect 0 'note: unread_unlisted.tif: 3 more pages are not read; the OME-XML of the file does not list all' \
     ./flat "$IMAGES/unread_unlisted.tif" -o out
 notes 1
+expect 0 'note: ome_stopped.tif: 3 more pages are not read; the acquisition ended before its last time point' \
+    ./flat "$IMAGES/ome_stopped.tif" -o out
+notes 1
 expect 0 '' ./flat "$IMAGES/pyramid.tif" "$IMAGES/unread_marked.tif" "$IMAGES/subifd.tif" "$IMAGES/ome_part.tif" -o out
 notes 0
 # Several kinds at once, by several threads, before anything is done, and not at all.

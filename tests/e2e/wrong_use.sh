@@ -29,6 +29,13 @@ expect 2 '1/4' run "$blobs" "$image" --shard 3/2 -o out
 expect 2 'no input' run "$SAMPLES/primes.pipe" "$image" -o out
 expect 2 'none, pointwise or all' run --fuse=some "$blobs" "$image" -o out
 expect 2 'pipec help passes' run --passes=nosuch "$blobs" "$image" -o out
+expect 2 "there is no pass 'nosuch'" run --print-after=nosuch "$blobs" "$image" -o out
+for option in -o --for --shape; do
+    expect 2 "'$option' is not known here, or lacks its value" "$PIPEC" build "$blobs" $option
+done
+expect 2 "'--memory' is not known here, or lacks its value" "$PIPEC" plan "$blobs" --memory
+expect 0 '' "$PIPEC" plan "$blobs" --shape=64x64:u8 --memory=1GiB
+expect 2 'or --profile=FILE' run "$blobs" "$image" --profile= -o out
 expect 2 '--ast' "$PIPEC" show "$blobs" --nosuch
 expect 2 'P9999' "$PIPEC" help P9999
 expect 2 'pipec ops' "$PIPEC" ops no_such_operator_at_all
@@ -80,7 +87,8 @@ says '180 and 256'
 rm -f two.pipe part.pipe part.tif
 expect 1 "number of channels of 'image'" run channels.pipe "$image" -o out
 printf 'input image[y, x]\noutput moved = translate(image, x = 3 um)\n' >moved.pipe
-expect 1 'pixel size along x' run moved.pipe "$image" -o out
+expect 1 'pixel size along x is needed' run moved.pipe "$image" -o out
+says 'or not in a unit of length; set it'
 printf 'input image[y, x]\nparam n = 3 in 0 .. 2e9\noutput far = image[dx = n]\n' >far.pipe
 expect 1 'needs 1000000 pixels' run far.pipe "$image" --n 1000000 -o out
 sed -i 's/= n/= -70000/' far.pipe
@@ -102,6 +110,27 @@ says 'b.tif: '
 says 'd.tif: '
 files part a_labels.tif a_table.csv c_labels.tif c_table.csv table.csv .blobs.journal
 check cmp part/a_labels.tif part/c_labels.tif
+
+# A name that no file can have is that of one image.
+long=$(printf 'l%.0s' $(seq 245))
+mkdir names
+cp "$image" names/a.tif
+cp "$image" "names/b$long.tif"
+cp "$image" names/c.tif
+mkdir -p named/c_labels.tif
+cp "$image" names/d.tif
+expect 1 '2 of 4 images failed' run "$blobs" names -j 1 -o named
+says 'the name is too long'
+says "'named/c_labels.tif': it is a folder"
+files named a_labels.tif a_table.csv d_labels.tif d_table.csv table.csv .blobs.journal
+# So is an image of which a format holds no output.
+printf 'input image[c, y, x]\noutput a = image[c = 0]\noutput seen = image as png\n' >seen.pipe
+mkdir mixed
+cp "$ROOT/tests/data/images/shaped_cz.tif" mixed/a.tif
+cp "$SAMPLES/nuclei.tif" mixed/b.tif
+expect 1 '1 of 2 images failed' run seen.pipe mixed -j 1 -o seen
+says '1 plane of 2 channels; write it as tif'
+files seen b_a.tif b_seen.png .seen.journal
 
 # ---- the device -------------------------------------------------------------------------
 mkdir no-drivers
@@ -128,6 +157,39 @@ expect 2 'would replace an input' run "$blobs" own_labels.tif -o own_labels.tif
 expect 2 'write run_1.5/ for a folder' run "$blobs" "$image" -o run_1.5
 check test ! -e run_1.5
 check cmp "$image" own_labels.tif
+# What is no output of such a pipeline is not replaced, and no input under another name.
+mkdir kept
+printf 'input image[y, x]\noutput a = image + 1\n' >kept/one.pipe
+printf 'input image[y, x]\noutput a = measure(label(image > 9), area)\n' >kept/table.pipe
+cp "$image" kept/in.tif
+cp "$SAMPLES/sky.fits" kept/sky.dat
+echo 'my notes, of today' >kept/notes.txt
+ln -s in.tif kept/link.tif
+ln kept/in.tif kept/second.tif
+cp -r kept before
+for pair in link.tif:in.tif in.tif:link.tif second.tif:in.tif in.tif:second.tif; do
+    expect 2 'are one file' run kept/one.pipe "kept/${pair%:*}" -o "kept/${pair#*:}"
+done
+for name in one.pipe notes.txt sky.dat; do
+    expect 2 "would replace 'kept/$name', which is not a TIFF file" run kept/one.pipe kept/in.tif -o kept/$name
+    expect 2 "would replace 'kept/$name', which is not a table" run kept/table.pipe kept/in.tif -o kept/$name
+    expect 2 'was not made by pipec' "$PIPEC" build kept/table.pipe -o kept/$name
+done
+for name in new.png new.jpg new.csv new.fits.gz; do
+    expect 2 "'kept/$name' is no name for the output 'a'" run kept/one.pipe kept/in.tif -o kept/$name
+done
+expect 2 'end the name in .tif or .{ext}, or write `as png` behind' run kept/one.pipe kept/in.tif -o kept/new.png
+expect 2 'end the name in .csv or .{ext}' run kept/table.pipe kept/in.tif -o 'kept/{stem}_{output}.tif'
+check diff -r kept before
+# Its own outputs and programs it replaces, whatever they are called.
+for i in 1 2; do
+    expect 0 '' run kept/one.pipe kept/in.tif -q -o kept/a.dat
+    expect 0 '' run kept/table.pipe kept/in.tif -q -o kept/b.txt
+    expect 0 '' "$PIPEC" build kept/one.pipe -o kept/c.exe
+    expect 0 '' "$PIPEC" build kept/one.pipe --library -o kept/d
+done
+echo 'int main(void) { return 0; }' >kept/main.c
+expect 2 "'kept/main.c' is there already" "$PIPEC" build kept/one.pipe --library -o kept/main
 printf 'input image[y, x]\noutput large = scale(image, 4)\n' >large.pipe
 limited() { # less than the output takes, more than what PoCL writes when it compiles
     (
@@ -153,8 +215,16 @@ TMPDIR=$PWD/nowhere expect 5 'temporary file' "$PIPEC" run "$SAMPLES/deconvolve.
 full_output() {
     "$@" >/dev/full
 }
-expect 5 'standard output' full_output "$PIPEC" run "$blobs" --describe
-expect 5 'standard output' full_output "$PIPEC" ops
+closed_output() {
+    "$@" >&-
+}
+for lost in full_output closed_output; do
+    for command in ops devices "explain $blobs" "plan $blobs" "show $blobs --ir" "check --json $blobs" \
+        "run $blobs --describe" "run $blobs $image --dry-run" "run $blobs $image --profile -o $lost"; do
+        expect 5 'standard output' $lost "$PIPEC" $command
+    done
+    expect 0 '' $lost "$PIPEC" check "$blobs" # which has nothing to say
+done
 closed() { # the files that are opened must not become the streams
     "$@" <&- >&- 2>&-
 }
@@ -196,4 +266,28 @@ for signal in INT TERM; do
 done
 expect 0 '' run "$blobs" many -q --resume -o stopped_INT
 check test "$(find stopped_INT -name '*_labels.tif' | wc -l)" -eq 150
+# What a killed run leaves in the folders of outputs is gone after the next one.
+left=
+try=0
+while [ -z "$left" ] && [ $try -lt 20 ]; do
+    try=$((try + 1))
+    "$PIPEC" run "$blobs" many -q -o 'killed/{stem}/{output}.{ext}' >said.out 2>said.err </dev/null &
+    pid=$!
+    i=0
+    while [ $i -lt 3000 ] && [ -z "$(find killed -name '.*.pipec-*' 2>/dev/null)" ]; do
+        i=$((i + 1))
+    done
+    kill -STOP $pid
+    left=$(find killed -name '.*.pipec-*')
+    kill -KILL $pid
+    wait $pid
+done
+check test -n "$left"
+expect 0 '' run "$blobs" many -q --resume -o 'killed/{stem}/{output}.{ext}'
+check test -z "$(find killed -name '.*.pipec-*')"
+check test "$(find killed -name 'labels.tif' | wc -l)" -eq 150
+for folder in killed/*/; do
+    check cmp "$folder/labels.tif" part/a_labels.tif
+    check cmp "$folder/table.csv" part/a_table.csv
+done
 finish

@@ -55,8 +55,8 @@ static void numbers_sort_as_numbers(void **state)
 static void folders_give_their_images(void **state)
 {
     (void)state;
-    static const char *const MADE[] = {"in/img10.tif",   "in/img2.tif",   "in/img1.TIF", "in/x.txt",
-                                       "in/.hidden.tif", "in/deep/a.tif", "in/s.fits.gz"};
+    static const char *const MADE[] = {"in/img10.tif",   "in/img2.tif",   "in/img1.TIF",  "in/x.txt",
+                                       "in/.hidden.tif", "in/deep/a.tif", "in/s.fits.gz", "in/folder.tif/a.tif"};
     for (size_t i = 0; i < sizeof MADE / sizeof *MADE; i++) {
         write_text(MADE[i], "");
     }
@@ -95,6 +95,10 @@ static const Program ONE = {
     .name = "blobs", .inputs = INPUTS, .n_inputs = 1, .outputs = OUTPUTS, .n_outputs = 3};
 static const Program TWO = {
     .name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS, .n_outputs = 3};
+
+static const ProgOutput PICTURE = {.name = "seen", .format = "png", .kind = OUT_IMAGE, .axes = "yx"};
+static const Program SEEN = {
+    .name = "seen", .inputs = INPUTS, .n_inputs = 1, .outputs = &PICTURE, .n_outputs = 1};
 
 static BatchList list_of(const Program *p, Options *o, const char *const *files, int n)
 {
@@ -200,6 +204,22 @@ static void outputs_beside_inputs_are_no_inputs(void **state)
     assert_int_equal(list.n, 2);
     assert_string_equal(list.items[0].name, "a.tif");
     assert_string_equal(list.items[1].name, "b_labels.tif");
+    batch_list_free(&list);
+    /* A picture of each frame. */
+    static const char *const FRAMES[] = {"p/a.tif", "p/a_seen_0.png", "p/a_seen_11.png"};
+    static const char *const OTHERS[] = {"p/a_seen_.png", "p/a_seen_1x.png", "p/a_seen_2.tif", "p/b_seen_3.png"};
+    for (int i = 0; i < 3; i++) {
+        write_text(FRAMES[i], "");
+    }
+    o = (Options){.output = "p"};
+    list = list_of(&SEEN, &o, (const char *const[]){"p"}, 1);
+    assert_int_equal(list.n, 1);
+    batch_list_free(&list);
+    for (int i = 0; i < 4; i++) {
+        write_text(OTHERS[i], "");
+    }
+    list = list_of(&SEEN, &o, (const char *const[]){"p"}, 1);
+    assert_int_equal(list.n, 1 + 4);
     batch_list_free(&list);
     o = (Options){0};
     refuse_list(&ONE, &o, (const char *const[]){"a.tif", "a_labels.tif"}, 2,
@@ -375,20 +395,29 @@ static void finished_images_are_found_again(void **state)
     journal_close(journal);
 }
 
-static void missing_outputs_are_made_again(void **state)
+static void outputs_that_are_missing_or_cut_off_are_made_again(void **state)
 {
     (void)state;
+    static const struct {
+        const char *text; /* of the output by the time of the next run; NULL: none */
+        bool done;
+    } NOW[] = {{NULL, false}, {"", false}, {"pix", false}, {"pixels", true}, {"edited by hand", true}};
     const char *values;
     write_text("flat.tif", "");
     write_text("a.tif", "");
-    write_text("out.tif", "");
-    Journal *journal = open_journal("key", false);
-    add_record(journal, "a.tif", "out.tif", "");
-    journal_close(journal);
-    unlink("out.tif");
-    journal = open_journal("key", true);
-    assert_false(knows(journal, "a.tif", &values));
-    journal_close(journal);
+    for (size_t i = 0; i < sizeof NOW / sizeof *NOW; i++) {
+        write_text("out.tif", "pixels");
+        Journal *journal = open_journal("key", false);
+        add_record(journal, "a.tif", "out.tif", "");
+        journal_close(journal);
+        unlink("out.tif");
+        if (NOW[i].text != NULL) {
+            write_text("out.tif", NOW[i].text);
+        }
+        journal = open_journal("key", true);
+        assert_int_equal(knows(journal, "a.tif", &values), NOW[i].done);
+        journal_close(journal);
+    }
 }
 
 static void inputs_that_grow_meanwhile_are_done_again(void **state)
@@ -505,7 +534,7 @@ int main(void)
         cmocka_unit_test(frames_of_several_inputs_agree),
         cmocka_unit_test(results_are_stacked),
         in_folder(finished_images_are_found_again),
-        in_folder(missing_outputs_are_made_again),
+        in_folder(outputs_that_are_missing_or_cut_off_are_made_again),
         in_folder(cut_off_lines_are_passed_over),
         in_folder(other_keys_are_refused),
         in_folder(tables_are_put_together),

@@ -6,6 +6,7 @@
 #include "runtime/device/cl.h"
 #include "runtime/device/cl_cache.h"
 #include "runtime/device/cl_codes.h"
+#include "runtime/device/cl_setup.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -195,6 +196,35 @@ static void devices_are_listed(void **state)
         assert_true(i == 0 || list[i - 1].cpu <= list[i].cpu);
     }
     free(list);
+}
+
+static void devices_have_the_names_that_people_use(void **state)
+{
+    (void)state;
+    static const DeviceInfo devices[] = {
+        {.number = 0, .name = "NVIDIA H200", .platform = "NVIDIA CUDA"},
+        {.number = 1, .name = "gfx90a:sramecc+", .platform = "AMD Accelerated Parallel Processing"},
+        {.number = 2, .name = "Genuine(R) CPU", .platform = "Intel(R) OpenCL", .cpu = true},
+        {.number = 3, .name = "pthread-skylake", .platform = "Portable Computing Language", .cpu = true},
+    };
+    static const struct {
+        const char *choice;
+        bool fits[4];
+    } rows[] = {
+        {NULL, {1, 1, 1, 1}},    {"#3", {0, 0, 0, 1}},    {"nvidia", {1, 0, 0, 0}},
+        {"H200", {1, 0, 0, 0}},  {"amd", {0, 1, 0, 0}},   {"Intel", {0, 0, 1, 0}},
+        {"PoCL", {0, 0, 0, 1}},  {"pocl", {0, 0, 0, 1}},  {"portable computing", {0, 0, 0, 1}},
+        {"cpu", {0, 0, 1, 1}},   {"CPU", {0, 0, 1, 1}},   {"gpu", {1, 1, 0, 0}},
+        {"GPU", {1, 1, 0, 0}},   {"abacus", {0, 0, 0, 0}},
+    };
+    char name[200];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(cl_setup_matches(&devices[k], rows[i].choice), rows[i].fits[k]);
+        }
+    }
+    cl_setup_name(&devices[3], name, sizeof name);
+    assert_string_equal(name, "#3 pthread-skylake (PoCL, cpu)");
 }
 
 static void devices_are_chosen(void **state)
@@ -753,6 +783,7 @@ int main(void)
         cmocka_unit_test(no_driver_is_explained), /* these two first: see above */
         cmocka_unit_test(bad_pocl_cache_is_replaced),
         cmocka_unit_test(devices_are_listed),
+        cmocka_unit_test(devices_have_the_names_that_people_use),
         cmocka_unit_test(devices_are_chosen),
         cmocka_unit_test(two_devices_work_side_by_side),
         cmocka_unit_test(same_text_is_built_once),

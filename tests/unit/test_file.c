@@ -356,26 +356,51 @@ static void test_kill(void **state)
     }
     unlink(path);
 
-    /* What the dead have left is swept once it is old enough. */
+    /* What the dead have left is swept. */
     int left = entries();
-    assert_int_equal(file_sweep(scratch_path("")), 0);
-    DIR *dir = opendir(scratch_path(""));
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        struct utimbuf old = {time(NULL) - 7200, time(NULL) - 7200};
-        if (strstr(entry->d_name, ".pipec-") != NULL) {
-            utime(scratch_path(entry->d_name), &old);
-        }
-    }
-    closedir(dir);
-    char own[64];
-    snprintf(own, sizeof own, ".x.pipec-%ld-abcdef", (long)getpid());
-    assert_true(file_write(scratch_path(own), "", 0, &err));
-    struct utimbuf old = {0, 0};
-    utime(scratch_path(own), &old);
     assert_int_equal(file_sweep(scratch_path("")), left);
-    assert_int_equal(entries(), 1); /* this process lives, so its file stays */
-    unlink(scratch_path(own));
+    assert_int_equal(entries(), 0);
     assert_int_equal(file_sweep("/nowhere"), 0);
+}
+
+/* Files of processes that live stay, and those of other machines until they are old. */
+static void test_sweep(void **state)
+{
+    static const struct {
+        const char *name; /* with the number of a process; where: that of this machine */
+        bool here, dead, old, swept;
+    } rows[] = {
+        {".x.pipec-%s-%ld-abcdef", true, true, false, true},
+        {".x.pipec-%s-%ld-abcdef", true, false, true, false},
+        {".x.pipec-%s-%ld-abcdef", false, true, false, false},
+        {".x.pipec-%s-%ld-abcdef", false, true, true, true},
+        {".x.pipec-%s-%ld-abcdefg", true, true, true, false},
+        {"x.pipec-%s-%ld-abcdef", true, true, true, false},
+        {".x.pipec-%s%ld-abcdef", true, true, true, false},
+    };
+    char temp[600], where[9], name[64];
+    int fd;
+    Err err = {0};
+    (void)state;
+    assert_true(file_temp(scratch_path("x"), temp, sizeof temp, &fd, &err));
+    snprintf(where, sizeof where, "%s", strstr(temp, ".pipec-") + strlen(".pipec-"));
+    file_discard(temp, fd);
+    pid_t dead = fork();
+    if (dead == 0) {
+        _exit(0);
+    }
+    waitpid(dead, NULL, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(name, sizeof name, rows[i].name, rows[i].here ? where : "01234567",
+                 (long)(rows[i].dead ? dead : getpid()));
+        assert_true(file_write(scratch_path(name), "", 0, &err));
+        if (rows[i].old) {
+            struct utimbuf old = {time(NULL) - 7200, time(NULL) - 7200};
+            utime(scratch_path(name), &old);
+        }
+        assert_int_equal(file_sweep(scratch_path("")), rows[i].swept);
+        assert_int_equal(unlink(scratch_path(name)), rows[i].swept ? -1 : 0);
+    }
 }
 
 static int remove_scratch(void **state)
@@ -391,7 +416,7 @@ int main(void)
         cmocka_unit_test(test_folders),    cmocka_unit_test(test_commit_and_discard),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_discard_all),
         cmocka_unit_test(test_too_many),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_kill),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_kill), cmocka_unit_test(test_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

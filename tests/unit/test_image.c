@@ -5,6 +5,8 @@
  */
 #include "images.h"
 
+#include "runtime/files/image_meta.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,6 +102,7 @@ static const struct Row {
     {"imagej_tzc.tif", 7, 5, 4, 2, 3, "zct", ELEM_U16, "imagej", false, TYPED},
     {"imagej_z.tif", 7, 5, 4, 1, 1, "z", ELEM_F32, "imagej", false, TYPED},
     {"imagej_t.tif", 7, 5, 1, 1, 3, "t", ELEM_U8, "imagej", false, TYPED},
+    {"imagej_minutes.tif", 7, 5, 1, 1, 3, "t", ELEM_U8, "imagej", false, TYPED},
     {"imagej_rgb.tif", 7, 5, 3, 3, 1, "zc", ELEM_U8, "imagej", true, TYPED},
     {"imagej_inch.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
     {"imagej_cm.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
@@ -130,6 +133,8 @@ static const struct Row {
     {"ome_bare.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
     {"ome_each.tif", 7, 5, 4, 2, 3, "zct", ELEM_U8, "ome", false, TYPED},
     {"ome_part.tif", 7, 5, 4, 2, 1, "zc", ELEM_U8, "ome", false, FRAME1},
+    {"ome_stopped.tif", 7, 5, 4, 2, 2, "zct", ELEM_U8, "ome", false, TYPED},
+    {"ome_stopped_z.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
     {"ome_tifffile.ome.tif", 7, 5, 4, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
     {"ome_rgb.ome.tif", 7, 5, 2, 3, 1, "zc", ELEM_U8, "ome", true, TYPED},
 
@@ -250,7 +255,7 @@ static void check_info(const struct Row *row, const ImageInfo *info)
                  elem_name(info->elem), info->rgb ? "rgb" : "gray", info->style);
     }
     for (int i = 0; i < IMAGE_UNREADS; i++) {
-        if (info->unread[i] != 0) {
+        if (info->unread[i] != 0 && i != UNREAD_UNFINISHED) { /* the pixels of what was begun before are there */
             fail_msg("%s: %d are not read", row->file, (int)info->unread[i]);
         }
     }
@@ -308,6 +313,7 @@ static void test_sizes(void **state)
         {"imagej_huge.tif", "", 0, 0, 0, 0, 0}, /* no tags at all */
         {"imagej_tzc.tif", "um", 0.2, 0.3, 1.5, 1, 0.25},
         {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
+        {"imagej_minutes.tif", "Micron", 0.5, 0.5, 0, 1, 120},
         {"imagej_inch.tif", "", 0, 0, 0, 0, 0}, /* 72 dots an inch mean nothing */
         {"imagej_cm.tif", "cm", 0.01, 0.01, 0, 1e4, 0},
         {"lsm.lsm", "um", 0.2, 0.3, 1.5, 1, 0.25},
@@ -334,6 +340,37 @@ static void test_sizes(void **state)
     }
 }
 
+/* Units as programs and people spell them. */
+static void test_units(void **state)
+{
+    static const struct {
+        double um;
+        const char *names[20];
+    } rows[] = {
+        {1, {"um", "UM", "Um", "\xC2\xB5m", "\xC2\xB5M", "\xCE\xBCm", "\xB5m", "\xC3\x82\xC2\xB5m", "\\u00B5m",
+             "\\u00b5m", "micron", "Micron", "MICRONS", "micrometer", "Micrometer", "micrometers", "Micrometre",
+             "micrometres", " um "}},
+        {1e-3, {"nm", "NM", "nanometer", "Nanometers", "nanometre"}},
+        {1e-6, {"pm", "picometer"}},
+        {1e-4, {"\xC3\x85", "\xE2\x84\xAB", "\xC5", "Angstrom"}},
+        {1e3, {"mm", "MM", "Millimeter", "millimetres"}},
+        {1e4, {"cm", "CM", "centimeter", "Centimetres"}},
+        {1e6, {"m", "Meter", "metres"}},
+        {1e9, {"km", "kilometers"}},
+        {1e12, {"Mm"}},
+        {25400, {"inch", "Inch", "INCHES", "in", "\""}},
+        {0, {"", " ", "pixel", "deg", "meterstick", "eter", "micro", "s", "umm", "gigameter"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (const char *const *name = rows[i].names; *name != NULL; name++) {
+            if (meta_unit_um(*name) != rows[i].um) {
+                fail_msg("'%s' is %g um, not %g", *name, meta_unit_um(*name), rows[i].um);
+            }
+        }
+    }
+}
+
 /* How many pages, images and files are left out; of all other files it is nothing. */
 static void test_unread(void **state)
 {
@@ -347,6 +384,8 @@ static void test_unread(void **state)
         {"unread_loop.tif", {[UNREAD_PAGES] = 1}},
         {"unread_cut.tif", {[UNREAD_PAGES] = 1}},
         {"unread_unlisted.tif", {[UNREAD_UNLISTED] = 3}},
+        {"ome_stopped.tif", {[UNREAD_UNFINISHED] = 3}},
+        {"ome_stopped_z.tif", {[UNREAD_UNFINISHED] = 1}},
         {"unread_alike.tif", {[UNREAD_IMAGES] = 3}},
         {"unread_series.ome.tif", {[UNREAD_IMAGES] = 2}},
         {"unread_companion.tif", {[UNREAD_XML] = 1}},
@@ -438,7 +477,7 @@ static void test_refused(void **state)
         {"bits_12.tif", "12-bit unsigned"},
         {"cmyk.tif", "CMYK"},
         {"type_i64.fits", "64-bit integers"},
-        {"ome_gaps.tif", "4 planes, of which only 2"},
+        {"ome_gaps.tif", "4 planes, of which only 2 are in this file, with gaps; save those"},
         {"stk_cut.stk", "should hold 9 planes"},
         {"stk_lzw.stk", "3 planes are compressed"},
         {"none.tif", "no such file"},
@@ -519,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_units),
         cmocka_unit_test(test_unread),
         cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_parts),
         cmocka_unit_test(test_fits_nulls),
