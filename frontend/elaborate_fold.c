@@ -723,8 +723,8 @@ static Val as_elements(Elab *el, WordFold w, Val body, Val kept, Span span)
     return body;
 }
 
-/* The condition: on the indices that run, which the result is (0: all), or of pixels or what is known without a loop,
- * which goes into *kept beside what is there; *fine is false after a complaint. */
+/* The condition: on indices that run, which the result is (0: all), or of pixels or what is known without them, which
+ * goes into *kept beside what is there; *fine is false after a complaint. */
 static IrExpr read_where(Elab *el, const AstExpr *condition, Ranges *r, Val *kept, bool *fine)
 {
     if (condition == NULL) {
@@ -736,7 +736,7 @@ static IrExpr read_where(Elab *el, const AstExpr *condition, Ranges *r, Val *kep
     if (pixels && ir_is_const(el->g, v.expr, &known) && known != 0) {
         return 0;
     }
-    if (v.kind == VAL_NUMBER && pixels && r->n > 0) {
+    if (v.kind == VAL_NUMBER && pixels && r->n > 0 && ir_expr(el->g, v.expr)->rank == IR_INDEX) {
         return v.expr;
     }
     if (pixels) {
