@@ -259,6 +259,9 @@ IrExpr el_bound(Elab *el, const AstExpr *e);
 /* ---- stencils (elaborate_stencil.c, elaborate_fold.c) ----------------------------------- */
 
 Val el_index(Elab *el, const AstExpr *e);
+/* Whole pixels beside a value outside that their type does not have become what the two are in arithmetic, f32 beside
+ * 7.5 or NaN.  An infinity is the end of the type. */
+Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside);
 Val el_comprehension(Elab *el, const AstExpr *e);
 /* True when an expression follows from an index of a comprehension around. */
 bool el_follows_index(const Elab *el, IrExpr e);

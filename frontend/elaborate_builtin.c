@@ -480,12 +480,13 @@ static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr perc
     IrGraph *g = el->g;
     Window w;
     known_window(el, f, &w);
-    IrExpr in = ir_read(g, el_store(el, call->arg[0], "value", call->span));
+    Val v = el_beside_outside(el, call->arg[0], border.border, border.expr);
+    IrExpr in = ir_read(g, el_store(el, v, "value", call->span));
     IrExpr zero = ir_const(g, 0);
     IrNode node = {.op = IR_WINDOW_RANK,
                    .kind = IR_K_IMAGE,
                    .elem = ir_expr(g, in)->type,
-                   .grid = call->arg[0].grid,
+                   .grid = v.grid,
                    .in = {in},
                    .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr,
                            f.items[2].val.expr, percent, ir_const(g, border.border),
@@ -522,7 +523,7 @@ static int from_middle(int i, int n, bool flip)
 Val el_literal_kernel(Elab *el, Call *call)
 {
     Rows rows;
-    const Val v = call->arg[0], border = call->arg[2];
+    const Val border = call->arg[2], v = el_beside_outside(el, call->arg[0], border.border, border.expr);
     bool flip = el_is_truth(el, call->arg[3]);
     double value = 0;
     flip = flip && el_constant(el, call->arg[3], &value) && value != 0;

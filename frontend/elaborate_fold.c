@@ -723,30 +723,36 @@ static Val as_elements(Elab *el, WordFold w, Val body, Val kept, Span span)
     return body;
 }
 
-/* The condition: on the indices alone, which the result is (0: all), or of pixels, which goes into *kept beside what
- * is there; *fine is false after a complaint. */
-static IrExpr read_where(Elab *el, const AstExpr *e, Ranges *r, Val *kept, bool *fine)
+/* The condition: on indices that run, which the result is (0: all), or of pixels or what is known without them, which
+ * goes into *kept beside what is there; *fine is false after a complaint. */
+static IrExpr read_where(Elab *el, const AstExpr *condition, Ranges *r, Val *kept, bool *fine)
 {
-    if (e->b == NULL) {
+    if (condition == NULL) {
         return 0;
     }
-    Val v = read_body(el, e->b, r);
+    Val v = read_body(el, condition, r);
     bool pixels = el_is_mask(el, v) || el_is_truth(el, v);
     double known;
     if (pixels && ir_is_const(el->g, v.expr, &known) && known != 0) {
         return 0;
     }
-    if (v.kind == VAL_NUMBER && pixels) {
+    if (v.kind == VAL_NUMBER && pixels && r->n > 0 && ir_expr(el->g, v.expr)->rank == IR_INDEX) {
         return v.expr;
     }
     if (pixels) {
-        *kept = kept->expr == 0 ? v : el_op2(el, IR_X_AND, *kept, v, e->b->span);
+        *kept = kept->expr == 0 ? v : el_op2(el, IR_X_AND, *kept, v, condition->span);
     } else if (!el_is_bad(v)) {
-        Diag *d = el_error(el, NEEDS_MASK, e->b->span, el_describe(el, v));
+        Diag *d = el_error(el, NEEDS_MASK, condition->span, el_describe(el, v));
         diag_help(el->diags, d, "what stays is a comparison: where v[dx = i] > 3");
     }
     *fine = *fine && pixels;
     return 0;
+}
+
+/* Conditions on indices, 0 for none, as one. */
+static IrExpr all_of(Elab *el, IrExpr a, IrExpr b)
+{
+    return a == 0 ? b : b == 0 ? a : ir_op2(el->g, IR_X_AND, a, b);
 }
 
 /* A selection of pixels is elements of which those stay. */
@@ -802,11 +808,11 @@ Val el_comprehension(Elab *el, const AstExpr *e)
         fine = bind_range(el, f, &ranges) && fine;
     }
     Val kept = {.expr = 0}; /* what stays, by pixel; 0: all */
-    Val body = take_apart(el, read_body(el, e->a, &ranges), &kept);
-    IrExpr where = read_where(el, e, &ranges, &kept, &fine);
-    if (ranges.where != 0) {
-        where = where != 0 ? ir_op2(el->g, IR_X_AND, ranges.where, where) : ranges.where;
-    }
+    bool tied = e->a->kind == AST_WHERE; /* a condition stands behind the element */
+    Val body = take_apart(el, read_body(el, tied ? e->a->a : e->a, &ranges), &kept);
+    IrExpr where = tied ? read_where(el, e->a->b, &ranges, &kept, &fine) : 0;
+    where = all_of(el, where, read_where(el, e->b, &ranges, &kept, &fine));
+    where = all_of(el, ranges.where, where);
     el->scope = before;
     el->ranges = ranges.outer;
     if (!fine || !check_body(el, w, body, e)) {

@@ -23,6 +23,8 @@ static double neutral(WordFold w, Elem type)
         return real ? (double)INFINITY : most;
     case WORD_MAX:
         return real ? -(double)INFINITY : least;
+    case WORD_MODE:
+        return real ? (double)NAN : 0;
     case WORD_MEDIAN:
     case WORD_PERCENTILE: /* NaN is the last one, also of those that stay */
         return real ? (double)NAN : most;
@@ -33,7 +35,7 @@ static double neutral(WordFold w, Elem type)
 
 Val el_keep(Elab *el, WordFold w, Val condition, Val body, Span span)
 {
-    if (w == WORD_MODE) {
+    if (w == WORD_MODE && condition.kind != VAL_NUMBER) {
         Diag *d = el_error(el, WHERE_OF_MODE, span, el_describe(el, condition));
         diag_help(el->diags, d, "leave out indices: where i * i + j * j <= 4; or take the median");
         return el_err();
@@ -45,5 +47,7 @@ Val el_keep(Elab *el, WordFold w, Val condition, Val body, Span span)
     }
     Elem type = ir_expr(el->g, body.expr)->type;
     Val nothing = el_host(ir_const_typed(el->g, neutral(w, type), type)); /* a number would be beyond i32 */
-    return el_select(el, condition, body, nothing, span);
+    Val kept = el_select(el, condition, body, nothing, span);
+    bool alike = body.kind == VAL_IMAGE && kept.kind == VAL_NUMBER; /* nothing stays anywhere */
+    return alike ? el_image(el, kept.expr, body.grid) : kept;
 }

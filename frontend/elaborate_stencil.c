@@ -317,6 +317,21 @@ static void warn_of_negative_places(Elab *el, const AstExpr *e)
     }
 }
 
+Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside)
+{
+    Elem type = v.kind == VAL_IMAGE && v.image == IR_K_IMAGE ? ir_expr(el->g, v.expr)->type : ELEM_BOOL;
+    if (border != IR_CONSTANT || (type != ELEM_I32 && type != ELEM_U32)) {
+        return v;
+    }
+    double value;
+    bool known = ir_is_const(el->g, outside, &value);
+    if (known && (isinf(value) || (value == floor(value) && value >= elem_min(type) && value <= elem_max(type)))) {
+        return v;
+    }
+    Elem both = ir_expr(el->g, ir_op2(el->g, IR_X_MAX, v.expr, outside))->type;
+    return el_image(el, ir_cast(el->g, v.expr, both), v.grid);
+}
+
 static Val index_image(Elab *el, Val v, const AstExpr *e)
 {
     Index ix = {.border = IR_NEAREST};
@@ -330,6 +345,7 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
     if (!ix.offsets && !ix.positions && ix.channel == 0) {
         return v;
     }
+    v = el_beside_outside(el, v, ix.border, ix.outside);
     const char *part = e->a->kind == AST_NAME ? e->a->name : "value";
     int grid = ix.channel != 0 ? without_axis(el, v.grid, IR_AX_C) : v.grid;
     for (int ax = 0; ax < 3 && !ix.bordered; ax++) {

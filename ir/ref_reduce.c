@@ -383,7 +383,9 @@ static double triangle(const Hist *h)
     return centre(h, end + best * step);
 }
 
-/* The first bin that lies, within a bin's width, half way between the means of the two classes. */
+/* The first bin that lies, within a bin's width, half way between the means of the two classes.  The means only grow,
+ * so that the distance shrinks by at most a bin's width from bin to bin, and the first that is smaller than a width is
+ * not below 0, except by rounding. */
 static double isodata(const Hist *h)
 {
     double width = centre(h, 1) - centre(h, 0), all = h->sum1[h->n - 1];
@@ -391,7 +393,7 @@ static double isodata(const Hist *h)
         double lower = h->sum1[i] / h->weight1[i];
         double higher = (all - h->sum1[i]) / h->weight2[i + 1];
         double distance = (lower + higher) / 2.0 - centre(h, i);
-        if (distance >= 0 && distance < width) {
+        if (distance < width) {
             return centre(h, i);
         }
     }

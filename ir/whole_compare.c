@@ -4,7 +4,7 @@
  * Operands of a comparison meet in one type.  Were a number brought to that of the pixels, -1 would be 0 beside
  * labels and 2.5 no whole number; were the pixels brought to f32, those above 2^24 would be rounded.  So the number
  * becomes the nearest whole one on the side that the comparison asks for, within the type, and where it lies outside
- * of the type, what it is decides alone.
+ * of the type, what it is decides alone.  Pixels of f32 have no such side; f64 holds them and whole ones alike.
  */
 #include "whole_compare.h"
 
@@ -97,10 +97,20 @@ static IrExpr compare_signs(IrGraph *g, IrExprOp op, IrExpr with_sign, IrExpr wi
     return smaller ? ir_op2(g, IR_X_OR, is, below) : ir_op2(g, IR_X_AND, is, ir_op1(g, IR_X_NOT, below));
 }
 
+/* Whole pixels that f32 would round, beside f32. */
+static bool is_rounded_beside(const IrGraph *g, IrExpr pixel, IrExpr other)
+{
+    return is_whole_pixel(g, pixel) && ir_expr(g, other)->type == ELEM_F32 &&
+           ir_range_size(ir_range(g, pixel)) > 0x1p24;
+}
+
 IrExpr ir_whole_compare(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
 {
     if (ir_op_rule(op) != IR_RULE_COMPARE) {
         return 0;
+    }
+    if (is_rounded_beside(g, a, b) || is_rounded_beside(g, b, a)) {
+        return ir_op2(g, op, ir_cast(g, a, ELEM_F64), ir_cast(g, b, ELEM_F64));
     }
     if (is_whole_pixel(g, a) && is_whole_pixel(g, b)) {
         bool sign_a = ir_expr(g, a)->type == ELEM_I32, sign_b = ir_expr(g, b)->type == ELEM_I32;

@@ -115,7 +115,7 @@ def kappa_sigma(v, kappa):
     kept = v.ravel()
     while True:
         middle, spread = np.median(kept), kept.std()
-        inside = v[(v > middle - kappa * spread) & (v < middle + kappa * spread)]
+        inside = kept[(kept > middle - kappa * spread) & (kept < middle + kappa * spread)]
         if inside.size == kept.size or inside.size == 0:
             return kept
         kept = inside

@@ -128,7 +128,7 @@ def clipped(sky, kappa):
             break
         left = kept.size
         median, std = np.median(kept), kept.std()
-        lo, hi = median - kappa * std, median + kappa * std
+        lo, hi = max(lo, median - kappa * std), min(hi, median + kappa * std)
     return std
 
 

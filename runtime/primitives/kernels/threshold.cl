@@ -140,7 +140,7 @@ THRESHOLD_INLINE double threshold_method_merit(const ThresholdBins *h, int i)
     const double lower = h->sum1[i] / h->weight1[i];
     const double higher = (all - h->sum1[i]) / h->weight2[i + 1];
     const double distance = (lower + higher) / 2.0 - threshold_centre(h, i);
-    return distance >= 0 && distance < width;
+    return distance < width;
 #elif THRESHOLD_METHOD == THRESHOLD_MINIMUM
     return i >= h->from && i <= h->to ? -h->curve[i] : -INFINITY;
 #else
