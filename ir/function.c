@@ -27,6 +27,7 @@ IrFnExpr *ir_fn_const(IrGraph *g, double value, Elem type)
 {
     IrFnExpr *e = new_expr(g, IR_FN_CONST, type);
     e->num = ir_convert(value, type);
+    e->written = value;
     return e;
 }
 
@@ -43,7 +44,7 @@ IrFnExpr *ir_fn_cast(IrGraph *g, IrFnExpr *e, Elem type)
         return e;
     }
     if (e->kind == IR_FN_CONST) {
-        return ir_fn_const(g, e->num, type);
+        return ir_fn_const(g, e->written, type);
     }
     IrFnExpr *cast = new_expr(g, IR_FN_CAST, type);
     cast->a = e;

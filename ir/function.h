@@ -30,6 +30,7 @@ struct IrFnExpr {
     IrFnExprKind kind;
     Elem type;
     double num;
+    double written; /* CONST: before it was rounded to its type */
     int var;
     IrExprOp op;
     IrFnExpr *a, *b, *c;
