@@ -124,6 +124,7 @@ typedef struct Elab {
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
     Vec(IrExpr) folds;           /* each different one */
+    Vec(const struct Linear *) linear; /* by expression: what it is as a position (elaborate_place.c); NULL: not asked yet */
 } Elab;
 
 enum { ELAB_MAX_UNROLL = 4096 };
