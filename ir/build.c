@@ -37,23 +37,9 @@ IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)
     return g;
 }
 
-static bool name_is_taken(const IrGraph *g, const char *name)
-{
-    for (int i = 1; i < g->nodes.n; i++) {
-        if (!g->nodes.at[i].dead && strcmp(g->nodes.at[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 IrId ir_add_node(IrGraph *g, IrNode node)
 {
-    const char *wanted = node.name != NULL && node.name[0] != '\0' ? node.name : "stage";
-    node.name = wanted;
-    for (int k = 2; name_is_taken(g, node.name); k++) {
-        node.name = arena_printf(g->arena, "%s_%d", wanted, k);
-    }
+    node.name = ir_free_name(g, node.name != NULL && node.name[0] != '\0' ? node.name : "stage");
     vec_push(g->arena, &g->nodes, node);
     return (IrId)(g->nodes.n - 1);
 }
