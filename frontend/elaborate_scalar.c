@@ -45,7 +45,6 @@ typedef struct Compiler {
     int next_local;
     Elem result;
     bool changed, bad;
-    int depth;
 } Compiler;
 
 static IrFnExpr *compile(Compiler *c, const AstExpr *e);
@@ -306,7 +305,7 @@ static IrFnExpr *compile_cond(Compiler *c, const AstExpr *e)
     return ir_fn_op(c->el->g, IR_X_SELECT, cond, a, b);
 }
 
-enum { MAX_ARGS = 12, MAX_INLINE = 30, MAX_STEPS = 10000000 };
+enum { MAX_ARGS = 12, MAX_STEPS = 10000000 };
 
 static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[MAX_ARGS])
 {
@@ -366,8 +365,7 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
     Elab *el = c->el;
     IrFnExpr *args[MAX_ARGS];
     int n = compile_args(c, e, args), i = 0;
-    if (++c->depth > MAX_INLINE) {
-        el_error(el, RECURSION, e->word, fn->name);
+    if (c->bad || !el_may_expand(el, fn, e->word)) {
         return broken(c);
     }
     Local *before = c->locals, *mine = NULL;
@@ -381,10 +379,16 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
         *l = (Local){.name = p->name, .value = v, .up = mine};
         mine = l;
     }
+    Frame frame = {fn, el->frame};
+    el->frame = &frame;
     c->locals = mine;
     IrFnExpr *v = compile(c, fn->a);
     c->locals = before;
-    c->depth--;
+    el->frame = frame.up;
+    if (v->size > ELAB_MAX_EXPANDED && !c->bad) {
+        el_expands_too_much(el, e->word);
+        return broken(c);
+    }
     return v;
 }
 

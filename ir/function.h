@@ -36,6 +36,7 @@ struct IrFnExpr {
     IrFnExpr *a, *b, *c;
     const IrFunction *callee;
     IrFnExpr **args;
+    double size; /* of the text: what it shares counts as often as it is met */
 };
 
 typedef enum IrFnStmtKind {
