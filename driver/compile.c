@@ -44,20 +44,24 @@ static void print_after(const IrGraph *g, const char *pass, void *user)
     }
 }
 
-/* 32 hex digits of the source and the compiler's version: no other option changes a bit of any output. */
-static const char *hash_of(Compilation *c)
+const char *digest_of(Arena *arena, const char *const *text, size_t n)
 {
     uint64_t h[2] = {14695981039346656037u, 1099511628211u};
-    const char *part[] = {c->source.text, PIPEC_VERSION};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        for (const char *p = part[i]; p != NULL && *p != '\0'; p++) {
+    for (size_t i = 0; i < n; i++) {
+        for (const char *p = text[i]; p != NULL && *p != '\0'; p++) {
             h[0] = (h[0] ^ (unsigned char)*p) * 1099511628211u;
             h[1] = (h[1] ^ (unsigned char)*p) * 0x9e3779b97f4a7c15u;
             h[1] ^= h[1] >> 29;
         }
     }
-    return arena_printf(&c->arena, "%016llx%016llx", (unsigned long long)h[0],
-                        (unsigned long long)h[1]);
+    return arena_printf(arena, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
+}
+
+/* Of the source and the compiler's version: no other option changes a bit of any output. */
+static const char *hash_of(Compilation *c)
+{
+    const char *const text[] = {c->source.text, PIPEC_VERSION};
+    return digest_of(&c->arena, text, sizeof text / sizeof *text);
 }
 
 static bool has_suffix(const char *path, const char *suffix)
@@ -203,6 +207,14 @@ const Program *compile_again(Compilation *c, const double *params)
     assert(ok); /* parameters change no diagnostic */
     (void)ok;
     return program;
+}
+
+void compile_aside(const Compilation *c, const double *params, Compilation *aside)
+{
+    *aside = *c;
+    driver_arena(&aside->arena);
+    diags_init(&aside->diags, &aside->arena);
+    aside->program = compile_again(aside, params);
 }
 
 void compile_free(Compilation *c)

@@ -50,6 +50,10 @@ typedef enum Stage { STAGE_PARSE, STAGE_GRAPH, STAGE_SCHEDULE, STAGE_PROGRAM } S
 bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage);
 /* The program of what has been compiled, planned for other parameters; it lives as long as the first one. */
 const Program *compile_again(Compilation *c, const double *params);
+/* The same as a compilation of its own, to look at: compile_free. */
+void compile_aside(const Compilation *c, const double *params, Compilation *aside);
+/* 32 hex digits that other texts do not have. */
+const char *digest_of(Arena *arena, const char *const *text, size_t n);
 void compile_free(Compilation *c);
 /* True for the names of pipelines (.pipe) and of printed graphs (.ir), which compile() reads too. */
 bool is_pipeline(const char *path);

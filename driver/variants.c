@@ -15,7 +15,8 @@ enum {
     STEPS = 7,      /* to the end of a range, each twice as far as the one before */
     HALVINGS = 10,
     BEYOND = 64,    /* times the default, where a range has no end */
-    MOST_BOXES = 32
+    MOST_BOXES = 32,
+    MOST_LOOKS = 500 /* at programs, which take time: parameters that are too many for that are cut no more */
 };
 
 typedef struct Cut {
@@ -29,8 +30,8 @@ typedef struct Cuts {
 
 /* One program that there could be. */
 typedef struct Plan {
-    const Program *program;
-    const char *text;
+    const char *digest; /* of its text */
+    int others;         /* kernels that do not march */
 } Plan;
 
 typedef struct Search {
@@ -38,31 +39,8 @@ typedef struct Search {
     double *params;
     Cuts *cuts;     /* by parameter */
     Plan own;       /* for the defaults */
+    int looks;      /* that were taken */
 } Search;
-
-static Plan plan_here(Search *s)
-{
-    Plan plan = {.program = compile_again(s->c, s->params)};
-    Str out;
-    str_init(&out, &s->c->arena);
-    cg_emit_c(plan.program, "program", &out);
-    plan.text = out.at;
-    return plan;
-}
-
-static Plan plan_at(Search *s, int param, double value)
-{
-    double before = s->params[param];
-    s->params[param] = value;
-    Plan plan = plan_here(s);
-    s->params[param] = before;
-    return plan;
-}
-
-static bool same_plan(const Plan *a, const Plan *b)
-{
-    return strcmp(a->text, b->text) == 0;
-}
 
 /* How many kernels do not march: their folds are too long for that, or they read from memory. */
 static int count_others(const Program *program)
@@ -77,10 +55,42 @@ static int count_others(const Program *program)
     return n;
 }
 
+static Plan plan_of(Search *s, const Program *program)
+{
+    Arena arena;
+    Str out;
+    driver_arena(&arena);
+    str_init(&out, &arena);
+    cg_emit_c(program, "program", &out);
+    const char *const text[] = {out.at};
+    Plan plan = {digest_of(&s->c->arena, text, 1), count_others(program)};
+    arena_free(&arena);
+    return plan;
+}
+
+/* Programs are looked at one by one: all of them at once would fill the memory. */
+static Plan plan_at(Search *s, int param, double value)
+{
+    Compilation aside;
+    double before = s->params[param];
+    s->params[param] = value;
+    compile_aside(s->c, s->params, &aside);
+    Plan plan = plan_of(s, aside.program);
+    compile_free(&aside);
+    s->params[param] = before;
+    s->looks++;
+    return plan;
+}
+
+static bool same_plan(const Plan *a, const Plan *b)
+{
+    return strcmp(a->digest, b->digest) == 0;
+}
+
 /* Where the stretch of the larger one of two values begins, of which the plan is that of `near` only there. */
 static double place_between(Search *s, int param, const Plan *plan, double near, double far)
 {
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < HALVINGS && s->looks < MOST_LOOKS; i++) {
         double middle = near + (far - near) / 2;
         middle = s->c->program->params[param].integer ? floor(middle) : middle;
         if (middle == near || middle == far) {
@@ -117,12 +127,12 @@ static void cut_to(Search *s, int param, double end)
     const ProgParam *p = &s->c->program->params[param];
     double from = p->value;
     Plan plan = s->own;
-    for (int i = STEPS; i >= 0; i--) {
+    for (int i = STEPS; i >= 0 && s->looks < MOST_LOOKS; i--) {
         double value = p->value + ldexp(end - p->value, -i);
         value = p->integer ? rint(value) : value;
         Plan here = value != from ? plan_at(s, param, value) : plan;
         if (!same_plan(&here, &plan)) {
-            bool shapes = count_others(here.program) != count_others(plan.program);
+            bool shapes = here.others != plan.others;
             add_cut(s, param, (Cut){place_between(s, param, &plan, from, value), shapes});
         }
         from = value;
@@ -209,7 +219,7 @@ void add_variants(Compilation *c)
 {
     int n = c->program->n_params;
     Search s = {.c = c, .params = default_params(c->program, &c->arena), .cuts = arena_array(&c->arena, Cuts, n + 1)};
-    s.own = plan_here(&s);
+    s.own = plan_of(&s, c->program);
     for (int i = 0; i < n; i++) {
         cut_to(&s, i, end_of(&c->program->params[i], -1));
         cut_to(&s, i, end_of(&c->program->params[i], 1));
@@ -221,10 +231,11 @@ void add_variants(Compilation *c)
         if (!take_box(&s, box, least, below)) {
             continue;
         }
-        Plan plan = plan_here(&s);
+        const Program *made = compile_again(c, s.params);
+        Plan plan = plan_of(&s, made);
         if (!same_plan(&plan, &s.own)) {
             Program *program = arena_new(&c->arena, Program);
-            *program = *plan.program;
+            *program = *made;
             program->planned_for = name_box(&s, least, below);
             vec_push(&c->arena, &all, ((ProgVariant){least, below, program}));
         }

@@ -112,6 +112,7 @@ typedef struct Elab {
     Scope *prelude;      /* functions of the prelude */
     const Frame *frame;
     int depth;           /* of expanded functions */
+    int expanded;        /* functions, as often as they were */
     Span call;           /* the user's words while the prelude is expanded; else no source */
     int loop;            /* the loop being elaborated */
     struct Ranges *ranges; /* of the comprehension around */
@@ -124,9 +125,10 @@ typedef struct Elab {
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
     Vec(IrExpr) folds;           /* each different one */
+    Vec(const struct Linear *) linear; /* by expression: what it is as a position (elaborate_place.c); NULL: not asked yet */
 } Elab;
 
-enum { ELAB_MAX_UNROLL = 4096 };
+enum { ELAB_MAX_UNROLL = 4096, ELAB_MAX_EXPANDED = 30000 };
 
 /* ---- diagnostics (elaborate_value.c) --------------------------------------------------- */
 
@@ -334,6 +336,9 @@ int el_first_of_rest(const Op *op);
 Val el_from_prelude(Elab *el, const char *name, const Val *args, const Span *at, int n, Span span);
 /* Remembers that a function was used; false when it was known already. */
 bool el_mark_called(Elab *el, const AstStmt *fn);
+/* May a function be expanded once more?  Not in itself, nor when all are expanded too often; then it has complained. */
+bool el_may_expand(Elab *el, const AstStmt *fn, Span span);
+void el_expands_too_much(Elab *el, Span span);
 
 /* What an operator has made: does it go along an axis, of which there may be one pixel (elaborate_note.c)? */
 void el_note_along(Elab *el, const Call *call, Val result);

@@ -563,8 +563,22 @@ bool el_mark_called(Elab *el, const AstStmt *fn)
     return true;
 }
 
-static bool may_expand(Elab *el, const AstStmt *fn, Span span)
+void el_expands_too_much(Elab *el, Span span)
 {
+    Diag *d = el_error(el, EXPANDS_TOO_MUCH, span, ELAB_MAX_EXPANDED);
+    diag_help(el->diags, d, "each call is computed by itself: what is used twice gets a name, `a = f(v)`, and then `a + a`");
+}
+
+bool el_may_expand(Elab *el, const AstStmt *fn, Span span)
+{
+    if (el->expanded == ELAB_MAX_EXPANDED) {
+        el->expanded++;
+        el_expands_too_much(el, span);
+    }
+    if (el->expanded > ELAB_MAX_EXPANDED) {
+        return false;
+    }
+    el->expanded++;
     for (const Frame *f = el->frame; f != NULL; f = f->up) {
         if (f->fn == fn) {
             Diag *d = el_error(el, RECURSION, span, fn->name);
@@ -618,7 +632,7 @@ static Val convert_to(Elab *el, Val v, const char *type, Span type_span, Span sp
 static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
                   Span span)
 {
-    if (!may_expand(el, fn, span)) {
+    if (!el_may_expand(el, fn, span)) {
         return el_err();
     }
     Frame frame = {fn, el->frame};

@@ -83,16 +83,26 @@ Val el_label_equal(Elab *el, Call *call)
 enum { ALL_IMAGES = -1 };
 
 typedef struct Wanted {
-    Val images[IR_MAX_IN];
-    bool in_all[IR_MAX_IN]; /* an image that all properties are about, not only a column that has a name */
-    const AstArg *name[IR_MAX_IN]; /* what the user calls an image that all properties are about; NULL: a number */
+    Val images[MEASURE_MAX_IMAGES];
+    bool in_all[MEASURE_MAX_IMAGES]; /* an image that all properties are about, not only a column that has a name */
+    const AstArg *name[MEASURE_MAX_IMAGES]; /* what the user calls an image that all properties are about; NULL: a number */
     int n_images, n_in_all;
+    bool full; /* somebody has been told that there are too many images */
     const Measure *properties[CALL_MAX_ARGS];
     const char *headers[CALL_MAX_ARGS]; /* as the user writes them */
     int image[CALL_MAX_ARGS];           /* that a column with a name is about, or ALL_IMAGES */
     Span at[CALL_MAX_ARGS];
     int n;
 } Wanted;
+
+_Static_assert((int)MEASURE_MAX_IMAGES < (int)IR_MAX_IN, "the first input of a measurement is its labels");
+
+static void too_many(Elab *el, Span at)
+{
+    Diag *d = el_error(el, TOO_MANY_IMAGES, at, MEASURE_MAX_IMAGES);
+    diag_help(el->diags, d, "put the others into a second table; of a file with many channels, `input image[y, x]` without "
+                            "`c` measures one after the other, and the table has a column `channel`");
+}
 
 /* The number of an image in the table; -1 after a complaint. */
 static int add_image(Elab *el, Call *call, int i, Wanted *m)
@@ -114,8 +124,11 @@ static int add_image(Elab *el, Call *call, int i, Wanted *m)
             return k;
         }
     }
-    if (m->n_images + 1 >= IR_MAX_IN) {
-        el_error(el, TOO_MANY_IMAGES, call->at[i], IR_MAX_IN - 1);
+    if (m->n_images == MEASURE_MAX_IMAGES) {
+        if (!m->full) {
+            too_many(el, call->at[i]);
+        }
+        m->full = true;
         return -1;
     }
     m->images[m->n_images] = pair[1];

@@ -71,6 +71,7 @@ IrPlace el_joined_place(const Elab *el, int p, int q)
 
 typedef struct Linear {
     IrExpr by[4]; /* of x, y, z, and what is added; 0 for 0 */
+    bool is;      /* else what stands above says nothing */
 } Linear;
 
 static IrExpr unknown(Elab *el)
@@ -102,7 +103,7 @@ static bool is_number(const Linear *l)
 
 static Linear scaled(Elab *el, const Linear *l, IrExpr factor)
 {
-    Linear out;
+    Linear out = {.by = {0}};
     for (int k = 0; k < 4; k++) {
         out.by[k] = times(el, l->by[k], factor);
     }
@@ -152,15 +153,15 @@ static bool linear_quotient(Elab *el, const IrExprNode *n, Linear *out)
 /* Values that only the device or a comprehension knows move an image by something unknown. */
 static bool linear_scalar(Elab *el, IrExpr e, const IrExprNode *n, Linear *out)
 {
-    *out = (Linear){{0}};
+    *out = (Linear){.by = {0}};
     out->by[3] = n->rank > IR_HOST ? unknown(el) : simple(el, e);
     return true;
 }
 
-static bool linear(Elab *el, IrExpr e, Linear *out)
+static bool find_linear(Elab *el, IrExpr e, Linear *out)
 {
     const IrExprNode n = *ir_expr(el->g, e);
-    *out = (Linear){{0}};
+    *out = (Linear){.by = {0}};
     if (n.type == ELEM_F64 && n.rank <= IR_UNIFORM) {
         return linear_scalar(el, e, &n, out);
     }
@@ -205,6 +206,21 @@ static bool linear(Elab *el, IrExpr e, Linear *out)
     default:
         return false;
     }
+}
+
+/* What is found is kept: positions that use one another twice would take forever. */
+static bool linear(Elab *el, IrExpr e, Linear *out)
+{
+    while (el->linear.n <= (int)e) {
+        vec_push(el->arena, &el->linear, NULL);
+    }
+    if (el->linear.at[e] == NULL) {
+        Linear *found = arena_new(el->arena, Linear);
+        found->is = find_linear(el, e, found);
+        el->linear.at[e] = found;
+    }
+    *out = *el->linear.at[e];
+    return out->is;
 }
 
 /* ---- places ---------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "elab.h"
 #include "words.h"
 
+#include "../ir/apply.h"
 #include "../ir/function.h"
 
 #include <assert.h>
@@ -44,7 +45,6 @@ typedef struct Compiler {
     int next_local;
     Elem result;
     bool changed, bad;
-    int depth;
 } Compiler;
 
 static IrFnExpr *compile(Compiler *c, const AstExpr *e);
@@ -161,21 +161,42 @@ static Elem written_type(Elab *el, const char *type, Span span)
 
 /* ---- expressions ------------------------------------------------------------------------ */
 
+/* Constants are calculated with as everywhere: in f64, rounded once where they meet a pixel. */
+static IrFnExpr *make_op(Compiler *c, IrExprOp op, IrFnExpr *a, IrFnExpr *b)
+{
+    IrGraph *g = c->el->g;
+    IrFnExpr *e = ir_fn_op(g, op, a, b, NULL);
+    bool constants = a->kind == IR_FN_CONST && (b == NULL || b->kind == IR_FN_CONST);
+    if (!constants || a->type == ELEM_BOOL) {
+        return e;
+    }
+    double value = ir_apply(op, ELEM_F64, a->written, b != NULL ? b->written : 0, 0);
+    bool whole = e->type == ELEM_I32 || e->type == ELEM_U32;
+    return ir_fn_const(g, value, whole ? type_of_number(value, true) : e->type);
+}
+
+/* Stands for a variable that the next round will have. */
+static IrFnExpr *later(Compiler *c, Elem type)
+{
+    IrFnExpr *e = ir_fn_const(c->el->g, 0, type);
+    e->kind = IR_FN_VAR;
+    return e;
+}
+
 static IrFnExpr *capture(Compiler *c, const AstExpr *e, Val v)
 {
     IrExpr value = v.kind == VAL_NUMBER ? el_pixels(c->el, v, -1, IR_AX_X, e->span) : v.expr;
     for (int i = 0; i < c->captures.n; i++) {
         if (strcmp(c->captures.at[i].name, e->name) == 0) {
             Local *l = find_local(c, e->name);
-            return l != NULL ? ir_fn_var(c->el->g, c->f, l->var)
-                             : ir_fn_const(c->el->g, 0, c->captures.at[i].type);
+            return l != NULL ? ir_fn_var(c->el->g, c->f, l->var) : later(c, c->captures.at[i].type);
         }
     }
     bool whole = v.kind == VAL_NUMBER && el_is_integral(c->el, value);
     Elem type = el_is_truth(c->el, v) ? ELEM_BOOL : whole ? ELEM_I32 : ELEM_F32;
     vec_push(c->el->arena, &c->captures, (Capture){e->name, value, type});
     c->changed = true;
-    return ir_fn_const(c->el->g, 0, type);
+    return later(c, type);
 }
 
 static IrFnExpr *compile_name(Compiler *c, const AstExpr *e)
@@ -232,20 +253,19 @@ static bool want_truth(Compiler *c, const IrFnExpr *e, bool truth, Span span)
 
 static IrFnExpr *power(Compiler *c, IrFnExpr *a, IrFnExpr *b)
 {
-    IrGraph *g = c->el->g;
-    double n = b->kind == IR_FN_CONST ? b->num : 0;
+    double n = b->kind == IR_FN_CONST ? b->written : 0;
     if (n == 0.5) {
-        return ir_fn_op(g, IR_X_SQRT, a, NULL, NULL);
+        return make_op(c, IR_X_SQRT, a, NULL);
     }
     if (n != floor(n) || n < 1 || n > 8) {
-        return ir_fn_op(g, IR_X_POW, a, b, NULL);
+        return make_op(c, IR_X_POW, a, b);
     }
     IrFnExpr *result = NULL, *square = a;
     for (int k = (int)n; k > 0; k /= 2) {
         if (k % 2 == 1) {
-            result = result == NULL ? square : ir_fn_op(g, IR_X_MUL, square, result, NULL);
+            result = result == NULL ? square : make_op(c, IR_X_MUL, square, result);
         }
-        square = k > 1 ? ir_fn_op(g, IR_X_MUL, square, square, NULL) : square;
+        square = k > 1 ? make_op(c, IR_X_MUL, square, square) : square;
     }
     return result;
 }
@@ -264,7 +284,7 @@ static IrFnExpr *compile_op2(Compiler *c, IrExprOp op, IrFnExpr *a, IrFnExpr *b,
     }
     bool fine = want_truth(c, a, logic, e->a->span);
     fine = want_truth(c, b, logic, e->b->span) && fine;
-    return fine ? ir_fn_op(c->el->g, op, a, b, NULL) : broken(c);
+    return fine ? make_op(c, op, a, b) : broken(c);
 }
 
 static IrFnExpr *compile_unary(Compiler *c, const AstExpr *e)
@@ -274,10 +294,7 @@ static IrFnExpr *compile_unary(Compiler *c, const AstExpr *e)
     if (!want_truth(c, a, negates, e->a->span)) {
         return a;
     }
-    if (!negates && a->kind == IR_FN_CONST) {
-        return ir_fn_const(c->el->g, -a->num, a->type == ELEM_I32 ? ELEM_I32 : ELEM_F32);
-    }
-    return ir_fn_op(c->el->g, negates ? IR_X_NOT : IR_X_NEG, a, NULL, NULL);
+    return make_op(c, negates ? IR_X_NOT : IR_X_NEG, a, NULL);
 }
 
 static IrFnExpr *compile_cond(Compiler *c, const AstExpr *e)
@@ -288,7 +305,7 @@ static IrFnExpr *compile_cond(Compiler *c, const AstExpr *e)
     return ir_fn_op(c->el->g, IR_X_SELECT, cond, a, b);
 }
 
-enum { MAX_ARGS = 12, MAX_INLINE = 30, MAX_STEPS = 10000000 };
+enum { MAX_ARGS = 12, MAX_STEPS = 10000000 };
 
 static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[MAX_ARGS])
 {
@@ -300,15 +317,15 @@ static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[MAX_ARGS])
 }
 
 /* i32(x) and the like: rounded to even and saturated. */
-static IrFnExpr *convert_number(Elab *el, IrFnExpr *v, Elem to)
+static IrFnExpr *convert_number(Compiler *c, IrFnExpr *v, Elem to)
 {
-    IrGraph *g = el->g;
+    IrGraph *g = c->el->g;
     if (v->type == ELEM_F32 && to != ELEM_F32) {
-        v = ir_fn_op(g, IR_X_ROUND, v, NULL, NULL);
+        v = make_op(c, IR_X_ROUND, v, NULL);
     }
     if (elem_size(to) < sizeof(int32_t) && to != ELEM_BOOL) {
-        v = ir_fn_op(g, IR_X_MAX, v, ir_fn_const(g, elem_min(to), v->type), NULL);
-        v = ir_fn_op(g, IR_X_MIN, v, ir_fn_const(g, elem_max(to), v->type), NULL);
+        v = make_op(c, IR_X_MAX, v, ir_fn_const(g, elem_min(to), v->type));
+        v = make_op(c, IR_X_MIN, v, ir_fn_const(g, elem_max(to), v->type));
     }
     return ir_fn_cast(g, v, arithmetic(to));
 }
@@ -320,7 +337,7 @@ static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
     int n = compile_args(c, e, args);
     Elem to = elem_from_name(op->name);
     if (to != ELEM_NONE && n == 1) {
-        return convert_number(el, args[0], to);
+        return convert_number(c, args[0], to);
     }
     if (strcmp(op->name, "number") == 0 && n == 1) {
         return args[0]->type == ELEM_BOOL ? ir_fn_cast(el->g, args[0], ELEM_I32) : args[0];
@@ -328,12 +345,12 @@ static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
     IrExprOp x = ir_expr_op_from_name(op->name);
     int arity = x != IR_X_NONE ? ir_expr_op_arity(x) : 0;
     if (arity == 1 && n == 1) {
-        return ir_fn_op(el->g, x, args[0], NULL, NULL);
+        return make_op(c, x, args[0], NULL);
     }
     if (arity == 2 && n >= 2) {
         IrFnExpr *v = args[0];
         for (int i = 1; i < n; i++) {
-            v = ir_fn_op(el->g, x, v, args[i], NULL);
+            v = make_op(c, x, v, args[i]);
         }
         return v;
     }
@@ -348,8 +365,7 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
     Elab *el = c->el;
     IrFnExpr *args[MAX_ARGS];
     int n = compile_args(c, e, args), i = 0;
-    if (++c->depth > MAX_INLINE) {
-        el_error(el, RECURSION, e->word, fn->name);
+    if (c->bad || !el_may_expand(el, fn, e->word)) {
         return broken(c);
     }
     Local *before = c->locals, *mine = NULL;
@@ -363,10 +379,16 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
         *l = (Local){.name = p->name, .value = v, .up = mine};
         mine = l;
     }
+    Frame frame = {fn, el->frame};
+    el->frame = &frame;
     c->locals = mine;
     IrFnExpr *v = compile(c, fn->a);
     c->locals = before;
-    c->depth--;
+    el->frame = frame.up;
+    if (v->size > ELAB_MAX_EXPANDED && !c->bad) {
+        el_expands_too_much(el, e->word);
+        return broken(c);
+    }
     return v;
 }
 
@@ -514,13 +536,13 @@ static IrFnExpr *compile_bound(Compiler *c, const AstExpr *e, bool upper)
     if (e->kind == AST_BINARY && strcmp(e->op, "/") == 0) {
         IrFnExpr *a = compile(c, e->a), *b = compile(c, e->b);
         bool whole = a->type != ELEM_F32 && b->type != ELEM_F32;
-        v = ir_fn_op(g, whole ? IR_X_FLOORDIV : IR_X_DIV, a, b, NULL);
+        v = make_op(c, whole ? IR_X_FLOORDIV : IR_X_DIV, a, b);
     } else {
         v = compile(c, e);
     }
     want_truth(c, v, false, e->span);
     if (v->type == ELEM_F32) {
-        v = ir_fn_op(g, upper ? IR_X_FLOOR : IR_X_CEIL, v, NULL, NULL);
+        v = make_op(c, upper ? IR_X_FLOOR : IR_X_CEIL, v, NULL);
     }
     v = ir_fn_cast(g, v, ELEM_I32);
     /* The loop's variable goes one past its last value, which must not overflow. */
@@ -528,7 +550,7 @@ static IrFnExpr *compile_bound(Compiler *c, const AstExpr *e, bool upper)
                   v->b->num >= 2;
     bool small = v->kind == IR_FN_CONST && v->num < 2147483647.0;
     if (upper && !halved && !small) {
-        v = ir_fn_op(g, IR_X_MIN, v, ir_fn_const(g, 2147483646.0, ELEM_I32), NULL);
+        v = make_op(c, IR_X_MIN, v, ir_fn_const(g, 2147483646.0, ELEM_I32));
     }
     return v;
 }
@@ -752,7 +774,14 @@ static Elem type_of_argument(Elab *el, Val v)
     if (el_is_truth(el, v)) {
         return ELEM_BOOL;
     }
-    return v.kind == VAL_NUMBER && el_is_integral(el, v.expr) ? ELEM_I32 : ELEM_F32;
+    double value;
+    if (v.kind != VAL_NUMBER || v.unit != NULL) { /* a whole number of um need not be one of pixels */
+        return ELEM_F32;
+    }
+    if (el_constant(el, v, &value)) {
+        return type_of_number(value, value == floor(value));
+    }
+    return el_is_integral(el, v.expr) ? ELEM_I32 : ELEM_F32;
 }
 
 /* The argument in the type of the parameter; 0 after a complaint. */

@@ -369,19 +369,7 @@ void el_name_node(Elab *el, IrId node, const char *name, Span span)
     if ((int)node >= el->anonymous.n || !el->anonymous.at[node]) {
         return;
     }
-    n->name = "";
-    const char *unique = name;
-    for (int k = 2;; k++) {
-        bool taken = false;
-        for (int i = 1; i < el->g->nodes.n; i++) {
-            taken = taken || strcmp(el->g->nodes.at[i].name, unique) == 0;
-        }
-        if (!taken) {
-            break;
-        }
-        unique = arena_printf(el->arena, "%s_%d", name, k);
-    }
-    n->name = unique;
+    ir_rename(el->g, node, name);
     if (el->call.source == NULL) {
         n->span = el_place(el, span);
         set_anonymous(el, node, false);

@@ -37,23 +37,9 @@ IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)
     return g;
 }
 
-static bool name_is_taken(const IrGraph *g, const char *name)
-{
-    for (int i = 1; i < g->nodes.n; i++) {
-        if (!g->nodes.at[i].dead && strcmp(g->nodes.at[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 IrId ir_add_node(IrGraph *g, IrNode node)
 {
-    const char *wanted = node.name != NULL && node.name[0] != '\0' ? node.name : "stage";
-    node.name = wanted;
-    for (int k = 2; name_is_taken(g, node.name); k++) {
-        node.name = arena_printf(g->arena, "%s_%d", wanted, k);
-    }
+    node.name = ir_free_name(g, node.name != NULL && node.name[0] != '\0' ? node.name : "stage");
     vec_push(g->arena, &g->nodes, node);
     return (IrId)(g->nodes.n - 1);
 }
@@ -471,15 +457,30 @@ static bool may_be_negative(const IrGraph *g, const IrExpr *operand, int n)
     return negative;
 }
 
+/* A constant whole number that u32 can be and i32 cannot. */
+static bool needs_u32(const IrGraph *g, IrExpr e)
+{
+    double value;
+    return ir_is_const(g, e, &value) && value == floor(value) && value > elem_max(ELEM_I32) &&
+           value <= elem_max(ELEM_U32);
+}
+
+static bool fits_32_bits(const IrGraph *g, IrExpr e)
+{
+    return ir_is_integral(g, e) || needs_u32(g, e);
+}
+
 /* The type in which operands meet.  Host and uniform operands have no say beside pixels, except
- * that a fraction beside integer pixels makes the result f32, and what may be below 0 beside u32 i32. */
+ * that a fraction beside integer pixels makes the result f32, as does what only u32 can be beside i32,
+ * and what may be below 0 beside u32 i32. */
 static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
 {
-    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false;
+    bool pixel = false, f64 = false, f32 = false, i32 = false, u32 = false, large = false;
     for (int i = 0; i < n; i++) {
         const IrExprNode *e = ir_expr(g, operand[i]);
         if (is_number(e)) {
-            f32 = f32 || !(e->rank < IR_UNIFORM && ir_is_integral(g, operand[i]));
+            large = large || needs_u32(g, operand[i]);
+            f32 = f32 || !(e->rank < IR_UNIFORM && fits_32_bits(g, operand[i]));
             continue;
         }
         pixel = true;
@@ -491,7 +492,18 @@ static Elem meet(const IrGraph *g, const IrExpr *operand, int n)
     if (!pixel || f64) {
         return ELEM_F64;
     }
-    return f32 ? ELEM_F32 : u32 && !i32 && !may_be_negative(g, operand, n) ? ELEM_U32 : ELEM_I32;
+    bool natural = u32 && !i32 && !may_be_negative(g, operand, n);
+    return f32 ? ELEM_F32 : natural ? ELEM_U32 : large ? ELEM_F32 : ELEM_I32;
+}
+
+/* The type of pixels that are one of two numbers. */
+static Elem of_numbers(const IrGraph *g, const IrExpr number[2])
+{
+    bool large = needs_u32(g, number[0]) || needs_u32(g, number[1]);
+    if (!fits_32_bits(g, number[0]) || !fits_32_bits(g, number[1]) || (large && may_be_negative(g, number, 2))) {
+        return ELEM_F32;
+    }
+    return large ? ELEM_U32 : ELEM_I32;
 }
 
 static IrExpr to_bool(IrGraph *g, IrExpr e)
@@ -552,7 +564,7 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
         Elem type = masks ? ELEM_BOOL : meet(g, branch, 2);
         if (pixel && type == ELEM_F64 && ir_expr(g, b)->rank != IR_PIXEL &&
             ir_expr(g, c)->rank != IR_PIXEL) {
-            type = ir_is_integral(g, b) && ir_is_integral(g, c) ? ELEM_I32 : ELEM_F32;
+            type = of_numbers(g, branch);
         }
         return make_op(g, op, type, to_bool(g, a), ir_cast(g, b, type), ir_cast(g, c, type));
     }

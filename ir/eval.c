@@ -1,7 +1,7 @@
 /*
  * eval: a tree walk over expressions for every pixel of every node, in the order of the graph.
  *
- * Values that do not depend on a fold's index are remembered for the current pixel, host
+ * Values are remembered for the current pixel, those that depend on indices of folds until one of these goes on, host
  * expressions and weights of windows for the whole run.  Loops re-run their nodes.  The evaluator is slow by intention:
  * it contains no cleverness that a kernel could share a mistake with.
  */
@@ -142,6 +142,7 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
     for (double i = lo; i <= hi && ir_eval_count(ev, 1); i++) {
         ev->index[(int)n->num] = i;
+        ev->turn++;
         if (n->flat) {
             fold_run(ev, st, n->a);
         } else if (n->where == 0 || eval(ev, n->where) != 0) {
@@ -149,6 +150,7 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
         }
     }
     ev->index[(int)n->num] = hidden;
+    ev->turn++;
 }
 
 /* NaN comes last. */
@@ -175,8 +177,10 @@ static double ranked(IrEval *ev, IrExpr fold, const FoldState *st)
 {
     double before = ev->count;
     ev->count = st->n;
+    ev->turn++;
     double nth = eval(ev, ir_expr(ev->g, innermost(ev->g, fold))->nth);
     ev->count = before;
+    ev->turn++;
     nth = fmin(fmax(nth, 0), st->n - 1);
     return st->list[(int)nth];
 }
@@ -311,12 +315,13 @@ static double eval(IrEval *ev, IrExpr e)
         }
         return ev->memo[e];
     }
-    if (in->n > 0) {
-        return in->n <= 2 && rank == IR_INDEX ? eval_weight(ev, e, in) : eval_node(ev, e);
+    if (in->n > 0 && in->n <= 2 && rank == IR_INDEX) {
+        return eval_weight(ev, e, in);
     }
-    if (ev->stamp[e] != ev->serial) {
-        ev->memo[e] = eval_node(ev, e);
-        ev->stamp[e] = ev->serial;
+    const uint64_t *now = in->n > 0 ? &ev->turn : &ev->serial;
+    if (ev->stamp[e] != *now) {
+        ev->memo[e] = eval_node(ev, e); /* where *now may go on */
+        ev->stamp[e] = *now;
     }
     return ev->memo[e];
 }
@@ -329,6 +334,7 @@ static void move_to(IrEval *ev, int x, int y, int z, int c)
     ev->z = z;
     ev->c = c;
     ev->serial++;
+    ev->turn++;
 }
 
 double ir_eval_uniform(IrEval *ev, IrExpr e)

@@ -28,9 +28,10 @@ struct IrEval {
     /* The current pixel. */
     int x, y, z, c;
     int extent[IR_AXES];
-    /* What is remembered: value and, for pixel expressions, the pixel's serial number. */
+    /* What is remembered: value and, for pixel expressions, the pixel's serial number, or that of the turn of the
+     * folds around. */
     double *memo;
-    uint64_t *stamp, serial;
+    uint64_t *stamp, serial, turn;
     EvalIndices *indices; /* of each expression */
     EvalWeight *weights;  /* WEIGHTS of them, found by expression and indices */
     double index[MAX_INDICES];

@@ -20,6 +20,7 @@ static IrFnExpr *new_expr(IrGraph *g, IrFnExprKind kind, Elem type)
     IrFnExpr *e = arena_new(g->arena, IrFnExpr);
     e->kind = kind;
     e->type = type;
+    e->size = 1;
     return e;
 }
 
@@ -27,6 +28,7 @@ IrFnExpr *ir_fn_const(IrGraph *g, double value, Elem type)
 {
     IrFnExpr *e = new_expr(g, IR_FN_CONST, type);
     e->num = ir_convert(value, type);
+    e->written = value;
     return e;
 }
 
@@ -43,10 +45,11 @@ IrFnExpr *ir_fn_cast(IrGraph *g, IrFnExpr *e, Elem type)
         return e;
     }
     if (e->kind == IR_FN_CONST) {
-        return ir_fn_const(g, e->num, type);
+        return ir_fn_const(g, e->written, type);
     }
     IrFnExpr *cast = new_expr(g, IR_FN_CAST, type);
     cast->a = e;
+    cast->size += e->size;
     return cast;
 }
 
@@ -99,6 +102,7 @@ IrFnExpr *ir_fn_op(IrGraph *g, IrExprOp op, IrFnExpr *a, IrFnExpr *b, IrFnExpr *
     e->a = ir_fn_cast(g, a, ir_op_rule(op) == IR_RULE_SELECT ? ELEM_BOOL : type);
     e->b = b != NULL ? ir_fn_cast(g, b, type) : NULL;
     e->c = c != NULL ? ir_fn_cast(g, c, type) : NULL;
+    e->size += a->size + (b != NULL ? b->size : 0) + (c != NULL ? c->size : 0);
     return e;
 }
 
@@ -109,6 +113,7 @@ IrFnExpr *ir_fn_call(IrGraph *g, const IrFunction *callee, IrFnExpr *const *args
     e->args = arena_array(g->arena, IrFnExpr *, callee->n_params + 1);
     for (int i = 0; i < callee->n_params; i++) {
         e->args[i] = ir_fn_cast(g, args[i], callee->vars.at[i].type);
+        e->size += args[i]->size;
     }
     return e;
 }

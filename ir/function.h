@@ -30,11 +30,13 @@ struct IrFnExpr {
     IrFnExprKind kind;
     Elem type;
     double num;
+    double written; /* CONST: before it was rounded to its type */
     int var;
     IrExprOp op;
     IrFnExpr *a, *b, *c;
     const IrFunction *callee;
     IrFnExpr **args;
+    double size; /* of the text: what it shares counts as often as it is met */
 };
 
 typedef enum IrFnStmtKind {

@@ -242,6 +242,7 @@ typedef struct IrGraph {
     uint32_t *hash;          /* of expressions: open addressing */
     int hash_cap;
     struct IrScratch *scratch; /* of walks (ir/walk.c) */
+    struct IrNames *names;     /* of nodes (ir/node_names.c) */
 } IrGraph;
 
 /* ---- building (ir/build.c) ------------------------------------------------------------- */
@@ -271,6 +272,10 @@ static inline bool ir_has_pixels(const IrGraph *g, IrId id)
 
 /* Appends a node and gives it a unique name made from `name`.  Pointers from ir_node move. */
 IrId ir_add_node(IrGraph *g, IrNode node);
+/* A name that no node has: `wanted`, or that and a number. */
+const char *ir_free_name(IrGraph *g, const char *wanted);
+/* Gives a node another name, made so. */
+void ir_rename(IrGraph *g, IrId node, const char *wanted);
 /* The index of the grid equal to `grid`, added if new. */
 int ir_add_grid(IrGraph *g, IrGrid grid);
 /* A fresh index variable for a fold. */

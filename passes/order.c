@@ -61,6 +61,12 @@ typedef struct State {
     int before, unit; /* the state one step smaller, and what came since */
 } State;
 
+/* What an expression is for images of the nominal size. */
+typedef struct Nominal {
+    bool known;
+    double value;
+} Nominal;
+
 typedef struct Order {
     IrGraph *g;
     IrSchedule *s;
@@ -71,12 +77,16 @@ typedef struct Order {
     Vec(Place) places; /* by unit */
     int *unit_of;    /* by step: -1 elsewhere */
     bool *used;      /* by node: what the walk has met */
+    Nominal *nominal; /* by expression */
 } Order;
 
 /* ---- sizes ------------------------------------------------------------------------------- */
 
-static double nominal(const IrGraph *g, IrExpr e)
+static double nominal(const Order *o, IrExpr e);
+
+static double find_nominal(const Order *o, IrExpr e)
 {
+    const IrGraph *g = o->g;
     const IrExprNode *n = ir_expr(g, e);
     int arity = ir_expr_op_arity(n->op);
     if (n->op == IR_X_CONST) {
@@ -88,34 +98,43 @@ static double nominal(const IrGraph *g, IrExpr e)
     if (n->op == IR_X_EXTENT) {
         const IrNode *node = ir_node(g, n->node);
         IrExpr extent = node->op != IR_INPUT ? g->grids.at[node->grid].extent[(int)n->num] : 0;
-        return extent != 0 && extent != e ? nominal(g, extent) : NOMINAL[(int)n->num];
+        return extent != 0 && extent != e ? nominal(o, extent) : NOMINAL[(int)n->num];
     }
     if (n->op == IR_X_CAST) {
-        return ir_convert(nominal(g, n->a), n->type);
+        return ir_convert(nominal(o, n->a), n->type);
     }
     return arity == 0 ? (double)NAN
-                      : ir_apply(n->op, n->type, nominal(g, n->a), arity > 1 ? nominal(g, n->b) : 0,
-                                 arity > 2 ? nominal(g, n->c) : 0);
+                      : ir_apply(n->op, n->type, nominal(o, n->a), arity > 1 ? nominal(o, n->b) : 0,
+                                 arity > 2 ? nominal(o, n->c) : 0);
 }
 
-static double pixels_of(const IrGraph *g, int grid)
+static double nominal(const Order *o, IrExpr e)
+{
+    if (!o->nominal[e].known) {
+        o->nominal[e] = (Nominal){true, find_nominal(o, e)};
+    }
+    return o->nominal[e].value;
+}
+
+static double pixels_of(const Order *o, int grid)
 {
     double pixels = 1;
     for (int ax = 0; ax < IR_AXES; ax++) {
-        IrExpr e = g->grids.at[grid].extent[ax];
-        double n = e != 0 ? nominal(g, e) : 1;
+        IrExpr e = o->g->grids.at[grid].extent[ax];
+        double n = e != 0 ? nominal(o, e) : 1;
         pixels *= n >= 1 ? n : NOMINAL[ax];
     }
     return pixels;
 }
 
-static double bytes_of(const IrGraph *g, IrId id)
+static double bytes_of(const Order *o, IrId id)
 {
+    const IrGraph *g = o->g;
     const IrNode *node = ir_node(g, id);
     size_t size = elem_size(node->elem);
     double pixel = size > 0 ? (double)size : FILE_BYTES;
     if (node->kind != IR_K_VECTOR) {
-        return pixel * pixels_of(g, node->grid);
+        return pixel * pixels_of(o, node->grid);
     }
     if (node->op == IR_HISTOGRAM) {
         return BINS_BYTES;
@@ -123,7 +142,7 @@ static double bytes_of(const IrGraph *g, IrId id)
     while (ir_node(g, node->of)->kind != IR_K_LABELS) {
         node = ir_node(g, node->of);
     }
-    return pixel * pixels_of(g, ir_node(g, node->of)->grid) / 2; /* room for as many labels */
+    return pixel * pixels_of(o, ir_node(g, node->of)->grid) / 2; /* room for as many labels */
 }
 
 /* ---- who needs what ---------------------------------------------------------------------- */
@@ -267,7 +286,7 @@ static void look_at_uses(Order *o)
         Buffer b = {.node = id, .maker = maker_of(o, id), .users = users[id],
                     .stays = outside[id] || is_output(g, id)};
         if (b.maker >= 0 || (b.users != 0 && !b.stays)) {
-            b.bytes = bytes_of(g, id);
+            b.bytes = bytes_of(o, id);
             vec_push(g->arena, &o->buffers, b);
         }
     }
@@ -459,6 +478,7 @@ void pass_order_steps(IrGraph *g, IrSchedule *s)
     o.steps = arena_array(g->arena, IrStep, s->steps.n + 1);
     o.unit_of = arena_array(g->arena, int, s->steps.n + 1);
     o.used = arena_array(g->arena, bool, g->nodes.n);
+    o.nominal = arena_array(g->arena, Nominal, g->exprs.n);
     s->order = IR_ORDER_BEST;
     (void)order_region(&o, 0, s->steps.n);
 }

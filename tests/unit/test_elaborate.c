@@ -213,6 +213,8 @@ static void lengths_become_pixels(void **state)
     g = graph_of("input image[y, x]\noutput a = remove_small_objects(image > 3, 2 * 12 um2)");
     assert_in(g, "t1 = div(24, mul(pixelsize(x), pixelsize(y)))");
     assert_in(g, "ge(%4, f32(select(le(abs(sub(t1, round(t1))), mul(1e-06, abs(t1))), round(t1), t1)))");
+    g = graph_of("input image[y, x]\nfn f(v, r) {\n  if v > r { return r }\n  return v\n}\noutput a = f(image, 2 um)");
+    assert_in(g, "param r : f32");
 }
 
 static void loops_carry_what_they_assign(void **state)

@@ -37,6 +37,11 @@ static const char *const TEXTS[] = {
     "output both = m > 0 and n > 0\noutput p = percentile(image, 50)\n",
     "input image[y, x]\nv = image\nrepeat 2 {\n  a = distance(v > 10)\n  b = distance(v > 20)\n"
     "  v = v + max(a) - max(b)\n}\noutput v\n",
+    /* How wide it is takes many steps, each of which uses the one before twice. */
+    "input image[y, x]\nfn narrowed(v) {\n  for k in 1 .. 60 { v = v - v // 3 }\n  return v + 30\n}\n"
+    "h = canvas(image, width = narrowed(width(image)), height = height(image))\n"
+    "a = distance(image[x = x_of(h), y = y_of(h)] > 10)\nb = distance(image[x = x_of(h), y = y_of(h)] > 20)\n"
+    "output c = a + b[dx = 1]\n",
 };
 enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_STRAIGHT = 4 };
 
