@@ -34,10 +34,10 @@ cl_ulong cl_device_ulong(cl_device_id id, cl_device_info which)
     return value;
 }
 
-static void platform_name(cl_platform_id platform, char *out, size_t size)
+static void platform_text(cl_platform_id platform, cl_platform_info which, char *out, size_t size)
 {
     char text[1024] = "";
-    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL);
+    (void)clGetPlatformInfo(platform, which, sizeof text - 1, text, NULL);
     snprintf(out, size, "%s", text);
 }
 
@@ -63,7 +63,7 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
     info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
-    platform_name(platform, info->platform, sizeof info->platform);
+    platform_text(platform, CL_PLATFORM_NAME, info->platform, sizeof info->platform);
     info->fp64 = cl_device_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     info->wide_atomics = has_extension(id, "cl_khr_int64_base_atomics") &&
                          has_extension(id, "cl_khr_int64_extended_atomics");
@@ -110,6 +110,11 @@ static bool find_devices(ClFound **list, int *n, char *why, size_t why_size, Err
         cl_setup_explain(NULL, why, why_size);
         return true;
     }
+    for (cl_uint p = 0; p < n_platforms && p < MAX_PLATFORMS; p++) {
+        char version[1024];
+        platform_text(platforms[p], CL_PLATFORM_VERSION, version, sizeof version);
+        cl_setup_platform(version);
+    }
     for (int rank = 0; rank < 3; rank++) {
         for (cl_uint p = 0; p < n_platforms && p < MAX_PLATFORMS; p++) {
             find_rank(platforms[p], rank, *list, n);
@@ -117,7 +122,7 @@ static bool find_devices(ClFound **list, int *n, char *why, size_t why_size, Err
     }
     if (*n == 0) {
         char name[128];
-        platform_name(platforms[0], name, sizeof name);
+        platform_text(platforms[0], CL_PLATFORM_NAME, name, sizeof name);
         cl_setup_explain(name, why, why_size);
     }
     return true;

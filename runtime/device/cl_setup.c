@@ -1,9 +1,11 @@
 /*
  * cl_setup: PoCL fails without a word, or ends the process, when its kernel cache cannot be
  * written.  So the folder is judged before PoCL sees it, and replaced by a private one that is
- * removed at exit.  PoCL 6.0 makes loops without an end of kernels whose groups are one work-item, unless
- * it is told to make a loop of the work-items even then.  And when no driver is found at all, the reason is
- * on this machine's disk: the loader reads *.icd files, each naming a driver's library.
+ * removed at exit.  With LLVM 18 and later it also ends the process wherever one round of instruction combining leaves
+ * something to combine, a check that LLVM makes in its own tests (of `rotate`, for instance), and makes loops without an
+ * end of kernels whose groups are one work-item, unless it is told to arrange work-items in another way than loops.
+ * And when no driver is found at all, the reason is on this machine's disk: the loader reads *.icd files, each
+ * naming a driver's library.
  */
 #include "cl_setup.h"
 
@@ -91,7 +93,6 @@ static void pocl_cache(char *path, size_t size)
 static void prepare(void)
 {
     char path[PATH_SIZE];
-    (void)setenv("POCL_WORK_GROUP_METHOD", "loopvec", 0);
     pocl_cache(path, sizeof path);
     if (usable(path)) {
         return;
@@ -142,6 +143,19 @@ void cl_setup_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, prepare);
+}
+
+void cl_setup_platform(const char *version)
+{
+    enum { LLVM_THAT_VERIFIES = 18 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const char *llvm = strstr(version, "LLVM ");
+    bool verifies = llvm && strtol(llvm + 5, NULL, 10) >= LLVM_THAT_VERIFIES;
+    if (contains(version, "PoCL")) {
+        pthread_mutex_lock(&lock);
+        (void)setenv("POCL_WORK_GROUP_METHOD", verifies ? "cbs" : "loopvec", 0);
+        pthread_mutex_unlock(&lock);
+    }
 }
 
 void cl_setup_explain(const char *drivers, char *why, size_t size)

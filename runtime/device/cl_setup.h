@@ -6,6 +6,8 @@
 
 /* Runs once for a process, before the first OpenCL call. */
 void cl_setup_prepare(void);
+/* Does the same for a platform of this version, before its first kernel is compiled. */
+void cl_setup_platform(const char *version);
 /* Why no device was found and how to mend it; `drivers`: those that have none, or NULL when
  * there is no driver. */
 void cl_setup_explain(const char *drivers, char *why, size_t size);
