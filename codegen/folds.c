@@ -94,6 +94,17 @@ static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
     nesting[e] = (unsigned char)(nesting[e] + (n->op == IR_X_FOLD && !n->flat));
 }
 
+const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *macro, const char *result)
+{
+    const IrExprNode n = *ir_expr(k->g, fold);
+    double lo, hi;
+    if (ir_is_const(k->g, n.b, &lo) && ir_is_const(k->g, n.c, &hi)) {
+        return result;
+    }
+    const char *size = cg_define_int(k, ir_op2(k->g, IR_X_SUB, n.c, n.b), arena_printf(k->arena, "%s_BEHIND", macro));
+    return arena_printf(k->arena, "(%s < 0 ? %s : %s)", size, cg_fold_start(&n), result);
+}
+
 IrExpr cg_most_steps(IrGraph *g, IrExpr fold)
 {
     const IrExprNode n = *ir_expr(g, fold);

@@ -165,6 +165,9 @@ const char *cg_fold_start(const IrExprNode *fold);
 IrExpr cg_fold_count(IrGraph *g, IrExpr fold);
 /* The same with those that a condition leaves out: what a loop that is unrolled has in the text, CG_MOST_UNROLLED at most. */
 IrExpr cg_most_steps(IrGraph *g, IrExpr fold);
+/* The text of a fold's result; of its start instead where its range has no index, which only a run may know.  `macro`
+ * begins the name of the number that tells. */
+const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *macro, const char *result);
 enum { CG_MOST_UNROLLED = 2048 };
 /* A window that is sorted: its size, which of it is taken, the type that its keys are of (NULL:
  * whole numbers as they are), and what is sorted, over the indices of its loops. */

@@ -670,7 +670,7 @@ static bool begins_with_others(const Rows *r, const IrExprNode *n, IrExpr last)
 }
 
 /* One row more for every open sum, which begins one; one of them is finished then, and the first
- * is taken.  Returns the array that replaces the fold. */
+ * is taken.  Returns the text that replaces the fold. */
 static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 {
     CgKernel *k = r->k;
@@ -684,6 +684,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c),
                                      arena_printf(arena, "%s_LATE", macro));
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
+    count = max_of(k->g, count, ir_const(k->g, 1)); /* a window may be empty, where a param says how large it is */
     const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
     IrExpr steps = cg_fold_count(k->g, e);
     const char *unroll = unroll_for(k->g, e);
@@ -727,7 +728,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     body_line(r, "}");
     r->fold_index = fold_index;
     r->fold_row = fold_row;
-    return arena_printf(arena, "%s[turn]", open);
+    return cg_unless_empty(k, e, macro, arena_printf(arena, "%s[turn][k]", open));
 }
 
 static void prepare(Rows *r, IrExpr e)
@@ -742,8 +743,7 @@ static void prepare(Rows *r, IrExpr e)
                 return;
             }
         }
-        const char *done = emit_march_fold(r, e, border);
-        CgMemo memo = {e, arena_printf(r->k->arena, "%s[k]", done)};
+        CgMemo memo = {e, emit_march_fold(r, e, border)};
         vec_push(r->k->arena, &r->cx.memo, memo);
         return;
     }
