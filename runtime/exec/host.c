@@ -289,7 +289,7 @@ bool host_eval_int(const Program *program, const HostContext *context, int expr,
     if (err->code != CODE_OK) {
         return false;
     }
-    if (!(v >= INT_MIN && v <= INT_MAX)) {
+    if (!(v >= -HOSTOP_MOST_INDEX && v <= HOSTOP_MOST_INDEX)) {
         return err_set(err, CODE_USAGE, "%s is %g, which is not a whole number that fits", what, v);
     }
     *value = (int)v;
@@ -412,9 +412,6 @@ static bool write_define(const Program *program, const HostContext *context, con
     switch (define->kind) {
     case DEF_INT:
         TRY(host_eval_int(program, context, define->expr, "the end of a range, or an offset,", &whole, err));
-        if (whole < -HOSTOP_MOST_INDEX || whole > HOSTOP_MOST_INDEX) {
-            return err_set(err, CODE_USAGE, "the end of a range, or an offset, is %d, one more than kernels count to", whole);
-        }
         fprintf(out, whole < 0 ? "#define %s (%d)\n" : "#define %s %d\n", define->name, whole);
         return true;
     case DEF_REACH:

@@ -366,7 +366,7 @@ static void bad_defines_are_refused(void **state)
     const ProgDefine wide = {DEF_TABLE, "WIDE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, CONSTANTS / 4), -1}, ELEM_F32};
     const ProgDefine endless = {.kind = DEF_INT, .name = "LAST", .expr = number(b, 2147483647)}; /* i <= LAST always holds */
     const ProgDefine *const list[] = {&large, &odd, &type, &endless, &wide};
-    static const char *const says[] = {"table", "range", "no input 5", "kernels count", "800004 bytes"};
+    static const char *const says[] = {"table", "range", "no input 5", "fits", "800004 bytes"};
     for (int k = 0; k < 5; k++) {
         free(defines(b, list[k], 1));
         assert_int_equal(b->err.code, k < 4 ? CODE_USAGE : CODE_FILES);
