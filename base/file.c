@@ -196,7 +196,7 @@ bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *hea
 
 /* ---- folders --------------------------------------------------------------------------- */
 
-static bool is_folder(const char *path)
+bool file_is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -217,7 +217,7 @@ bool file_make_folder(const char *path, Err *err)
         part[i] = '\0';
         /* Another process may make the same folder at the same time, hence no test before. */
         int error = mkdir(part, 0777) == 0 ? 0 : errno;
-        if (error != 0 && !is_folder(part)) {
+        if (error != 0 && !file_is_folder(part)) {
             error = error == EEXIST ? ENOTDIR : error;
             return file_err_set(err, CODE_OUTPUT, "make the folder", path, error);
         }
@@ -244,7 +244,7 @@ static bool make_folder_of(const char *path, Err *err)
         return true;
     }
     snprintf(folder, sizeof folder, "%.*s", (int)n, path);
-    return is_folder(folder) || file_make_folder(folder, err);
+    return file_is_folder(folder) || file_make_folder(folder, err);
 }
 
 /* A rename lasts through a power failure only once its folder is on the disk. */

@@ -23,6 +23,8 @@ bool file_write(const char *path, const void *data, size_t size, Err *err);
 bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *head, size_t n));
 /* False, with this code, when no file can be written under a name, because of the name or of what has it. */
 bool file_check_target(const char *path, int code, Err *err);
+/* True for a folder that is there, and for a link to one. */
+bool file_is_folder(const char *path);
 /* Makes a folder and its parents. */
 bool file_make_folder(const char *path, Err *err);
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".png",
                                       ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
@@ -97,12 +96,6 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return path != NULL && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Adds the image files of a folder, in their order. */
 static bool add_folder(FileList *list, const char *folder, Err *err)
 {
@@ -116,7 +109,7 @@ static bool add_folder(FileList *list, const char *folder, Err *err)
     for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0) {
         if (file_is_image_name(entry->d_name)) {
             char *path = join(folder, entry->d_name);
-            if (is_folder(path)) {
+            if (path != NULL && file_is_folder(path)) {
                 free(path);
             } else {
                 ok = add(list, path, true, err);
