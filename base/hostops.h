@@ -5,6 +5,8 @@
 #ifndef BASE_HOSTOPS_H
 #define BASE_HOSTOPS_H
 
+#include <stdbool.h>
+
 /* The operators, in the order of hostops.def. */
 enum {
 #define H(NAME, text, operands, expression) HOSTOP_##NAME,
@@ -15,6 +17,12 @@ enum {
 
 /* How far from 0 an index of a range gets: kernels count in 32 bits, and end a loop one beyond its last index. */
 #define HOSTOP_MOST_INDEX 2147483646
+
+/* In lo .. hi; with `above`, above lo.  NaN is not. */
+static inline bool hostop_within(double value, double lo, double hi, bool above)
+{
+    return (above ? value > lo : value >= lo) && value <= hi;
+}
 
 /* The operator called `name` ("add", as in hostops.def), or -1. */
 int hostop_from_name(const char *name);

@@ -134,7 +134,8 @@ static void outputs(const Program *p, const char *name, Str *out)
     str_add(out, "    {.name = NULL}};\n\n");
 }
 
-static void memory(const Program *p, const char *name, Str *out)
+/* What is asked of a run. */
+static void conditions(const Program *p, const char *name, Str *out)
 {
     str_addf(out, "static const ProgNeed %s_needs[] = {\n", name);
     for (int i = 0; i < p->n_needs; i++) {
@@ -142,6 +143,19 @@ static void memory(const Program *p, const char *name, Str *out)
         str_addf(out, "    {.a = %d, .b = %d, .below = %s,", n->a, n->b, truth(n->below));
         field_text(out, "what", n->what);
         field_text(out, "where", n->where);
+        str_add(out, "},\n");
+    }
+    str_addf(out, "    {.what = NULL}};\n\nstatic const ProgBound %s_bounds[] = {\n", name);
+    for (int i = 0; i < p->n_bounds; i++) {
+        const ProgBound *b = &p->bounds[i];
+        str_addf(out, "    {.value = %d, .above = %s, .lo = ", b->value, truth(b->above));
+        number(out, b->lo);
+        str_add(out, ", .hi = ");
+        number(out, b->hi);
+        str_add(out, ",");
+        field_text(out, "where", b->where);
+        field_text(out, "what", b->what);
+        field_text(out, "must", b->must);
         str_add(out, "},\n");
     }
     str_addf(out, "    {.what = NULL}};\n\nstatic const ProgNote %s_notes[] = {\n", name);
@@ -152,6 +166,10 @@ static void memory(const Program *p, const char *name, Str *out)
         str_add(out, "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\n");
+}
+
+static void memory(const Program *p, const char *name, Str *out)
+{
     str_addf(out, "static const ProgGrid %s_grids[] = {\n", name);
     for (int i = 0; i < p->n_grids; i++) {
         const int *e = p->grids[i].extent;
@@ -324,13 +342,14 @@ static void binaries(const Program *p, const char *name, Str *out)
 /* `library`: the program that has the text in front of all kernels. */
 static void one_program(const Program *p, const char *name, const char *library, Str *out)
 {
-    static const char *const ARRAYS[] = {"host",  "inputs",  "params",  "outputs", "tables",  "needs",
-                                         "notes", "grids",   "buffers", "kernels", "steps",   "binaries"};
-    const int n[] = {p->n_host,  p->n_inputs,  p->n_params,  p->n_outputs, p->n_tables,  p->n_needs,
-                     p->n_notes, p->n_grids,   p->n_buffers, p->n_kernels, p->n_steps,   p->n_binaries};
+    static const char *const ARRAYS[] = {"host",   "inputs", "params", "outputs", "tables",  "needs", "bounds",
+                                         "notes",  "grids",  "buffers", "kernels", "steps",  "binaries"};
+    const int n[] = {p->n_host,  p->n_inputs, p->n_params,  p->n_outputs, p->n_tables, p->n_needs, p->n_bounds,
+                     p->n_notes, p->n_grids,  p->n_buffers, p->n_kernels, p->n_steps,  p->n_binaries};
     host(p, name, out);
     inputs(p, name, out);
     outputs(p, name, out);
+    conditions(p, name, out);
     memory(p, name, out);
     kernels(p, name, out);
     steps(p, name, out);

@@ -366,14 +366,16 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
-static void note_needs(Build *b, const CgKernel *k, IrId id)
+static const char *where_of(const Build *b, Span span)
 {
     int line, column;
-    Span span = ir_node(b->g, id)->span;
     span_line_column(span, &line, &column);
-    NeedWalk w = {.b = b,
-                  .domain = k->domain,
-                  .where = span.source != NULL ? arena_printf(b->arena, "line %d: ", line) : ""};
+    return span.source != NULL ? arena_printf(b->arena, "line %d: ", line) : "";
+}
+
+static void note_needs(Build *b, const CgKernel *k, IrId id)
+{
+    NeedWalk w = {.b = b, .domain = k->domain, .where = where_of(b, ir_node(b->g, id)->span)};
     for (int i = 0; i < IR_MAX_IN; i++) {
         IrExpr e = ir_node(b->g, id)->in[i];
         if (e != 0 && k->domain >= 0) {
@@ -742,6 +744,23 @@ static void add_outputs(Build *b)
     b->program->n_outputs = b->g->outputs.n;
 }
 
+static void add_bounds(Build *b)
+{
+    ProgBound *list = arena_array(b->arena, ProgBound, b->g->bounds.n + 1);
+    for (int i = 0; i < b->g->bounds.n; i++) {
+        const IrBound *bound = &b->g->bounds.at[i];
+        list[i] = (ProgBound){.where = where_of(b, bound->span),
+                              .what = bound->what,
+                              .must = bound->must,
+                              .value = cg_host(&b->cg.host, bound->value),
+                              .lo = bound->lo,
+                              .hi = bound->hi,
+                              .above = bound->above};
+    }
+    b->program->bounds = list;
+    b->program->n_bounds = b->g->bounds.n;
+}
+
 static void add_notes(Build *b)
 {
     static const ProgNoteKind KIND[] = {[IR_NOTE_PLACE] = PROG_NOTE_PLACE,
@@ -811,6 +830,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     add_inputs(&b);
     add_params(&b);
     add_outputs(&b);
+    add_bounds(&b);
     add_notes(&b);
     p->name = g->name;
     p->version = PIPEC_VERSION;

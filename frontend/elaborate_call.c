@@ -8,7 +8,9 @@
 #include "elab.h"
 #include "words.h"
 
+#include "../base/hostops.h"
 #include "../base/measures.h"
+#include "../ir/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,25 +45,42 @@ static unsigned types_of(const Elab *el, Val v)
     return TYPES[v.kind];
 }
 
+static const char *range_words(Elab *el, const OpParam *p)
+{
+    return p->above          ? arena_printf(el->arena, "above %g", p->lo)
+           : isinf(p->hi) ? arena_printf(el->arena, "at least %g", p->lo)
+                          : arena_printf(el->arena, "in %g .. %g", p->lo, p->hi);
+}
+
 static bool check_range(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
 {
     double value;
-    if (!p->ranged || !el_constant(el, v, &value)) {
+    if (!p->ranged || !el_constant(el, v, &value) || hostop_within(value, p->lo, p->hi, p->above)) {
         return true;
     }
-    bool low = p->above ? !(value > p->lo) : !(value >= p->lo);
-    if (!low && value <= p->hi) {
-        return true;
-    }
-    Str s;
-    str_init(&s, el->arena);
-    if (p->above) {
-        str_addf(&s, "above %g", p->lo);
-    } else {
-        str_addf(&s, "in %g .. %g", p->lo, p->hi);
-    }
-    el_error(el, ARGUMENT_RANGE, at, p->name, call->op->name, value, s.at);
+    el_error(el, ARGUMENT_RANGE, at, p->name, call->op->name, value, range_words(el, p));
     return false;
+}
+
+/* What a run is to check (IrBound): what the user has written, known when a run begins, not certain to be in its
+ * range; and not in a choice that depends on a number, as in `v if r == 0 else rolling_ball(v, r)`. */
+static void bind_range(Elab *el, const Call *call, const OpParam *p, IrExpr value, Span at)
+{
+    const IrRange r = ir_range(el->g, value);
+    if (!p->ranged || el->call.source != NULL || el->guarded || ir_expr(el->g, value)->rank > IR_HOST ||
+        (hostop_within(r.lo, p->lo, p->hi, p->above) && hostop_within(r.hi, p->lo, p->hi, p->above))) {
+        return;
+    }
+    IrBound bound = {.what = arena_printf(el->arena, "'%s' of '%s'", p->name, call->op->name),
+                     .must = range_words(el, p), .value = value,
+                     .lo = p->lo, .hi = p->hi, .above = p->above, .span = at};
+    for (int i = 0; i < el->g->bounds.n; i++) {
+        const IrBound *other = &el->g->bounds.at[i];
+        if (other->value == value && strcmp(other->what, bound.what) == 0) {
+            return;
+        }
+    }
+    vec_push(el->arena, &el->g->bounds, bound);
 }
 
 /* A whole number, or something that is rounded to one at run time.  An area is not: what counts pixels compares with it. */
@@ -108,6 +127,9 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
             return false;
         }
         record.items[ax] = (ValItem){NAMES[ax], el_host(el_pixels(el, v, grid, ax, at))};
+        if (!absent) {
+            bind_range(el, call, p, record.items[ax].val.expr, at);
+        }
     }
     *out = record;
     return true;
@@ -295,17 +317,19 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
         return false;
     }
     int own = axis_of(p), axis = own >= 0 ? own : IR_AX_X;
+    bool fine = true;
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
-        return check_integer(el, call, p, v, axis, at);
-    }
-    if ((p->types & OP_LENGTH) != 0) {
-        return check_length(el, p, *v, at);
-    }
-    if (!call->op->prelude || own >= 0) {
+        fine = check_integer(el, call, p, v, axis, at);
+    } else if ((p->types & OP_LENGTH) != 0) {
+        fine = check_length(el, p, *v, at);
+    } else if (!call->op->prelude || own >= 0) {
         v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
         v->unit = NULL;
     }
-    return true;
+    if (fine) {
+        bind_range(el, call, p, v->expr, at);
+    }
+    return fine;
 }
 
 /* ---- arguments and parameters ---------------------------------------------------------- */

@@ -633,6 +633,17 @@ static void mark_indexed(IrEval *ev)
     }
 }
 
+static void check_bounds(IrEval *ev)
+{
+    for (int i = 0; i < ev->g->bounds.n && ev->err->code == CODE_OK; i++) {
+        const IrBound *bound = &ev->g->bounds.at[i];
+        double value = ir_eval_uniform(ev, bound->value);
+        if (ev->err->code == CODE_OK && !hostop_within(value, bound->lo, bound->hi, bound->above)) {
+            err_set(ev->err, CODE_USAGE, "%s is %g, it must be %s", bound->what, value, bound->must);
+        }
+    }
+}
+
 bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,
                     const double *params, IrEval **out, Err *err)
 {
@@ -658,7 +669,10 @@ bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inpu
         return err_set(err, CODE_MEMORY, "not enough memory for the reference");
     }
     mark_indexed(ev);
-    eval_nodes(ev, 0);
+    check_bounds(ev);
+    if (err->code == CODE_OK) {
+        eval_nodes(ev, 0);
+    }
     return err->code == CODE_OK;
 }
 

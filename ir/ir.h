@@ -221,6 +221,17 @@ typedef struct IrNote {
     IrExpr at, extent;
 } IrNote;
 
+/* What must hold before a run: an operator's argument, a host expression, is within its range.  Bounds of numbers
+ * that are known when the pipeline is compiled have been checked then. */
+typedef struct IrBound {
+    const char *what; /* "'q' of 'percentile'" */
+    const char *must; /* "in 0 .. 100" */
+    IrExpr value;
+    double lo, hi;    /* both included, unless */
+    bool above;       /* it must be above lo */
+    Span span;
+} IrBound;
+
 /* A function with control flow, kept as text that is valid C and valid OpenCL C (see
  * ir/function.h for its little tree, which the evaluator interprets). */
 typedef struct IrFunction IrFunction;
@@ -236,6 +247,7 @@ typedef struct IrGraph {
     Vec(IrLoop) loops;       /* [0] is unused */
     Vec(IrOutput) outputs;
     Vec(IrNote) notes;
+    Vec(IrBound) bounds;
     Vec(IrFunction *) functions;
     int next_index;          /* for index variables */
     Vec(IrEnds) ends;        /* by index variable, as far as they are known before the fold is made */

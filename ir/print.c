@@ -350,6 +350,9 @@ static void print_sources(Printer *p)
     for (int i = 0; i < p->g->outputs.n; i++) {
         quote(p, p->g->outputs.at[i].span);
     }
+    for (int i = 0; i < p->g->bounds.n; i++) {
+        quote(p, p->g->bounds.at[i].span);
+    }
     for (int i = 0; i < p->sources.n; i++) {
         const Lines *lines = &p->sources.at[i];
         str_addf(p->out, "source %d ", i);
@@ -593,6 +596,20 @@ static void print_note(Printer *p, const IrNote *note)
     print_lines(p, lines, 2);
 }
 
+static void print_bound(Printer *p, const IrBound *bound)
+{
+    str_add(p->out, "bound ");
+    quoted(bound->what, p->out);
+    str_add(p->out, " ");
+    quoted(bound->must, p->out);
+    str_add(p->out, bound->above ? " above " : " in ");
+    number(bound->lo, p->out);
+    str_add(p->out, " .. ");
+    number(bound->hi, p->out);
+    print_place(p, bound->span);
+    print_lines(p, &(Line){"value", bound->value}, 1);
+}
+
 void ir_print(const IrGraph *g, Str *out)
 {
     Printer p = {.g = g,
@@ -628,6 +645,9 @@ void ir_print(const IrGraph *g, Str *out)
     }
     for (int i = 0; i < g->notes.n; i++) {
         print_note(&p, &g->notes.at[i]);
+    }
+    for (int i = 0; i < g->bounds.n; i++) {
+        print_bound(&p, &g->bounds.at[i]);
     }
 }
 

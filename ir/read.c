@@ -287,6 +287,32 @@ static void read_note(Reader *r)
     vec_push(r->arena, &r->g->notes, note);
 }
 
+static bool bound_line(Reader *r, void *ctx)
+{
+    IrBound *bound = ctx;
+    if (!read_accept(r, "value")) {
+        return false;
+    }
+    bound->value = read_expression(r);
+    return true;
+}
+
+static void read_bound(Reader *r)
+{
+    IrBound bound = {.what = read_string(r)};
+    bound.must = read_string(r);
+    bound.above = read_accept(r, "above");
+    if (!bound.above) {
+        read_expect(r, "in");
+    }
+    bound.lo = read_number(r);
+    read_expect(r, "..");
+    bound.hi = read_number(r);
+    bound.span = place(r);
+    read_lines(r, bound_line, &bound);
+    vec_push(r->arena, &r->g->bounds, bound);
+}
+
 static void read_title(Reader *r)
 {
     r->g->name = read_name(r);
@@ -303,7 +329,7 @@ static const struct Part {
     {"param", true, false, read_param},       {"function", true, false, read_function},
     {"grid", false, true, read_grid},         {"loop", false, true, read_loop},
     {"%", true, true, read_node},             {"output", false, true, read_output},
-    {"note", false, true, read_note},
+    {"note", false, true, read_note},         {"bound", false, true, read_bound},
 };
 enum { N_PARTS = sizeof PARTS / sizeof *PARTS };
 
@@ -325,7 +351,7 @@ static void read_part(Reader *r)
         }
         return;
     }
-    read_fail(r, "expected %s", "graph, source, param, function, grid, loop, output, note or a node");
+    read_fail(r, "expected %s", "graph, source, param, function, grid, loop, output, note, bound or a node");
 }
 
 static void read_parts(Reader *r, bool heads)

@@ -336,6 +336,11 @@ void ir_verify_report(const IrGraph *g, Str *out)
         check_tree(&c, g->notes.at[i].at, IR_HOST);
         check_tree(&c, g->notes.at[i].extent, IR_HOST);
     }
+    for (int i = 0; i < g->bounds.n; i++) {
+        c.subject = arena_printf(g->arena, "bound %d", i);
+        require(&c, g->bounds.at[i].value != 0, "has no value");
+        check_tree(&c, g->bounds.at[i].value, IR_HOST);
+    }
 }
 
 void ir_verify(const IrGraph *g, const char *after)

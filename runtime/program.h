@@ -281,6 +281,14 @@ typedef struct ProgNeed {
     const char *what, *where; /* "line 8: " of the .pipe file; "" where no line says it */
 } ProgNeed;
 
+/* What must hold for a run: an operator's argument is within its range (as IrBound). */
+typedef struct ProgBound {
+    const char *where, *what, *must; /* "line 8: ", "'q' of 'percentile'", "in 0 .. 100" */
+    int value;                       /* a host expression */
+    double lo, hi;
+    bool above;
+} ProgBound;
+
 /* What a run notes of an image (as IrNote) where `at`, rounded, is not in 0 .. extent - 1. */
 typedef enum ProgNoteKind { PROG_NOTE_PLACE, PROG_NOTE_ALONG, PROG_NOTE_PART } ProgNoteKind;
 
@@ -328,6 +336,8 @@ typedef struct Program {
     int n_tables;
     const ProgNeed *needs;
     int n_needs;
+    const ProgBound *bounds;
+    int n_bounds;
     const ProgNote *notes;
     int n_notes;
     const ProgGrid *grids;

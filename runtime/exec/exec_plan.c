@@ -5,6 +5,8 @@
 #include "parts.h"
 #include "plan.h"
 
+#include "../../base/hostops.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -144,6 +146,19 @@ static bool check_needs(ExecPlan *plan, Err *err)
         TRY(err->code == CODE_OK);
         if (need->below ? !(a < b) : a != b) {
             return refuse_need(plan, need, a, b, err);
+        }
+    }
+    return true;
+}
+
+static bool check_bounds(ExecPlan *plan, Err *err)
+{
+    for (int i = 0; i < plan->program->n_bounds; i++) {
+        const ProgBound *bound = &plan->program->bounds[i];
+        double value = host_eval(plan->program, &plan->host, bound->value, err);
+        TRY(err->code == CODE_OK);
+        if (!hostop_within(value, bound->lo, bound->hi, bound->above)) {
+            return err_set(err, CODE_USAGE, "%s%s is %g, it must be %s", bound->where, bound->what, value, bound->must);
         }
     }
     return true;
@@ -566,7 +581,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
                  const double *params, Err *err)
 {
     TRY(plan_inputs(plan, inputs, params, err));
-    TRY(plan_grids(plan, err) && check_needs(plan, err));
+    TRY(check_bounds(plan, err) && plan_grids(plan, err) && check_needs(plan, err));
     plan_places(plan);
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));

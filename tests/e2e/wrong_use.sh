@@ -93,6 +93,15 @@ printf 'input image[y, x]\nparam n = 3 in 0 .. 2e9\noutput far = image[dx = n]\n
 expect 1 'needs 1000000 pixels' run far.pipe "$image" --n 1000000 -o out
 sed -i 's/= n/= -70000/' far.pipe
 expect 1 'needs 70000 pixels' run far.pipe "$image" -o out
+printf 'input image[y, x]\nparam q = 50\noutput a = image > percentile(image, q)\n' >bound.pipe
+expect 0 '' run bound.pipe "$image" -q -o within
+for with in '' '--device reference'; do
+    expect 1 "line 3: 'q' of 'percentile' is 101, it must be in 0 .. 100" run bound.pipe "$image" --q 101 $with -o out
+done
+"$PIPEC" build bound.pipe -o bound
+expect 1 "line 3: 'q' of 'percentile' is -1, it must be in 0 .. 100" ./bound "$image" --q=-1 -o out
+expect 0 '' ./bound "$image" --q 100 -q -o within
+rm -rf bound.pipe bound within
 printf 'input image[y, x]\nparam s = 2 in 0.1 .. 9000\noutput o = gaussian(image, s)\n' > wide.pipe
 expect 0 '' "$PIPEC" build wide.pipe -o wide
 expect 0 '' ./wide "$image" --s 3000 -q -o wider

@@ -711,6 +711,50 @@ static void runs_are_told_what_to_note(void **state)
     }
 }
 
+/* An operator's range is asked of a run where what it is given may lie outside. */
+static void params_are_bound_by_what_they_are_given_to(void **state)
+{
+    static const struct {
+        const char *text, *bounds;
+    } each[] = {
+        {"param s = 2\noutput a = gaussian(image, s)\n", "'sigma' of 'gaussian' at least 0; "},
+        {"param s = 2\noutput a = gaussian(image, s) + gaussian(image, [0, s])\n", "'sigma' of 'gaussian' at least 0; "},
+        {"param s = 2\noutput a = gaussian(image, [s, s + 1])\n",
+         "'sigma' of 'gaussian' at least 0; 'sigma' of 'gaussian' at least 0; "},
+        {"param n = 3\noutput a = peak_local_max(image, n)\n", "'min_distance' of 'peak_local_max' at least 1; "},
+        {"param r = 3 um\noutput a = rolling_ball(image, r)\n", "'radius' of 'rolling_ball' above 0; "},
+        {"param q = 3\noutput a = percentile(image where image > 2, q)\n", "'q' of 'percentile' in 0 .. 100; "},
+        {"param q = 3\nfn f(v, at) = percentile(v, at)\noutput a = f(image, q)\n", "'q' of 'percentile' in 0 .. 100; "},
+        {"output a = gaussian(image, 100 - width(image))\n", "'sigma' of 'gaussian' at least 0; "},
+        {"param s = 2 in -1 .. 5\noutput a = gaussian(image, s)\n", "'sigma' of 'gaussian' at least 0; "},
+        /* The param's own range, or arithmetic, says enough. */
+        {"param s = 2 in 0 .. 5\noutput a = gaussian(image, s)\n", ""},
+        {"param s = 2 in 0 .. 5\noutput a = gaussian(image, 2 * s + 1)\n", ""},
+        {"param s = 2\noutput a = gaussian(image, abs(s))\n", ""},
+        {"output a = gaussian(image, 2)\n", ""},
+        /* Whoever asks knows. */
+        {"param r = 0\noutput a = image if r == 0 else rolling_ball(image, r)\n", ""},
+        /* No range. */
+        {"param r = 0\noutput a = rotate(image, r)\n", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        const IrGraph *g = elaborate(arena_printf(&arena, "input image[y, x]\n%s", each[i].text));
+        if (g == NULL) {
+            fail_msg("%s", complaints());
+        }
+        Str got;
+        str_init(&got, &arena);
+        str_add(&got, "");
+        for (int k = 0; k < g->bounds.n; k++) {
+            str_addf(&got, "%s %s; ", g->bounds.at[k].what, g->bounds.at[k].must);
+        }
+        if (strcmp(got.at, each[i].bounds) != 0) {
+            fail_msg("%swants '%s', not '%s'", each[i].text, each[i].bounds, got.at);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -730,6 +774,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reports_read_as_they_did, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(examples_of_operators_elaborate, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(runs_are_told_what_to_note, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(params_are_bound_by_what_they_are_given_to, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(suggestions_for_peers_elaborate, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

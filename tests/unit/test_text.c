@@ -239,6 +239,7 @@ static const char *const SHOWS_EVERYTHING =
     "output labels as png\n"
     "output a\n"
     "output level = lo + sigma\n"
+    "output bright = percentile(raw, 20 * sigma)\n"
     "output walk = steps(i32(raw % 50))\n"
     "output flat\n"
     "output plane = max_project(a) + a[z = rounds]\n"
@@ -340,6 +341,10 @@ static const struct Broken {
     {HEAD "note place x of image\n", "graph.ir:7:17: expected"},
     {HEAD "note place x of \"image\"\n    at 1\n", "note 0: has no numbers"},
     {HEAD "note place x of \"image\"\n    at f64(%1)\n    extent 3\n", "note 0: "},
+    {HEAD "bound \"q\" in 0 .. 100\n    value 3\n", "graph.ir:7:11: expected"},
+    {HEAD "bound \"q\" \"at least 0\" from 0 .. 100\n    value 3\n", "graph.ir:7:24: expected 'in'"},
+    {HEAD "bound \"q\" \"at least 0\" in 0 .. 100\n", "bound 0: has no value"},
+    {HEAD "bound \"q\" \"at least 0\" in 0 .. 100\n    value f64(%1)\n", "bound 0: "},
     {"function f : i32\n    param n : i32\n    set n = 1:i32\n", "does not always return a value"},
     {"function f : i32\n    return 1.5:f32\n", "graph.ir:2:11: expected an expression of type i32"},
     {"function f : i32\n    return m\n", "there is no variable 'm'"},
