@@ -244,6 +244,49 @@ const char *cg_fold_text(CgContext *cx, IrExpr e)
     return acc;
 }
 
+/* sum(weight * pixel), each product added with one rounding; the weights are those of all pixels. */
+static bool is_weighted_sum(const CgContext *cx, IrExpr e, IrExpr *weight, IrExpr *pixel)
+{
+    const IrGraph *g = cx->k->g;
+    const IrExprNode *n = ir_expr(g, e), *body = ir_expr(g, n->a);
+    if (n->op != IR_X_FOLD || n->flat || !n->fused || n->where != 0 || n->type != ELEM_F32 || body->op != IR_X_MUL) {
+        return false;
+    }
+    *weight = ir_expr(g, body->a)->rank <= IR_INDEX ? body->a : body->b;
+    *pixel = *weight == body->a ? body->b : body->a;
+    const IrExprNode *read = ir_expr(g, *pixel);
+    if (read->op == IR_X_CAST && (Elem)read->num == ELEM_NONE) {
+        *pixel = read->a; /* whole numbers that are held as f32 */
+        read = ir_expr(g, *pixel);
+    }
+    return read->op == IR_X_READ && ir_expr(g, *weight)->rank <= IR_INDEX && cg_text_type(cx, read) == ELEM_F32;
+}
+
+bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    IrExpr weight, pixel;
+    if (cg_recall(cx->memo.at, cx->memo.n, e) != NULL || !is_weighted_sum(cx, e, &weight, &pixel)) {
+        return false;
+    }
+    const char *name = loop_name(cx, cx->loops.n), *macro = cg_loop_macro(cx->k, name);
+    const char *lo = cg_define_int(cx->k, n.b, arena_printf(cx->k->arena, "%s_LO", macro));
+    const char *hi = cg_define_int(cx->k, n.c, arena_printf(cx->k->arena, "%s_HI", macro));
+    const size_t before = cx->out->n;
+    Scope scope = enter(cx);
+    vec_push(cx->k->arena, &cx->loops, (CgLoop){(int)n.num, n.b, n.c, name});
+    const char *w = cg_expr(cx, weight), *v = cg_expr(cx, pixel);
+    leave(cx, scope);
+    if (cx->out->n != before) {
+        str_cut(cx->out, before, cx->out->n); /* they need lines of their own */
+        return false;
+    }
+    cg_line(cx, "#if COLUMNS_IN_VECTORS");
+    cg_line(cx, "SUM_COLUMNS(%s, %s, %s, %s, %s, %s, %s);", to, width, name, lo, hi, w, v);
+    cg_line(cx, "#else");
+    return true;
+}
+
 static IrExpr bind_count(IrGraph *g, IrExpr e, void *ctx)
 {
     const IrExpr *count = ctx;
