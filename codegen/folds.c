@@ -244,7 +244,12 @@ const char *cg_fold_text(CgContext *cx, IrExpr e)
     return acc;
 }
 
-/* sum(weight * pixel), each product added with one rounding; the weights are those of all pixels. */
+static bool stays(const IrGraph *g, IrExpr offset)
+{
+    return offset == 0 || ir_expr(g, offset)->rank <= IR_HOST;
+}
+
+/* sum(weight * pixel) along x, each product added with one rounding; the weights are those of all pixels. */
 static bool is_weighted_sum(const CgContext *cx, IrExpr e, IrExpr *weight, IrExpr *pixel)
 {
     const IrGraph *g = cx->k->g;
@@ -259,7 +264,8 @@ static bool is_weighted_sum(const CgContext *cx, IrExpr e, IrExpr *weight, IrExp
         *pixel = read->a; /* whole numbers that are held as f32 */
         read = ir_expr(g, *pixel);
     }
-    return read->op == IR_X_READ && ir_expr(g, *weight)->rank <= IR_INDEX && cg_text_type(cx, read) == ELEM_F32;
+    return read->op == IR_X_READ && ir_expr(g, *weight)->rank <= IR_INDEX && cg_text_type(cx, read) == ELEM_F32 &&
+           stays(g, read->b) && stays(g, read->c) && stays(g, read->channel);
 }
 
 bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)

@@ -183,7 +183,8 @@ void cg_window_loops(CgContext *cx, IrExpr fold, const char *list, CgReadText el
 /* The value of a fold whose loops are written in front; of one that ranks or counts its elements, after they are
  * sorted.  Its name in the text. */
 const char *cg_fold_text(CgContext *cx, IrExpr fold);
-/* A stage that is a weighted sum along x also as vectors of columns, in front of `#else`; the caller ends it. */
+/* Writes a stage that is a weighted sum along x as vectors of columns, in front of an `#else` that the caller ends.
+ * False: it is none, and nothing is written. */
 bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width);
 const char *cg_rank_text(CgContext *cx, IrExpr fold);
 /* What the macros of a loop's bounds begin with. */
