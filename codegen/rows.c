@@ -771,7 +771,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     const char *array = new_array(r, id, &row, "");
     const char *width = width_text(r, id), *left = left_text(r, id);
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(r->cx.held[id]), array, width));
-    const bool vectors = cg_vector_sum(&r->cx, e, array, width);
+    const bool vectors = r->cx.held[id] == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);

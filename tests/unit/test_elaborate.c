@@ -654,6 +654,25 @@ static void suggestions_for_peers_elaborate(void **state)
     assert_true(OPS_PEERS_N > 300);
 }
 
+/* The graph of a pipeline without mistakes; what it says of itself is to be added to `said`. */
+static const IrGraph *elaborate_must(const char *head, const char *text, Str *said)
+{
+    const IrGraph *g = elaborate(arena_printf(&arena, "%s%s", head, text));
+    if (g == NULL) {
+        fail_msg("%s", complaints());
+    }
+    str_init(said, &arena);
+    str_add(said, "");
+    return g;
+}
+
+static void wants(const char *text, const char *wanted, const char *got)
+{
+    if (strcmp(got, wanted) != 0) {
+        fail_msg("%swants '%s', not '%s'", text, wanted, got);
+    }
+}
+
 /* Statements about one volume, and what a run is to note: "place z of image; " for each. */
 static void runs_are_told_what_to_note(void **state)
 {
@@ -694,20 +713,13 @@ static void runs_are_told_what_to_note(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        const IrGraph *g = elaborate(arena_printf(&arena, "input image[z, y, x]\n%s", each[i].text));
-        if (g == NULL) {
-            fail_msg("%s", complaints());
-        }
         Str got;
-        str_init(&got, &arena);
-        str_add(&got, "");
+        const IrGraph *g = elaborate_must("input image[z, y, x]\n", each[i].text, &got);
         for (int k = 0; k < g->notes.n; k++) {
             const IrNote *note = &g->notes.at[k];
             str_addf(&got, "%s %c of %s; ", IR_NOTE_NAMES[note->kind], "xyz"[note->axis], note->name);
         }
-        if (strcmp(got.at, each[i].notes) != 0) {
-            fail_msg("%swants '%s', not '%s'", each[i].text, each[i].notes, got.at);
-        }
+        wants(each[i].text, each[i].notes, got.at);
     }
 }
 
@@ -739,19 +751,12 @@ static void params_are_bound_by_what_they_are_given_to(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        const IrGraph *g = elaborate(arena_printf(&arena, "input image[y, x]\n%s", each[i].text));
-        if (g == NULL) {
-            fail_msg("%s", complaints());
-        }
         Str got;
-        str_init(&got, &arena);
-        str_add(&got, "");
+        const IrGraph *g = elaborate_must("input image[y, x]\n", each[i].text, &got);
         for (int k = 0; k < g->bounds.n; k++) {
             str_addf(&got, "%s %s; ", g->bounds.at[k].what, g->bounds.at[k].must);
         }
-        if (strcmp(got.at, each[i].bounds) != 0) {
-            fail_msg("%swants '%s', not '%s'", each[i].text, each[i].bounds, got.at);
-        }
+        wants(each[i].text, each[i].bounds, got.at);
     }
 }
 
