@@ -1,5 +1,6 @@
 /*
- * csv: tables as text, through a buffer into a temporary file that is renamed at the end.
+ * csv: tables as text, through a buffer into a temporary file that is renamed at the end.  Rows become text
+ * in pieces, by several threads: a table may have a hundred million numbers.
  *
  * Nothing is quoted: names of columns are words, the rest is numbers.  A failure to write is kept
  * and reported once, by the call that notices it.
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096, BUFFER_BYTES = 1 << 16 };
+enum { PATH_BYTES = 4096, BUFFER_BYTES = 1 << 16, PIECE_FIELDS = 1 << 15 };
 
 struct CsvWriter {
     char path[PATH_BYTES], temp[PATH_BYTES];
@@ -48,14 +49,6 @@ static void put(CsvWriter *writer, const char *text, size_t n)
         if (writer->n == BUFFER_BYTES) {
             flush(writer);
         }
-    }
-}
-
-static void put_number(CsvWriter *writer, double value, bool integer)
-{
-    char text[DECIMAL_BYTES];
-    if (!isnan(value)) {
-        put(writer, text, decimal_shortest(integer ? nearbyint(value) : value, text));
     }
 }
 
@@ -103,24 +96,67 @@ bool csv_open(const char *path, CsvWriter **out, Err *err)
     return true;
 }
 
-bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front,
+/* Rows as text: each piece's in room of its own. */
+typedef struct Rows {
+    const PrimTable *table;
+    const CsvColumn *front;
+    int n_front, columns;
+    int64_t from, step; /* rows of the first piece, of each */
+    char *text;
+    size_t room, *length; /* bytes: of a piece; by piece, that it came to */
+} Rows;
+
+/* Nothing for NaN, and what separates it from the next field. */
+static size_t print_field(char *to, double value, bool integer, bool last)
+{
+    size_t n = isnan(value) ? 0 : decimal_shortest(integer ? nearbyint(value) : value, to);
+    to[n] = last ? '\n' : ',';
+    return n + 1;
+}
+
+static void print_rows(void *context, int piece)
+{
+    const Rows *r = context;
+    const PrimTable *table = r->table;
+    int64_t from = r->from + piece * r->step, to = from + r->step < table->rows ? from + r->step : table->rows;
+    char *begin = r->text + (size_t)piece * r->room, *at = begin;
+    for (int64_t row = from; row < to; row++) {
+        for (int i = 0; i < r->columns; i++) {
+            int column = i - r->n_front;
+            bool own = column >= 0, last = i + 1 == r->columns;
+            double value = own ? table->at[column * table->rows + row] : r->front[i].number;
+            at += print_field(at, value, own && table->integer[column], last);
+        }
+    }
+    r->length[piece] = (size_t)(at - begin);
+}
+
+bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew,
               Err *err)
 {
     if (writer->columns < 0) {
         put_header(writer, table, front, n_front);
     }
     assert(writer->columns == n_front + table->columns);
-    for (int64_t row = 0; row < table->rows; row++) {
-        for (int i = 0; i < writer->columns; i++) {
-            int column = i - n_front;
-            if (column >= 0) {
-                put_number(writer, table->at[column * table->rows + row], table->integer[column]);
-            } else {
-                put_number(writer, front[i].number, false);
-            }
-            separate(writer, i, writer->columns);
+    int64_t step = 1 + PIECE_FIELDS / writer->columns;
+    int pieces = crew_pieces(crew, (size_t)table->rows * (size_t)writer->columns * DECIMAL_BYTES);
+    Rows r = {table, front, n_front, writer->columns, 0, step < table->rows ? step : table->rows, NULL,
+              0, NULL};
+    r.room = (size_t)r.step * (size_t)r.columns * DECIMAL_BYTES;
+    r.text = malloc((size_t)pieces * r.room + 1);
+    r.length = malloc((size_t)pieces * sizeof *r.length);
+    bool ok = r.text != NULL && r.length != NULL;
+    for (; ok && r.from < table->rows; r.from += pieces * r.step) {
+        int64_t left = (table->rows - r.from + r.step - 1) / r.step;
+        int n = left < pieces ? (int)left : pieces;
+        crew_run(crew, print_rows, &r, n);
+        for (int i = 0; i < n; i++) {
+            put(writer, r.text + (size_t)i * r.room, r.length[i]);
         }
     }
+    free(r.text);
+    free(r.length);
+    writer->error = ok ? writer->error : ENOMEM;
     return write_error(writer, err);
 }
 

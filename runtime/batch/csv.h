@@ -7,6 +7,7 @@
 #define RUNTIME_CSV_H
 
 #include "../../base/err.h"
+#include "../host/crew.h"
 #include "../primitives/prim.h"
 
 #include <stdbool.h>
@@ -22,11 +23,11 @@ typedef struct CsvWriter CsvWriter;
 
 /*
  * Many tables, one file.  The first csv_rows writes the header; later tables must have the same
- * columns.  A table without rows still gives the header.  csv_commit and csv_abort free the
- * writer; csv_abort takes NULL.
+ * columns.  A table without rows still gives the header.  The crew, which may be NULL, helps with the numbers.
+ * csv_commit and csv_abort free the writer; csv_abort takes NULL.
  */
 bool csv_open(const char *path, CsvWriter **out, Err *err);
-bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front,
+bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew,
               Err *err);
 bool csv_commit(CsvWriter *writer, Err *err);
 void csv_abort(CsvWriter *writer);

@@ -16,11 +16,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PIECE_BYTES = 2 << 20, CONVERTERS = 3 };
+enum { PATH_BYTES = 4096, PIECE_BYTES = 512 << 10, SPOOLED_BYTES = 2 << 20, LARGE = 2 << 20, HELPERS = 2 };
 
 typedef struct SinkOutput {
     ImageWriter *writer; /* of the file, or of a frame's file */
@@ -43,8 +44,8 @@ struct Sink {
     char *values;
     size_t values_size;
     FILE *values_to;
-    Crew *crew; /* converts rows; NULL: nobody, or nothing large has come */
-    char *piece; /* what is converted, kept: fresh memory takes longer than converting into it */
+    Crew *crew; /* helps with what is large; NULL: nobody, or nothing large has come */
+    char *pieces; /* two, of what is converted, kept: fresh memory takes longer than converting into it */
     size_t piece_bytes;
 };
 
@@ -147,94 +148,151 @@ static bool open_writer(Sink *sink, int k, int64_t frame, Err *err)
                                    : begin_file(sink, k, elem, err);
 }
 
-/* Rows of `line` bytes that make a piece. */
-static int64_t piece_rows(size_t line, int64_t rows)
+/* Rows of `line` bytes that make a piece of so many bytes. */
+static int64_t piece_rows(size_t line, int64_t rows, size_t bytes)
 {
-    int64_t most = line < PIECE_BYTES ? (int64_t)(PIECE_BYTES / line) : 1;
+    int64_t most = line < bytes ? (int64_t)(bytes / line) : 1;
     return most < rows ? most : rows;
 }
 
-/* Devices differ in the bits of a NaN, which in files are the same. */
-static bool have_nan(const SinkRows *r, Elem elem, size_t width)
+/* Those who help with so many bytes; NULL: nobody. */
+static Crew *helpers(Sink *sink, size_t bytes)
 {
-    bool has = false;
-    for (int64_t y = 0; y < r->rows && !has && !elem_is_integer(elem); y++) {
-        has = convert_has_nan(elem, (const char *)r->pixels + (size_t)y * r->pitch, width);
+    if (sink->crew == NULL && bytes >= LARGE) {
+        sink->crew = crew_new(HELPERS);
     }
-    return has;
+    return sink->crew;
 }
 
-/* Rows for a file of another type, or with NaN.  Every pixel fits: the type was chosen so. */
-typedef struct Converting {
-    Elem from, to;
-    const char *in;
-    char *out;
-    size_t pitch, width;
-    int64_t rows;
+typedef struct Looking {
+    const SinkRows *rows;
+    Elem elem;
+    size_t width;
     int pieces;
+    atomic_bool found;
+} Looking;
+
+static void look_for_nan(void *context, int piece)
+{
+    Looking *l = context;
+    const SinkRows *r = l->rows;
+    bool found = false;
+    for (int64_t y = r->rows * piece / l->pieces; y < r->rows * (piece + 1) / l->pieces && !found; y++) {
+        found = convert_has_nan(l->elem, (const char *)r->pixels + (size_t)y * r->pitch, l->width);
+    }
+    if (found) {
+        atomic_store(&l->found, true);
+    }
+}
+
+/* Devices differ in the bits of a NaN, which in files are the same. */
+static bool have_nan(Sink *sink, const SinkRows *r, Elem elem, size_t width)
+{
+    Looking l = {.rows = r, .elem = elem, .width = width};
+    if (elem_is_integer(elem)) {
+        return false;
+    }
+    size_t bytes = (size_t)r->rows * width * elem_size(elem);
+    Crew *crew = helpers(sink, bytes);
+    l.pieces = crew_pieces(crew, bytes);
+    crew_run(crew, look_for_nan, &l, l.pieces);
+    return atomic_load(&l.found);
+}
+
+/* Rows for a file of another type, or with NaN.  Every pixel fits: the type was chosen so.  While one piece of them
+ * is written by whoever asks for it, another one is converted. */
+typedef struct Converting {
+    const SinkRows *rows;
+    ImageWriter *writer;
+    int64_t t, c, z;
+    Elem from, to;
+    size_t width, line;
+    int64_t step;          /* rows of a piece */
+    int64_t at;            /* the first row to be written; below 0: none */
+    char *pieces[2];       /* written, converted */
+    bool ok;
+    Err *err;
 } Converting;
 
-static void convert_piece(void *context, int piece)
+static void write_piece(Converting *c)
 {
-    const Converting *c = context;
-    size_t bad, line = c->width * elem_size(c->to);
-    int64_t end = c->rows * (piece + 1) / c->pieces;
-    for (int64_t y = c->rows * piece / c->pieces; y < end; y++) {
-        convert_row(c->from, c->in + (size_t)y * c->pitch, c->to, c->out + (size_t)y * line,
-                    c->width, &bad);
+    int64_t left = c->rows->rows - c->at, rows = left < c->step ? left : c->step;
+    if (c->at >= 0) {
+        c->ok = image_write(c->writer, c->t, c->c, c->z, c->rows->row + c->at, rows, c->pieces[0], c->line, c->err);
     }
 }
 
-/* By several threads where they are many: converting takes longer than writing. */
-static void convert_rows(Sink *sink, Converting *c)
+/* One helper's share. */
+static void convert_piece(const Converting *c, int helper)
 {
-    size_t bytes = (size_t)c->rows * c->width * elem_size(c->from);
-    if (sink->crew == NULL && bytes >= PIECE_BYTES) {
-        sink->crew = crew_new(CONVERTERS);
+    int64_t from = c->at < 0 ? 0 : c->at + c->step, rows = c->rows->rows - from;
+    rows = rows < c->step ? rows : c->step;
+    for (int64_t y = rows * helper / HELPERS; y < rows * (helper + 1) / HELPERS; y++) {
+        size_t bad;
+        convert_row(c->from, (const char *)c->rows->pixels + (size_t)(from + y) * c->rows->pitch, c->to,
+                    c->pieces[1] + (size_t)y * c->line, c->width, &bad);
     }
-    c->pieces = crew_pieces(sink->crew, bytes);
-    crew_run(sink->crew, convert_piece, c, c->pieces);
 }
 
-static bool room_for_piece(Sink *sink, size_t bytes, Err *err)
+/* Piece 0 is the caller's, whose time it is that the profile shows. */
+static void write_and_convert(void *context, int piece)
+{
+    if (piece == 0) {
+        write_piece(context);
+    } else {
+        convert_piece(context, piece - 1);
+    }
+}
+
+static bool room_for_pieces(Sink *sink, size_t bytes, Err *err)
 {
     if (bytes > sink->piece_bytes) {
-        free(sink->piece);
-        sink->piece = malloc(bytes);
-        sink->piece_bytes = sink->piece != NULL ? bytes : 0;
+        free(sink->pieces);
+        sink->pieces = malloc(2 * bytes);
+        sink->piece_bytes = sink->pieces != NULL ? bytes : 0;
     }
     return sink->piece_bytes >= bytes || no_memory(err);
+}
+
+static bool write_converted(Sink *sink, Converting *c)
+{
+    size_t bytes = (size_t)c->step * c->line;
+    TRY(room_for_pieces(sink, bytes, c->err));
+    Crew *crew = helpers(sink, (size_t)c->rows->rows * c->line);
+    c->pieces[0] = sink->pieces;
+    c->pieces[1] = sink->pieces + bytes;
+    c->ok = true;
+    for (c->at = -c->step; c->ok && c->at < c->rows->rows; c->at += c->step) {
+        crew_run(crew, write_and_convert, c, 1 + HELPERS);
+        char *converted = c->pieces[1];
+        c->pieces[1] = c->pieces[0];
+        c->pieces[0] = converted;
+    }
+    return c->ok;
 }
 
 static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
 {
     const SinkOutput *out = &sink->outputs[r->output];
-    int64_t t = 0, c = 0, z = 0;
+    size_t width = (size_t)out->grid.w;
     TRY(open_writer(sink, r->output, frame, err));
-    Elem from = out->elem, to = out->to;
+    Converting c = {.rows = r,
+                    .writer = out->writer,
+                    .from = out->elem,
+                    .to = out->to,
+                    .width = width,
+                    .line = width * elem_size(out->to),
+                    .err = err};
     if (!file_per_frame(sink, r->output)) {
-        frames_stack_at(sink->source.frames, &out->grid, frame, &t, &c, &z);
+        frames_stack_at(sink->source.frames, &out->grid, frame, &c.t, &c.c, &c.z);
     }
-    if (from == to && !have_nan(r, from, (size_t)out->grid.w)) {
-        return image_write(out->writer, t, c + r->c, z + r->z, r->row, r->rows, r->pixels, r->pitch,
-                           err);
+    c.c += r->c;
+    c.z += r->z;
+    if (c.from == c.to && !have_nan(sink, r, c.from, width)) {
+        return image_write(out->writer, c.t, c.c, c.z, r->row, r->rows, r->pixels, r->pitch, err);
     }
-    size_t line = (size_t)out->grid.w * elem_size(to);
-    int64_t step = piece_rows(line, r->rows);
-    bool ok = room_for_piece(sink, (size_t)step * line, err);
-    for (int64_t y = 0; ok && y < r->rows; y += step) {
-        int64_t rows = r->rows - y < step ? r->rows - y : step;
-        convert_rows(sink, &(Converting){.from = from,
-                                         .to = to,
-                                         .in = (const char *)r->pixels + (size_t)y * r->pitch,
-                                         .out = sink->piece,
-                                         .pitch = r->pitch,
-                                         .width = (size_t)out->grid.w,
-                                         .rows = rows});
-        ok = image_write(out->writer, t, c + r->c, z + r->z, r->row + y, rows, sink->piece, line,
-                         err);
-    }
-    return ok;
+    c.step = piece_rows(c.line, r->rows, PIECE_BYTES);
+    return write_converted(sink, &c);
 }
 
 /* ---- labels ---------------------------------------------------------------------------- */
@@ -294,7 +352,7 @@ static bool unspool(Sink *sink, int k, int64_t first, int64_t n, Err *err)
 {
     const SinkOutput *out = &sink->outputs[k];
     size_t line = (size_t)out->grid.w * elem_size(out->elem);
-    int64_t most = piece_rows(line, out->grid.h);
+    int64_t most = piece_rows(line, out->grid.h, SPOOLED_BYTES);
     char *piece = malloc((size_t)most * line);
     bool ok = piece != NULL || no_memory(err);
     for (int64_t frame = first; ok && frame < first + n; frame++) {
@@ -394,7 +452,9 @@ static bool put_table(Sink *sink, int k, int64_t frame, const Results *results, 
     if (out->csv == NULL) {
         TRY(csv_open(sink->source.item->outputs[k], &out->csv, err));
     }
-    return csv_rows(out->csv, &results->tables[sink->program->outputs[k].table], front, n, err);
+    const PrimTable *table = &results->tables[sink->program->outputs[k].table];
+    Crew *crew = helpers(sink, (size_t)table->rows * (size_t)table->columns * DECIMAL_BYTES);
+    return csv_rows(out->csv, table, front, n, crew, err);
 }
 
 static void put_values(Sink *sink, int64_t frame, const Results *results)
@@ -517,7 +577,7 @@ void sink_free(Sink *sink)
         free(sink->files[i]);
     }
     crew_free(sink->crew);
-    free(sink->piece);
+    free(sink->pieces);
     free(sink->files);
     free(sink->values);
     free(sink->outputs);

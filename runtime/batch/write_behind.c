@@ -4,6 +4,7 @@
  */
 #include "write_behind.h"
 
+#include "../../base/pages.h"
 #include "../host/stopwatch.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ typedef struct Block {
     struct Block *next;
     SinkRows rows;
     size_t bytes, room;
-    char pixels[];
+    char *pixels;
 } Block;
 
 struct WriteBehind {
@@ -32,6 +33,14 @@ struct WriteBehind {
     bool end;
     Err err; /* of the thread */
 };
+
+static void block_free(Block *block)
+{
+    if (block != NULL) {
+        free(block->pixels);
+    }
+    free(block);
+}
 
 static Block *take_block(WriteBehind *behind)
 {
@@ -82,11 +91,13 @@ static Block *block_for(WriteBehind *behind, size_t bytes)
     if (block != NULL && block->room >= bytes) {
         return block;
     }
-    free(block);
-    block = malloc(sizeof *block + bytes);
-    if (block != NULL) {
-        block->room = bytes;
+    block_free(block);
+    block = calloc(1, sizeof *block);
+    if (block == NULL || (block->pixels = pages_alloc(bytes)) == NULL) {
+        free(block);
+        return NULL;
     }
+    block->room = bytes;
     return block;
 }
 
@@ -189,7 +200,7 @@ bool write_behind_finish(WriteBehind *behind, Err *err)
     pthread_join(behind->thread, NULL);
     for (Block *block = behind->written, *next; block != NULL; block = next) {
         next = block->next;
-        free(block);
+        block_free(block);
     }
     bool ok = behind->err.code == CODE_OK;
     if (!ok) {

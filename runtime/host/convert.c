@@ -1,55 +1,80 @@
 /*
- * convert: every element type fits into a double exactly, so a pair of types is one loop through
- * doubles: out of memory, checked, into memory.  All pairs are made from one list.
+ * convert: rows are converted block by block: whether all pixels of a block fit, and then all of them.  Both loops
+ * have a known length and no way out, so that the compiler makes vectors of them.  All pairs of types are made
+ * from one list.
  */
 #include "convert.h"
 
 #include <math.h>
 #include <stdint.h>
 
+/* Name, C type, and the smallest and largest whole number of types that are whole. */
 #define TYPES(T)                                                                                   \
-    T(BOOL, uint8_t, true)                                                                         \
-    T(U8, uint8_t, true)                                                                           \
-    T(U16, uint16_t, true)                                                                         \
-    T(I16, int16_t, true)                                                                          \
-    T(U32, uint32_t, true)                                                                         \
-    T(I32, int32_t, true)                                                                          \
-    T(F32, float, false)                                                                           \
-    T(F64, double, false)
+    T(BOOL, uint8_t, true, 0, UINT8_MAX)                                                           \
+    T(U8, uint8_t, true, 0, UINT8_MAX)                                                             \
+    T(U16, uint16_t, true, 0, UINT16_MAX)                                                          \
+    T(I16, int16_t, true, INT16_MIN, INT16_MAX)                                                    \
+    T(U32, uint32_t, true, 0, UINT32_MAX)                                                          \
+    T(I32, int32_t, true, INT32_MIN, INT32_MAX)                                                    \
+    T(F32, float, false, 0, 0)                                                                     \
+    T(F64, double, false, 0, 0)
+
+enum { BLOCK = 64 };
+
+/* What type TO holds of whole numbers of type FROM, in that type: comparing there takes no conversion. */
+#define LARGER(a, b) ((int64_t)(a) > (int64_t)(b) ? (int64_t)(a) : (int64_t)(b))
+#define SMALLER(a, b) ((int64_t)(a) < (int64_t)(b) ? (int64_t)(a) : (int64_t)(b))
 
 /* From one type to another; gives the number of the first pixel that does not fit, or n. */
-#define PAIR(TO, to_type, to_whole, FROM, from_type, from_whole)                                   \
+#define PAIR(TO, to_type, to_whole, to_lo, to_hi, FROM, from_type, from_whole, from_lo, from_hi)   \
+    static inline bool FROM##_fits_##TO(from_type v)                                               \
+    {                                                                                              \
+        const from_type lo = (from_type)LARGER(to_lo, from_lo), hi = (from_type)SMALLER(to_hi, from_hi); \
+        if (!to_whole || ELEM_##TO == ELEM_BOOL) {                                                 \
+            return true;                                                                           \
+        }                                                                                          \
+        return from_whole ? (v >= lo) & (v <= hi)                                                  \
+                          : (double)v >= (double)to_lo && (double)v <= (double)to_hi &&            \
+                                (double)v == trunc((double)v);                                     \
+    }                                                                                              \
+    static inline to_type FROM##_as_##TO(from_type v)                                              \
+    {                                                                                              \
+        if (ELEM_##TO == ELEM_BOOL) {                                                              \
+            return (to_type)(v != 0);                                                              \
+        }                                                                                          \
+        return from_whole || to_whole || v == v ? (to_type)v : (to_type)NAN;                       \
+    }                                                                                              \
     static size_t FROM##_to_##TO(const void *in, void *out, size_t n)                              \
     {                                                                                              \
-        const double lo = elem_min(ELEM_##TO), hi = elem_max(ELEM_##TO);                           \
         const from_type *from = in;                                                                \
         to_type *to = out;                                                                         \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            double value = (double)from[i];                                                        \
-            if (ELEM_##TO == ELEM_BOOL) {                                                          \
-                value = value != 0;                                                                \
-            } else if (to_whole && !(value >= lo && value <= hi &&                                 \
-                                     (from_whole || value == trunc(value)))) {                     \
-                return i;                                                                          \
+        size_t i = 0;                                                                              \
+        for (int misfits = 0; i + BLOCK <= n && !misfits; i += misfits ? 0 : BLOCK) {              \
+            for (size_t k = 0; k < BLOCK; k++) {                                                   \
+                misfits |= !FROM##_fits_##TO(from[i + k]);                                         \
             }                                                                                      \
-            value = value != value ? (double)NAN : value;                                          \
-            to[i] = (to_type)value;                                                                \
+            for (size_t k = 0; k < BLOCK && !misfits; k++) {                                       \
+                to[i + k] = FROM##_as_##TO(from[i + k]);                                           \
+            }                                                                                      \
         }                                                                                          \
-        return n;                                                                                  \
+        for (; i < n && FROM##_fits_##TO(from[i]); i++) {                                          \
+            to[i] = FROM##_as_##TO(from[i]);                                                       \
+        }                                                                                          \
+        return i;                                                                                  \
     }
-#define FROM_EACH(TO, to_type, to_whole)                                                           \
-    PAIR(TO, to_type, to_whole, BOOL, uint8_t, true)                                               \
-    PAIR(TO, to_type, to_whole, U8, uint8_t, true)                                                 \
-    PAIR(TO, to_type, to_whole, U16, uint16_t, true)                                               \
-    PAIR(TO, to_type, to_whole, I16, int16_t, true)                                                \
-    PAIR(TO, to_type, to_whole, U32, uint32_t, true)                                               \
-    PAIR(TO, to_type, to_whole, I32, int32_t, true)                                                \
-    PAIR(TO, to_type, to_whole, F32, float, false)                                                 \
-    PAIR(TO, to_type, to_whole, F64, double, false)
+#define FROM_EACH(TO, type, whole, lo, hi)                                                         \
+    PAIR(TO, type, whole, lo, hi, BOOL, uint8_t, true, 0, UINT8_MAX)                               \
+    PAIR(TO, type, whole, lo, hi, U8, uint8_t, true, 0, UINT8_MAX)                                 \
+    PAIR(TO, type, whole, lo, hi, U16, uint16_t, true, 0, UINT16_MAX)                              \
+    PAIR(TO, type, whole, lo, hi, I16, int16_t, true, INT16_MIN, INT16_MAX)                        \
+    PAIR(TO, type, whole, lo, hi, U32, uint32_t, true, 0, UINT32_MAX)                              \
+    PAIR(TO, type, whole, lo, hi, I32, int32_t, true, INT32_MIN, INT32_MAX)                        \
+    PAIR(TO, type, whole, lo, hi, F32, float, false, 0, 0)                                         \
+    PAIR(TO, type, whole, lo, hi, F64, double, false, 0, 0)
 TYPES(FROM_EACH)
 
 static size_t (*const CONVERT[ELEM_COUNT][ELEM_COUNT])(const void *in, void *out, size_t n) = {
-#define ROW(TO, to_type, to_whole)                                                                 \
+#define ROW(TO, type, whole, lo, hi)                                                               \
     [ELEM_##TO] = {                                                                                \
         [ELEM_BOOL] = BOOL_to_##TO,                                                                \
         [ELEM_U8] = U8_to_##TO,                                                                    \
@@ -63,18 +88,15 @@ static size_t (*const CONVERT[ELEM_COUNT][ELEM_COUNT])(const void *in, void *out
     TYPES(ROW)
 };
 
-/* Blocks of a known length are compared several at a time, at twice the rate of a plain loop. */
-enum { NAN_BLOCK = 64 };
-
-#define HAS_NAN(NAME, type, whole)                                                                 \
+#define HAS_NAN(NAME, type, whole, lo, hi)                                                         \
     static bool has_nan_##NAME(const void *row, size_t n)                                          \
     {                                                                                              \
         const type *at = row;                                                                      \
         size_t i = 0;                                                                              \
         int has = 0;                                                                               \
-        for (; !whole && i + NAN_BLOCK <= n; i += NAN_BLOCK) {                                     \
+        for (; !whole && i + BLOCK <= n; i += BLOCK) {                                     \
             int here = 0;                                                                          \
-            for (size_t k = 0; k < NAN_BLOCK; k++) {                                               \
+            for (size_t k = 0; k < BLOCK; k++) {                                               \
                 here |= at[i + k] != at[i + k];                                                    \
             }                                                                                      \
             has |= here;                                                                           \
@@ -87,11 +109,11 @@ enum { NAN_BLOCK = 64 };
 TYPES(HAS_NAN)
 
 static bool (*const HAS_NAN_OF[ELEM_COUNT])(const void *row, size_t n) = {
-#define HAS_NAN_ROW(NAME, type, whole) [ELEM_##NAME] = has_nan_##NAME,
+#define HAS_NAN_ROW(NAME, type, whole, lo, hi) [ELEM_##NAME] = has_nan_##NAME,
     TYPES(HAS_NAN_ROW)
 };
 
-#define MAX(NAME, type, whole)                                                                     \
+#define MAX(NAME, type, whole, lo, hi)                                                             \
     static double max_##NAME(const void *row, size_t n)                                            \
     {                                                                                              \
         const type *at = row;                                                                      \
@@ -104,7 +126,7 @@ static bool (*const HAS_NAN_OF[ELEM_COUNT])(const void *row, size_t n) = {
 TYPES(MAX)
 
 static double (*const MAX_OF[ELEM_COUNT])(const void *row, size_t n) = {
-#define MAX_ROW(NAME, type, whole) [ELEM_##NAME] = max_##NAME,
+#define MAX_ROW(NAME, type, whole, lo, hi) [ELEM_##NAME] = max_##NAME,
     TYPES(MAX_ROW)
 };
 

@@ -98,7 +98,7 @@ void crew_run(Crew *crew, void (*work)(void *context, int piece), void *context,
     crew->next = 0;
     crew->pieces = crew->left = pieces;
     pthread_cond_broadcast(&crew->begun);
-    take_part(crew);
+    take_part(crew); /* nobody else has the lock before piece 0 is taken */
     while (crew->left > 0) {
         pthread_cond_wait(&crew->done, &crew->lock);
     }

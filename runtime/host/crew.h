@@ -17,7 +17,8 @@ typedef struct Crew Crew;
 Crew *crew_new(int threads);
 void crew_free(Crew *crew); /* NULL is allowed */
 
-/* Calls work(context, 0 .. pieces - 1), in any order, several at a time; returns when all are done. */
+/* Calls work(context, 0 .. pieces - 1), in any order, several at a time; returns when all are done.  Piece 0 is the
+ * caller's own. */
 void crew_run(Crew *crew, void (*work)(void *context, int piece), void *context, int pieces);
 /* Pieces that work on so many bytes is worth cutting into; at least 1. */
 int crew_pieces(const Crew *crew, size_t bytes);

@@ -34,7 +34,7 @@ static bool write_table(const char *path, const PrimTable *table, const CsvColum
 {
     CsvWriter *writer;
     TRY(csv_open(path, &writer, err));
-    if (!csv_rows(writer, table, front, n_front, err)) {
+    if (!csv_rows(writer, table, front, n_front, NULL, err)) {
         csv_abort(writer);
         return false;
     }
@@ -75,21 +75,38 @@ static void test_numbers(void **state)
     }
 }
 
-/* Any bits at all come back as they went. */
+static uint64_t next_bits(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* Numbers of kinds: any bits at all; as people have them; quotients; small ones; near to powers of ten. */
+static double draw_number(uint64_t *seed, int kind)
+{
+    static const double TENS[] = {1e-9, 1e-5, 1e-4, 0.001, 0.1, 1, 10, 1e6, 1e14, 1e15};
+    uint64_t bits = next_bits(seed);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    switch (kind) {
+    case 0: return value;
+    case 1: return (double)(bits >> 40) / 1000;
+    case 2: return -(double)(bits >> 20) / (double)(1 + (bits & 1023));
+    case 3: return ldexp((double)(bits >> 11), -(int)(bits % 190));
+    default: return TENS[bits % 10] * (1 + ldexp((double)(int)(bits >> 16 & 255) - 128, -52));
+    }
+}
+
+/* The text is the first of those with 15, 16, 17 digits that reads back as the same bits. */
 static void test_numbers_back(void **state)
 {
     uint64_t seed = 88172645463325252u;
     (void)state;
-    for (int i = 0; i < 20000; i++) {
-        char text[DECIMAL_BYTES];
-        double value, back;
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        memcpy(&value, &seed, sizeof value);
-        if (i % 2 == 0) {
-            value = (double)(seed >> 40) / 1000; /* and numbers as people have them */
-        }
+    for (int i = 0; i < 400000; i++) {
+        char text[DECIMAL_BYTES], want[DECIMAL_BYTES];
+        double value = draw_number(&seed, i % 5), back;
         if (isnan(value)) {
             continue;
         }
@@ -97,6 +114,12 @@ static void test_numbers_back(void **state)
         assert_int_equal(n, strlen(text));
         back = strtod(text, NULL);
         assert_memory_equal(&back, &value, sizeof value);
+        bool reads_back = fabs(value) < 0x1p53 && value == floor(value);
+        for (int digits = 15; digits <= 17 && !reads_back; digits++) {
+            (void)snprintf(want, sizeof want, "%.*g", digits, value);
+            reads_back = isinf(value) || strtod(want, NULL) == value;
+            assert_true(!reads_back || strcmp(text, want) == 0);
+        }
     }
 }
 
@@ -119,6 +142,41 @@ static void test_table(void **state)
     rmdir(scratch_path("deep"));
 }
 
+/* Rows that several threads print are those that one prints. */
+static void test_many_rows(void **state)
+{
+    enum { ROWS = 100000 };
+    static double at[3 * ROWS];
+    PrimTable table = {.rows = ROWS, .columns = 3, .names = names, .integer = integer, .at = at};
+    char alone[64], together[64];
+    uint64_t seed = 1;
+    Err err = {0};
+    (void)state;
+    for (int i = 0; i < 3 * ROWS; i++) {
+        at[i] = i < ROWS ? i + 1 : i % 7 == 0 ? (double)NAN : draw_number(&seed, 1 + i % 4);
+    }
+    snprintf(alone, sizeof alone, "%s", scratch_path("alone.csv"));
+    snprintf(together, sizeof together, "%s", scratch_path("together.csv"));
+    Crew *crew = crew_new(3);
+    const char *paths[] = {alone, together};
+    for (int i = 0; i < 2; i++) {
+        CsvWriter *writer;
+        assert_true(csv_open(paths[i], &writer, &err));
+        assert_true(csv_rows(writer, &table, NULL, 0, i == 0 ? NULL : crew, &err));
+        assert_true(csv_commit(writer, &err));
+    }
+    crew_free(crew);
+    char *one, *many;
+    size_t one_bytes, many_bytes;
+    assert_true(file_read(alone, &one, &one_bytes, &err) && file_read(together, &many, &many_bytes, &err));
+    assert_int_equal(one_bytes, many_bytes);
+    assert_memory_equal(one, many, one_bytes);
+    free(one);
+    free(many);
+    unlink(alone);
+    unlink(together);
+}
+
 static void test_merged(void **state)
 {
     double first[] = {1, 11, 0.25}, second[] = {1, 2, 21, 22, 1, 2};
@@ -130,15 +188,15 @@ static void test_merged(void **state)
     (void)state;
     const char *path = scratch_path("merged.csv");
     assert_true(csv_open(path, &writer, &err));
-    assert_true(csv_rows(writer, &one, &front, 1, &err));
+    assert_true(csv_rows(writer, &one, &front, 1, NULL, &err));
     front.number = 1;
-    assert_true(csv_rows(writer, &two, &front, 1, &err));
+    assert_true(csv_rows(writer, &two, &front, 1, NULL, &err));
     assert_int_equal(access(path, F_OK), -1);
     assert_true(csv_commit(writer, &err));
     assert_content(path, "frame,label,area,centroid-0\n0,1,11,0.25\n1,1,21,1\n1,2,22,2\n");
 
     assert_true(csv_open(path, &writer, &err));
-    assert_true(csv_rows(writer, &two, &front, 1, &err));
+    assert_true(csv_rows(writer, &two, &front, 1, NULL, &err));
     csv_abort(writer);
     csv_abort(NULL);
     assert_content(path, "frame,label,area,centroid-0\n0,1,11,0.25\n1,1,21,1\n1,2,22,2\n");
@@ -189,7 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_back),
         cmocka_unit_test(test_table),   cmocka_unit_test(test_merged),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_many_rows), cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
