@@ -193,6 +193,11 @@ uint64_t dev_launches(const Device *dev)
     return dev->launches;
 }
 
+uint64_t dev_waits(const Device *dev)
+{
+    return dev->waits;
+}
+
 uint64_t dev_builds(const Device *dev)
 {
     return dev->builds;
@@ -480,6 +485,7 @@ static bool transfer(Device *dev, const Transfer *t, DevMark **done, Err *err)
         return true;
     }
     TRY(open_lane(dev, lane, err));
+    dev->waits += wait && !t->up;
     to = wait ? to : &event;
     cl_command_queue queue = dev->lanes[lane];
     cl_mem mem = t->mem->mem;
@@ -578,6 +584,7 @@ bool dev_reach(Device *dev, const DevMark *mark, Err *err)
 {
     const cl_event event = (cl_event)mark;
     cl_int status = mark ? clWaitForEvents(1, &event) : CL_SUCCESS;
+    dev->waits += mark != NULL;
     return status == CL_SUCCESS || cl_fail(dev, status, "clWaitForEvents", err, "%s%s",
                                         dev->last[0] ? "after kernel " : "", dev->last);
 }
@@ -618,6 +625,7 @@ bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_a
 bool dev_finish(Device *dev, Err *err)
 {
     cl_int status = CL_SUCCESS;
+    dev->waits++;
     for (int lane = 0; lane < DEV_LANES && status == CL_SUCCESS; lane++) {
         status = dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS;
     }

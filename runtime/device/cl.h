@@ -170,6 +170,7 @@ typedef struct DevEvent {
 bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err);
 /* Counts since dev_open. */
 uint64_t dev_launches(const Device *dev);
+uint64_t dev_waits(const Device *dev);  /* reads, marks and dev_finish: what the host stood still for */
 uint64_t dev_builds(const Device *dev); /* programs really compiled, not taken from a cache */
 
 #endif

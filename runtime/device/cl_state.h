@@ -65,7 +65,7 @@ struct Device {
     cl_command_queue queue;
     cl_command_queue lanes[DEV_LANES]; /* made when they are first used; [DEV_COMPUTE]: queue */
     bool profile, lost;
-    uint64_t limit, held, peak, launches, builds;
+    uint64_t limit, held, peak, launches, waits, builds;
     size_t alignment;
     char options[160];
     char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];

@@ -60,10 +60,16 @@ static void look_inside(Measuring *m)
     m->about.standing = STANDING_INSIDE;
 }
 
+static bool measure_inside(Measuring *m)
+{
+    bool some;
+    look_inside(m);
+    return measuring_stages(m) && measuring_settle(m, &some);
+}
+
 bool measure_cuts_stages(Measuring *m)
 {
-    look_inside(m);
-    TRY(m->result == MEASURE_MASK || measuring_stages(m));
+    TRY(m->result == MEASURE_MASK || measure_inside(m));
     TRY(find_oldest(m));
     TRY(!measuring_has_rows(m) || measure_cut_rows(m));
     return m->lanes.filled < 0 || measure_cut_holes(m);
@@ -71,6 +77,5 @@ bool measure_cuts_stages(Measuring *m)
 
 bool measure_cuts_paint(Measuring *m)
 {
-    look_inside(m);
-    return measuring_stages(m) && measure_cut_paint(m);
+    return measure_inside(m) && measure_cut_paint(m);
 }

@@ -262,7 +262,7 @@ static bool each_chunk(PrimCall *call, ChunkWork *work, int round)
 /* The lanes that fit the pixel values are the same for all chunks. */
 static bool fix_lanes(Parts *p)
 {
-    TRY(measuring_fix_lanes(&p->chunks[0].m));
+    TRY(measuring_fix_lanes(&p->chunks[0].m, NULL));
     for (uint32_t i = 1; i < p->n; i++) {
         p->chunks[i].m.lanes = p->chunks[0].m.lanes;
     }

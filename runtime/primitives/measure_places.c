@@ -1,16 +1,18 @@
 /*
  * measure_places: sizes, shares and places of objects, all on the device
- * (kernels/measure_places.cl); the host learns how far a share reaches.
+ * (kernels/measure_places.cl).  How far a share reaches the host need not know of the first one, which mostly
+ * is the only one.
  */
 #include "measuring.h"
 #include "prim_program.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 /* A work-item of a scan is about EACH objects. */
-enum { GROUP = 256, EACH = 16 };
+enum { GROUP = 256, EACH = 16, CLEARERS = 1024 };
 
 extern const char kernel_text_scan[], kernel_text_measure_places[], kernel_text_measure_cuts[];
 
@@ -111,6 +113,15 @@ bool measuring_find_sizes(Measuring *m, MeasureSizes of)
     return measuring_add_sizes(m, of, &m->about, m->sizes);
 }
 
+bool measuring_first_share(Measuring *m, uint64_t capacity, size_t wanted, MeasureShare *share)
+{
+    const PrimCall *call = m->call;
+    size_t at = offsetof(MeasureNumbers, wanted) + wanted;
+    *share = (MeasureShare){0, m->n, capacity};
+    return !m->unsure || dev_copy(call->dev, m->sizes, m->n * sizeof(uint64_t), m->numbers, at,
+                                  sizeof(uint64_t), call->err);
+}
+
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 {
     PrimCall *call = m->call;
@@ -133,15 +144,29 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 bool measuring_place_rows(Measuring *m, const MeasureShare *share)
 {
     const size_t groups[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
-    const DevArg args[] = {dev_uint(m->n),    dev_uint(share->from), dev_uint(share->to),
-                           dev_mem(m->sizes), dev_mem(m->place),     dev_mem(m->heights)};
-    return launch(m, "places_of_rows", groups, GROUP, args, 6);
+    const DevArg args[] = {dev_uint(m->n),         dev_uint(share->from), dev_uint(share->to),
+                           dev_ulong(share->size), dev_mem(m->sizes),     dev_mem(m->place),
+                           dev_mem(m->heights)};
+    return launch(m, "places_of_rows", groups, GROUP, args, 7);
 }
 
 bool measuring_place(Measuring *m, DevMem *before, const MeasureShare *share)
 {
     const size_t groups[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
-    const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_uint(share->to),
-                           dev_mem(before), dev_mem(m->place)};
-    return launch(m, "places_of_any", groups, GROUP, args, 5);
+    const DevArg args[] = {dev_uint(m->n),         dev_uint(share->from), dev_uint(share->to),
+                           dev_ulong(share->size), dev_mem(before),       dev_mem(m->place)};
+    return launch(m, "places_of_any", groups, GROUP, args, 6);
+}
+
+bool measuring_clear_rows(Measuring *m, const MeasureShare *share, int32_t first, int32_t last, DevMem *ends,
+                          DevMem *powers)
+{
+    size_t all = ((size_t)m->at.rows + GROUP - 1) / GROUP;
+    const size_t groups[3] = {all < CLEARERS ? all : CLEARERS, 1, 1};
+    const DevArg args[] = {dev_uint(share->from), dev_uint(share->to),
+                           dev_ulong(share->size), dev_mem(m->sizes),
+                           dev_uint(m->at.rows),   dev_int(first),
+                           dev_int(last),          dev_int(powers != NULL ? m->lanes.powers : 0),
+                           dev_mem(ends),          dev_mem(powers != NULL ? powers : m->table)};
+    return launch(m, "places_clear", groups, GROUP, args, 10);
 }

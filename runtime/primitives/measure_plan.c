@@ -228,7 +228,7 @@ void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const P
     bool planes = list->dims > 2 && !part.across;
     size_t around = !part.cut ? 0 : 2 * (size_t)(planes ? longest.h : longest.planes);
     s->words = (lines + around) * (((size_t)call->w + 31) / 32) + 64;
-    s->spread = take_bytes(&s->all, sizeof(MeasureSpread) * MEASURE_MAX_IMAGES);
+    s->numbers = take_bytes(&s->all, sizeof(MeasureNumbers));
     s->window = take_bytes(&s->all, 2 * sizeof(int32_t) * MEASURE_MAX_IMAGES);
     s->table = take_bytes(&s->all, (size_t)lanes->all * 8 * objects);
     s->lows = take_bytes(&s->all, (size_t)lanes->lows * 4 * objects);

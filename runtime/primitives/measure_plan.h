@@ -71,9 +71,21 @@ typedef struct MeasureLarge {
 /* What parts have counted of the values of an object that they cut: CutsDigits of kernels/measure_cuts.cl. */
 enum { MEASURE_RECORD = 2 * sizeof(uint32_t) + 256 * sizeof(uint64_t) };
 
+/* What all of a chunk's objects take of the work area: rows; words of holes' bit masks. */
+typedef struct MeasureWanted {
+    uint64_t rows, words;
+} MeasureWanted;
+
+/* Numbers for the host, side by side, so that it waits once for all that are known at a time. */
+typedef struct MeasureNumbers {
+    int32_t spread[MEASURE_MAX_IMAGES][3]; /* minima of kernels/measure_range.cl; medians count objects here */
+    double count;                          /* labels */
+    MeasureWanted wanted;
+} MeasureNumbers;
+
 /* Bytes; offsets are aligned for any device. */
 typedef struct MeasureScratch {
-    size_t spread, window, table, lows, place, heights, sizes, others, groups, work, all;
+    size_t numbers, window, table, lows, place, heights, sizes, others, groups, work, all;
     uint32_t objects;  /* at a time */
     uint32_t rows;     /* of objects, at a time */
     uint64_t words;    /* of holes' bit masks, at a time; in parts with a row (plane) on either side */

@@ -81,15 +81,7 @@ void measure_rows_close(const Measuring *m, MeasureRows *r)
 bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
     PrimCall *call = m->call;
-    size_t rows = m->at.rows;
-    size_t size = (size_t)share->size;
-    TRY(dev_fill(call->dev, r->ends, 0, size * sizeof(int32_t), INT32_MAX, call->err));
-    TRY(dev_fill(call->dev, r->ends, rows * sizeof(int32_t), size * sizeof(int32_t), UINT32_MAX,
-                 call->err));
-    for (size_t p = 0; p < (size_t)m->lanes.powers; p++) {
-        TRY(dev_fill(call->dev, r->powers, p * rows * sizeof(uint64_t), size * sizeof(uint64_t), 0,
-                     call->err));
-    }
+    TRY(measuring_clear_rows(m, share, INT32_MAX, -1, r->ends, r->powers));
     const DevArg args[] = {dev_int(call->w),
                            dev_int(call->h),
                            dev_int(call->d),
@@ -100,7 +92,7 @@ bool measure_rows_find(Measuring *m, const MeasureRows *r, const MeasureShare *s
                            dev_uint(m->n),
                            dev_uint(share->from),
                            dev_uint(share->to),
-                           dev_uint(rows),
+                           dev_uint(m->at.rows),
                            dev_mem(m->table),
                            dev_mem(m->lows),
                            dev_mem(m->place),

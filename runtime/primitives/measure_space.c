@@ -59,17 +59,14 @@ static size_t helpers(const Measuring *m, const MeasureShare *share)
     return each > MOST_GROUPS ? MOST_GROUPS : each < least ? least : each;
 }
 
-static bool find_hulls(const Measuring *m, const MeasureRows *r, const MeasureShare *share)
+static bool find_hulls(Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
     const size_t groups[3] = {share->to - share->from, helpers(m, share), 2};
     const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.convex),
                            dev_uint(m->at.rows), dev_int(LEAST_ROWS),   dev_mem(m->table),
                            dev_mem(m->lows),     dev_mem(m->place),     dev_mem(m->heights),
                            dev_mem(r->ends),     dev_mem(r->corners),   dev_mem(r->points)};
-    for (size_t end = 0; end < 2; end++) {
-        TRY(dev_fill(m->call->dev, r->ends, end * m->at.rows * sizeof(int32_t),
-                     (size_t)share->size * sizeof(int32_t), (uint32_t)INT32_MIN, m->call->err));
-    }
+    TRY(measuring_clear_rows(m, share, INT32_MIN, INT32_MIN, r->ends, NULL));
     return launch(m, "space_hull", groups, args, 12);
 }
 

@@ -6,12 +6,16 @@
 
 #include "prim_program.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* LONGEST_STRIP is the most that kernels/measure.cl can sum up in 32 bits. */
 enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 16 };
+
+/* What minima of spreads begin with: MEASURE_NO_SPREAD of kernels/measure_range.cl. */
+enum { NO_SPREAD = 1000 };
 
 extern const char kernel_text_wide_atomics[], kernel_text_measure_tally[], kernel_text_measure_range[];
 extern const char kernel_text_measure[], kernel_text_measure_outline[], kernel_text_measure_reach[];
@@ -84,19 +88,10 @@ bool measuring_is_windowed(const Measuring *m)
     return windowed;
 }
 
-static void no_spread(MeasureSpread spread[MEASURE_MAX_IMAGES])
-{
-    for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
-        spread[k] = (MeasureSpread){-1000, 1000, 0};
-    }
-}
-
 bool measuring_clear_spread(Measuring *m)
 {
-    MeasureSpread spread[MEASURE_MAX_IMAGES];
-    no_spread(spread);
-    return dev_write(m->call->dev, m->spread, 0, spread, (size_t)m->list.images * sizeof *spread,
-                     m->call->err);
+    return dev_fill(m->call->dev, m->numbers, 0, sizeof(int32_t[MEASURE_MAX_IMAGES][3]), NO_SPREAD,
+                    m->call->err);
 }
 
 bool measuring_find_spread(Measuring *m)
@@ -105,7 +100,7 @@ bool measuring_find_spread(Measuring *m)
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_range, true, 0, &program));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_int(m->strip),
-                           dev_mem(m->spread)};
+                           dev_mem(m->numbers)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_range",
                                                   .reads = true,
@@ -114,15 +109,36 @@ bool measuring_find_spread(Measuring *m)
                                                   .n_args = 4});
 }
 
-bool measuring_fix_lanes(Measuring *m)
+/* The spread, where it is needed, and the number of labels, where it is asked for, in one wait. */
+static bool read_numbers(const Measuring *m, bool counts, MeasureNumbers *numbers)
+{
+    const PrimCall *call = m->call;
+    size_t at = offsetof(MeasureNumbers, count), size = sizeof numbers->count;
+    size_t slot = counts ? (size_t)call->of_value * size : 0;
+    if (!measuring_is_windowed(m)) {
+        return !counts || dev_read(call->dev, call->values, slot, &numbers->count, size, call->err);
+    }
+    TRY(!counts || dev_copy(call->dev, call->values, slot, m->numbers, at, size, call->err));
+    return dev_read(call->dev, m->numbers, 0, numbers, sizeof *numbers, call->err);
+}
+
+bool measuring_fix_lanes(Measuring *m, double *count)
 {
     PrimCall *call = m->call;
-    MeasureSpread spread[MEASURE_MAX_IMAGES];
+    MeasureNumbers numbers;
+    MeasureSpread spread[MEASURE_MAX_IMAGES] = {{0, 0, 0}};
     int32_t window[2 * MEASURE_MAX_IMAGES];
     bool windowed = measuring_is_windowed(m);
     size_t images = (size_t)m->list.images;
-    no_spread(spread);
-    TRY(!windowed || dev_read(call->dev, m->spread, 0, spread, images * sizeof *spread, call->err));
+    TRY(read_numbers(m, count != NULL, &numbers));
+    for (size_t k = 0; k < images; k++) {
+        const int32_t *found = numbers.spread[k];
+        spread[k] = windowed ? (MeasureSpread){-found[0], found[1], found[2] != NO_SPREAD}
+                             : (MeasureSpread){-NO_SPREAD, NO_SPREAD, 0};
+    }
+    if (count != NULL) {
+        *count = numbers.count;
+    }
     measure_lanes(&m->list, spread, call, &m->lanes);
     for (size_t k = 0; k < images; k++) {
         window[2 * k] = m->lanes.image[k].base;
@@ -224,7 +240,7 @@ bool measuring_open_slices(Measuring *m)
     struct {
         DevMem **to;
         size_t begin, end;
-    } slices[] = {{&m->spread, s->spread, s->window}, {&m->window, s->window, s->table},
+    } slices[] = {{&m->numbers, s->numbers, s->window}, {&m->window, s->window, s->table},
                   {&m->table, s->table, s->lows},     {&m->lows, s->lows, s->place},
                   {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->sizes},
                   {&m->sizes, s->sizes, s->others},   {&m->others, s->others, s->groups},
@@ -240,7 +256,7 @@ bool measuring_open_slices(Measuring *m)
 
 void measuring_close_slices(Measuring *m)
 {
-    DevMem **slices[] = {&m->spread,  &m->window, &m->table,  &m->lows, &m->place,
+    DevMem **slices[] = {&m->numbers, &m->window, &m->table,  &m->lows, &m->place,
                          &m->heights, &m->sizes,  &m->others, &m->groups, &m->work};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(m->call->dev, *slices[i]);

@@ -2,8 +2,8 @@
  * measuring: one measurement under way; what prim_measure.c, measure_parts.c, measure_stages.c and
  * measure_finish.c share.
  *
- * Objects are measured in chunks of at most scratch.objects labels.  Stages after the first kernel
- * need counts and boxes of a chunk on the host; at the end its finished columns come over in blocks.
+ * Objects are measured in chunks of at most scratch.objects labels.  Counts and boxes of a chunk, which the
+ * stages after the first kernel need, stay on the device; at the end its finished columns come over.
  */
 #ifndef RUNTIME_MEASURING_H
 #define RUNTIME_MEASURING_H
@@ -41,9 +41,11 @@ typedef struct Measuring {
     uint32_t first, n;    /* the chunk: labels first .. first + n - 1 */
     int strip;            /* rows that a work-item goes down */
     /* Slices of scratch. */
-    DevMem *spread, *window, *table, *lows, *place, *heights, *sizes, *others, *groups, *work;
+    DevMem *numbers, *window, *table, *lows, *place, *heights, *sizes, *others, *groups, *work;
     MeasureAbout about;   /* in parts: the objects that the stages are about */
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
+    bool unsure;          /* the work area may have been too small for some objects, which wait (measuring_settle) */
+    MeasureWanted wanted; /* then: what all of them take, as soon as the host knows */
 } Measuring;
 
 /* Rows that a work-item goes down. */
@@ -75,11 +77,12 @@ bool measuring_open(PrimCall *call, Measuring *m);
 bool measuring_open_slices(Measuring *m);
 void measuring_close_slices(Measuring *m);
 
-/* How far pixel values spread, which some sums need first; at last the lanes that fit. */
+/* How far pixel values spread, which some sums need first; at last the lanes that fit.  With the spread comes
+ * the number of labels, as the pipeline has it, unless `count` is NULL. */
 bool measuring_is_windowed(const Measuring *m);
 bool measuring_clear_spread(Measuring *m);
 bool measuring_find_spread(Measuring *m);
-bool measuring_fix_lanes(Measuring *m);
+bool measuring_fix_lanes(Measuring *m, double *count);
 
 /* The sums of a chunk. */
 bool measuring_clear_sums(Measuring *m);
@@ -105,15 +108,25 @@ bool measuring_run(PrimCall *call, MeasureResult result);
 size_t measuring_scratch(const PrimCall *call);
 void measure_parts_forget(void *state);
 
-/* Everything after the first kernel: rows, hulls, moments, medians, holes. */
+/* Everything after the first kernel: rows, hulls, moments, medians, holes; of as many objects as fit into the
+ * work area together, from the first one on.  Whether these are all, the host asks later (m->unsure). */
 bool measuring_stages(Measuring *m);
+/* Where the host is unsure: puts what all objects take beside something that it will read. */
+bool measuring_copy_wanted(const Measuring *m, DevMem *to, size_t offset);
+/* The answer (m->wanted) says that some objects were left out. */
+bool measuring_lacks_room(const Measuring *m);
+/* The objects that were left out, as many at a time as fit; then the host is sure. */
+bool measuring_other_shares(Measuring *m);
+/* Asks, where the host is unsure, and has the objects measured that were left out; *some: there were any. */
+bool measuring_settle(Measuring *m, bool *some);
 /* True when there are any; when there are some that find rows. */
 bool measuring_has_stages(const Measuring *m);
 bool measuring_has_rows(const Measuring *m);
 /* Says that the host has no memory; returns false. */
 bool measuring_no_memory(const Measuring *m);
 
-/* Objects from .. to of the chunk have their places; `size` is what they take together. */
+/* Objects from .. to of the chunk have their places, those that lie within `size` together; where the host knows
+ * how far they reach, that is what they take. */
 typedef struct MeasureShare {
     uint32_t from, to;
     uint64_t size;
@@ -143,15 +156,22 @@ int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last);
 /* Sizes of objects, added up: those that the stages are about to `sizes`; others. */
 bool measuring_find_sizes(Measuring *m, MeasureSizes of);
 bool measuring_add_sizes(Measuring *m, MeasureSizes of, const MeasureAbout *about, DevMem *before);
-/* The next share of objects in `sizes` that fit into `capacity`, from the first to the last that has any;
- * from == to behind the last one. */
+/* The first share of objects in `sizes` that fit into `capacity`, which the host knows no more of; what all
+ * objects take is kept for it in `wanted`, a place in numbers.wanted. */
+bool measuring_first_share(Measuring *m, uint64_t capacity, size_t wanted, MeasureShare *share);
+/* The next share, from the first to the last object that has any; from == to behind the last one.  Waits. */
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share);
 /* The places of a share's objects: as uint, with their sizes as heights; as ulong. */
 bool measuring_place_rows(Measuring *m, const MeasureShare *share);
 bool measuring_place(Measuring *m, DevMem *before, const MeasureShare *share);
+/* Fills the rows of a share's objects in `sizes`: ends with `first` and `last`, [2][at.rows]; powers, which may
+ * be NULL, with 0. */
+bool measuring_clear_rows(Measuring *m, const MeasureShare *share, int32_t first, int32_t last, DevMem *ends,
+                          DevMem *powers);
 
 bool measuring_finish_program(const Measuring *m, DevProgram **program);
-/* Appends the chunk's present objects to the table, or puts them into the vector. */
+/* Appends the chunk's present objects to the table, or puts them into the vector; has objects measured before
+ * that were left out. */
 bool measuring_finish(Measuring *m);
 
 #endif

@@ -5,7 +5,8 @@
  * One kernel goes over the image and sums what can be summed in integers (kernels/measure.cl),
  * others count outlines, find rows, hulls, moments and medians, and one puts the sums into the closing
  * formulae.  Labels are measured in chunks, so that memory does not grow with their number.  The number of
- * labels and the spread of the pixel values are what the host must know before it can enqueue.
+ * labels and the spread of the pixel values are what the host must know before it can enqueue; it waits once for
+ * both, and then for the table.
  */
 #include "measuring.h"
 
@@ -27,12 +28,15 @@ static bool measure_chunk(Measuring *m)
     return measuring_finish(m);
 }
 
-static bool read_count(Measuring *m)
+/* What the host must know. */
+static bool find_count(Measuring *m)
 {
-    PrimCall *call = m->call;
     double count = 0;
-    TRY(dev_read(call->dev, call->values, (size_t)call->of_value * sizeof count, &count,
-                 sizeof count, call->err));
+    if (measuring_is_windowed(m)) {
+        TRY(measuring_clear_spread(m));
+        TRY(measuring_find_spread(m));
+    }
+    TRY(measuring_fix_lanes(m, &count));
     m->count = count > 0 && count < UINT32_MAX ? (uint32_t)count : 0;
     m->at.objects = m->at.objects < m->count ? m->at.objects : m->count;
     return true;
@@ -41,12 +45,7 @@ static bool read_count(Measuring *m)
 static bool run_measuring(Measuring *m)
 {
     TRY(measuring_open_slices(m));
-    if (measuring_is_windowed(m)) {
-        TRY(measuring_clear_spread(m));
-        TRY(measuring_find_spread(m));
-    }
-    TRY(measuring_fix_lanes(m));
-    TRY(read_count(m));
+    TRY(find_count(m));
     TRY(measuring_begin_result(m));
     if (m->count == 0) {
         return true;

@@ -736,6 +736,29 @@ static void impossible_launches_are_refused(void **state)
     dev_close(dev);
 }
 
+static void waits_are_counted(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){0});
+    DevMem *mem;
+    DevMark *mark;
+    Err err = {0};
+    uint32_t word = 0;
+    assert_true(dev_alloc(dev, 16, &mem, &err));
+    uint64_t before = dev_waits(dev);
+    assert_true(dev_fill(dev, mem, 0, 16, 7, &err) && dev_write(dev, mem, 0, &word, 4, &err));
+    assert_true(dev_copy(dev, mem, 4, mem, 8, 4, &err) && dev_read(dev, mem, 0, &word, 0, &err));
+    assert_int_equal(dev_waits(dev), before);
+    assert_true(dev_read(dev, mem, 8, &word, 4, &err));
+    assert_int_equal(word, 7);
+    assert_true(dev_mark(dev, DEV_COMPUTE, &mark, &err));
+    assert_true(dev_reach(dev, NULL, &err) && dev_reach(dev, mark, &err) && dev_finish(dev, &err));
+    assert_int_equal(dev_waits(dev), before + 3);
+    dev_mark_free(dev, mark);
+    dev_free(dev, mem);
+    dev_close(dev);
+}
+
 static void times_are_kept_when_asked_for(void **state)
 {
     (void)state;
@@ -801,6 +824,7 @@ int main(void)
         cmocka_unit_test(rows_are_moved_with_pitches),
         cmocka_unit_test(fills_and_copies_reach_every_byte),
         cmocka_unit_test(impossible_launches_are_refused),
+        cmocka_unit_test(waits_are_counted),
         cmocka_unit_test(times_are_kept_when_asked_for),
         cmocka_unit_test(statuses_have_names),
     };

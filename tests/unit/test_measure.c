@@ -386,7 +386,9 @@ static void hulls_have_all_faces(void **state)
 
 /* ---- the device against the reference -------------------------------------------------- */
 
-extern const Primitive prim_measure, prim_column;
+extern const Primitive prim_measure, prim_column, prim_hull;
+
+static uint64_t waited; /* how often the last run of a primitive waited for the device */
 
 static const char READER[] =
     "#define READ_PARAMS int w, int h, int pitch, global const uint *table, global const "
@@ -417,9 +419,9 @@ static DevMem *upload(RefShape s, const void *pixels)
     return mem;
 }
 
-/* A table, or `vector`. */
+/* A table, or `result`: a vector, or a mask. */
 static void run_primitive(const Primitive *primitive, const Scene *s, const char *columns,
-                          const double spacing[3], PrimTable *table, PrimImage vector)
+                          const double spacing[3], PrimTable *table, PrimImage result)
 {
     Err err = {0};
     DevArg args[7] = {dev_int(s->shape.w), dev_int(s->shape.h),
@@ -447,12 +449,21 @@ static void run_primitive(const Primitive *primitive, const Scene *s, const char
                      .value = -1,
                      .of_value = 1,
                      .table = table,
-                     .out = {vector},
+                     .in = {{.mem = args[3].mem,
+                             .elem = ELEM_U32,
+                             .w = s->shape.w,
+                             .h = s->shape.h,
+                             .d = s->shape.d,
+                             .planes = s->shape.d,
+                             .pitch = args[2].i}},
+                     .out = {result},
                      .err = &err};
     call.scratch_size = primitive->scratch_bytes(&call);
     assert_true(call.scratch_size > 0);
     call.scratch = allocate(call.scratch_size);
+    waited = dev_waits(device);
     must(primitive->run(&call), &err);
+    waited = dev_waits(device) - waited;
     dev_free(device, call.scratch);
     dev_free(device, values);
     for (int k = 3; k < 7; k++) {
@@ -686,6 +697,94 @@ static void columns_become_vectors(void **state)
     free_scene(&s);
 }
 
+/* Once for the number of labels and what pixel values are like, and once for the table. */
+static void device_is_waited_for_twice(void **state)
+{
+    (void)state;
+    Scene s = paint("plane");
+    check_device(&s, "label,area,0:mean,solidity", UNIT);
+    assert_int_equal(waited, 2);
+    check_device(&s, "label,area,area_filled,0:median,moments_hu,perimeter", UNIT);
+    assert_int_equal(waited, 2);
+    free_scene(&s);
+}
+
+/* Labels thrown over the image: each has a box almost as large as it. */
+static Scene strew(int w, int h, int d, uint32_t labels)
+{
+    Scene s = new_scene(w, h, d);
+    s.count = labels;
+    for (size_t i = 0; i < (size_t)w * (size_t)h * (size_t)d; i++) {
+        s.labels[i] = below(3) == 0 ? below(labels) + 1 : 0;
+        s.images[0][i] = (float)below(65536);
+    }
+    return s;
+}
+
+/* Boxes of all objects together have more rows than there is room for: they are measured in shares. */
+static void device_measures_in_shares(void **state)
+{
+    (void)state;
+    Scene s = small ? strew(12, 90, 1, 60) : strew(160, 150, 1, 60);
+    check_device(&s, HULLS, UNIT);
+    assert_true(waited > 2);
+    check_device(&s, OTHERS, UNIT);
+    assert_true(waited > 2);
+    check_device(&s, "label,moments,area_filled,0:mean", UNIT);
+    assert_true(waited > 2);
+    free_scene(&s);
+    s = strew(20, 9, 12, small ? 20 : 90);
+    check_device(&s, HULLS, UNIT);
+    assert_true(small || waited > 2);
+    free_scene(&s);
+}
+
+/* More than comes over at once, and in shares, too. */
+static void device_measures_many_in_shares(void **state)
+{
+    (void)state;
+    if (small) {
+        return;
+    }
+    Scene s = strew(700, 420, 1, 18000);
+    check_device(&s, "label,area,solidity,moments,moments_central", UNIT);
+    assert_true(waited > 20);
+    free_scene(&s);
+}
+
+/* Every other column is an object: vectors and masks of them, which nobody waits for, are in shares as well. */
+static void results_on_the_device_are_in_shares(void **state)
+{
+    (void)state;
+    enum { W = 120, H = 90, PITCH = (W + 15) / 16 * 16, COUNT = W / 2 };
+    Scene s = new_scene(W, H, 1);
+    Err err = {0};
+    static uint8_t mask[H * PITCH];
+    float vector[COUNT + 1];
+    for (int i = 0; i < W * H; i++) {
+        s.labels[i] = i % W % 2 == 0 ? (uint32_t)(i % W / 2 + 1) : 0;
+    }
+    s.count = COUNT;
+    DevMem *mem = allocate(sizeof mask);
+    run_primitive(&prim_column, &s, "label,area_convex", UNIT, NULL,
+                  (PrimImage){.mem = mem, .elem = ELEM_F32, .length = COUNT + 1});
+    assert_true(waited > 2);
+    must(dev_read(device, mem, 0, vector, sizeof vector, &err), &err);
+    for (int label = 1; label <= COUNT; label++) {
+        assert_true(vector[label] == H);
+    }
+    const PrimImage out = {.mem = mem, .elem = ELEM_BOOL, .w = W, .h = H, .d = 1, .planes = 1, .pitch = PITCH,
+                           .length = sizeof mask};
+    run_primitive(&prim_hull, &s, NULL, (double[3]){0, 0, 0}, NULL, out);
+    assert_true(waited > 2);
+    must(dev_read(device, mem, 0, mask, sizeof mask, &err), &err);
+    for (int i = 0; i < W * H; i++) {
+        assert_int_equal(mask[i / W * PITCH + i % W], i % W % 2 == 0);
+    }
+    dev_free(device, mem);
+    free_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -701,6 +800,10 @@ int main(void)
         cmocka_unit_test(device_measures_many_objects),
         cmocka_unit_test(device_measures_nothing),
         cmocka_unit_test(columns_become_vectors),
+        cmocka_unit_test(device_is_waited_for_twice),
+        cmocka_unit_test(device_measures_in_shares),
+        cmocka_unit_test(device_measures_many_in_shares),
+        cmocka_unit_test(results_on_the_device_are_in_shares),
     };
     return cmocka_run_group_tests(tests, open_device, close_device) +
            cmocka_run_group_tests_name("without atomics of 64 bits", tests, open_narrow_device, close_device);

@@ -7,6 +7,8 @@
  * one, or the smallest above it.  An object is done by a group.  Large ones (more than `least` values)
  * are cut into segments for many groups, and keep their histogram and what is known so far in a record
  * in global memory.  In small ones, a key's place among the sorted ones is counted.
+ *
+ * The host does not know how many objects are middling or large: groups go over those that are listed.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -64,8 +66,10 @@ MEASURE_INLINE ulong count_of(global const ulong *sums, global const ulong *curs
     return cursor[object] >> 63 != 0 ? 0 : sums[object];
 }
 
-/* Lists the objects that are not small, in any order.  found: how many are middling, how many large, and
- * segments of the largest. */
+/* What `found` holds: how many objects are middling, how many large, and the segments of the largest. */
+enum { FOUND_MIDDLING, FOUND_LARGE, FOUND_SEGMENTS };
+
+/* Lists the objects that are not small, in any order. */
 MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segment,
                                 global const ulong *sums, global const ulong *cursor,
                                 global uint *middling, global uint *found, global Large *larges)
@@ -73,7 +77,7 @@ MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segme
     const uint object = get_global_id(0);
     const ulong count = object < n ? count_of(sums, cursor, object) : 0;
     if (count > least) {
-        global Large *large = larges + atomic_inc(found + 1);
+        global Large *large = larges + atomic_inc(found + FOUND_LARGE);
         large->object = object;
         large->prefix = large->not_above = large->largest = 0;
         large->rest = (uint)((count - 1) / 2);
@@ -81,9 +85,9 @@ MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segme
         for (int i = 0; i < 256; i++) {
             large->histogram[i] = 0;
         }
-        atomic_max(found + 2, (uint)((count + segment - 1) / segment));
+        atomic_max(found + FOUND_SEGMENTS, (uint)((count + segment - 1) / segment));
     } else if (count > MEASURE_SMALL) {
-        middling[atomic_inc(found)] = object;
+        middling[atomic_inc(found + FOUND_MIDDLING)] = object;
     }
 }
 
@@ -128,42 +132,56 @@ measure_select_small(const uint n, const uint out, global ulong *sums, global co
     }
 }
 
-/* Objects of the list. */
-MEASURE_KERNEL measure_select(const uint n, const uint out, global ulong *sums,
-                              global const ulong *cursor, global const uint *list,
-                              global const uint *keys)
+/* What a group knows of an object; only the first work-item begins and ends with it. */
+typedef struct Middle {
+    uint histogram[MEASURE_GROUP];
+    uint chosen, rest, next, not_above, largest;
+} Middle;
+
+/* The middle keys of `count`, for the first work-item; 0 for the others, while it may be at the next object. */
+MEASURE_INLINE ulong select_middle(local Middle *m, global const uint *key, ulong count)
 {
-    local uint histogram[MEASURE_GROUP];
-    local uint chosen, rest, next, not_above, largest;
-    const uint object = list[get_group_id(0)], lane = get_local_id(0);
-    const ulong count = sums[object];
-    global const uint *key =
-        keys + (cursor[object] - count); /* the cursor stands behind the last */
+    const uint lane = get_local_id(0);
     uint prefix = 0;
     if (lane == 0) {
-        rest = (uint)((count - 1) / 2);
-        next = 0xffffffff;
-        not_above = largest = 0;
+        m->rest = (uint)((count - 1) / 2);
+        m->next = 0xffffffff;
+        m->not_above = m->largest = 0;
     }
     for (int shift = 24; shift >= 0; shift -= 8) {
-        histogram[lane] = 0;
+        m->histogram[lane] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        count_digits(histogram, key, count, prefix, shift);
+        count_digits(m->histogram, key, count, prefix, shift);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane == 0) {
             uint digit = 0;
-            while (digit < 255 && rest >= histogram[digit]) {
-                rest -= histogram[digit++];
+            while (digit < 255 && m->rest >= m->histogram[digit]) {
+                m->rest -= m->histogram[digit++];
             }
-            chosen = digit;
+            m->chosen = digit;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        prefix = prefix << 8 | chosen;
+        prefix = prefix << 8 | m->chosen;
     }
-    look_above(&next, &not_above, &largest, key, count, prefix);
+    look_above(&m->next, &m->not_above, &m->largest, key, count, prefix);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0) {
-        sums[out * (size_t)n + object] = middle_keys(prefix, next, not_above, largest, count);
+    return lane == 0 ? middle_keys(prefix, m->next, m->not_above, m->largest, count) : 0;
+}
+
+/* Objects of the list, a group each. */
+MEASURE_KERNEL measure_select(const uint n, const uint out, global const uint *found,
+                              global ulong *sums, global const ulong *cursor,
+                              global const uint *list, global const uint *keys)
+{
+    local Middle middle;
+    for (uint i = get_group_id(0); i < found[FOUND_MIDDLING]; i += get_num_groups(0)) {
+        const uint object = list[i];
+        const ulong count = sums[object];
+        /* The cursor stands behind the last. */
+        const ulong keys_of = select_middle(&middle, keys + (cursor[object] - count), count);
+        if (get_local_id(0) == 0) {
+            sums[out * (size_t)n + object] = keys_of;
+        }
     }
 }
 
@@ -173,38 +191,47 @@ typedef struct Segment {
     ulong count;
 } Segment;
 
-MEASURE_INLINE Segment segment_of(global const Large *large, uint segment, global const ulong *sums,
-                                  global const ulong *cursor, global const uint *keys)
+/* Number `which` of the object's. */
+MEASURE_INLINE Segment segment_of(global const Large *large, uint which, uint segment,
+                                  global const ulong *sums, global const ulong *cursor,
+                                  global const uint *keys)
 {
-    const ulong count = sums[large->object], begin = (ulong)get_group_id(0) * segment;
+    const ulong count = sums[large->object], begin = (ulong)which * segment;
     Segment part;
     part.key = keys + (cursor[large->object] - count + begin);
     part.count = begin < count ? min((ulong)segment, count - begin) : 0;
     return part;
 }
 
-/* A group for each segment (0) of each large object (1). */
-MEASURE_KERNEL measure_large_count(const uint segment, const int shift, global const ulong *sums,
-                                   global const ulong *cursor, global const uint *keys,
-                                   global Large *larges)
+/* Goes over as many segments of each large object as the largest one has. */
+#define FOR_SEGMENTS(i)                                                                            \
+    for (ulong i = get_group_id(0), all = (ulong)found[FOUND_LARGE] * found[FOUND_SEGMENTS];       \
+         i < all; i += get_num_groups(0))
+
+MEASURE_KERNEL measure_large_count(const uint segment, const int shift, global const uint *found,
+                                   global const ulong *sums, global const ulong *cursor,
+                                   global const uint *keys, global Large *larges)
 {
     local uint histogram[MEASURE_GROUP];
-    global Large *large = larges + get_group_id(1);
     const uint lane = get_local_id(0);
-    const Segment part = segment_of(large, segment, sums, cursor, keys);
-    histogram[lane] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    count_digits(histogram, part.key, part.count, large->prefix, shift);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (histogram[lane] != 0) {
-        atomic_add(&large->histogram[lane], histogram[lane]);
+    FOR_SEGMENTS(i) {
+        global Large *large = larges + i / found[FOUND_SEGMENTS];
+        const Segment part =
+            segment_of(large, (uint)(i % found[FOUND_SEGMENTS]), segment, sums, cursor, keys);
+        histogram[lane] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        count_digits(histogram, part.key, part.count, large->prefix, shift);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (histogram[lane] != 0) {
+            atomic_add(&large->histogram[lane], histogram[lane]);
+        }
     }
 }
 
-/* A work-item for each large object. */
-kernel void measure_large_choose(const uint n_larges, global Large *larges)
+/* A work-item for each large object that there may be. */
+kernel void measure_large_choose(global const uint *found, global Large *larges)
 {
-    if (get_global_id(0) < n_larges) {
+    if (get_global_id(0) < found[FOUND_LARGE]) {
         global Large *large = larges + get_global_id(0);
         uint digit = 0, rest = large->rest;
         while (digit < 255 && rest >= large->histogram[digit]) {
@@ -218,32 +245,35 @@ kernel void measure_large_choose(const uint n_larges, global Large *larges)
     }
 }
 
-MEASURE_KERNEL measure_large_above(const uint segment, global const ulong *sums,
-                                   global const ulong *cursor, global const uint *keys,
-                                   global Large *larges)
+MEASURE_KERNEL measure_large_above(const uint segment, global const uint *found,
+                                   global const ulong *sums, global const ulong *cursor,
+                                   global const uint *keys, global Large *larges)
 {
     local uint next, not_above, largest;
-    global Large *large = larges + get_group_id(1);
     const uint lane = get_local_id(0);
-    const Segment part = segment_of(large, segment, sums, cursor, keys);
-    if (lane == 0) {
-        next = 0xffffffff;
-        not_above = largest = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    look_above(&next, &not_above, &largest, part.key, part.count, large->prefix);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0) {
-        atomic_min(&large->next, next);
-        atomic_add(&large->not_above, not_above);
-        atomic_max(&large->largest, largest);
+    FOR_SEGMENTS(i) {
+        global Large *large = larges + i / found[FOUND_SEGMENTS];
+        const Segment part =
+            segment_of(large, (uint)(i % found[FOUND_SEGMENTS]), segment, sums, cursor, keys);
+        if (lane == 0) {
+            next = 0xffffffff;
+            not_above = largest = 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        look_above(&next, &not_above, &largest, part.key, part.count, large->prefix);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0) {
+            atomic_min(&large->next, next);
+            atomic_add(&large->not_above, not_above);
+            atomic_max(&large->largest, largest);
+        }
     }
 }
 
-kernel void measure_large_write(const uint n, const uint out, const uint n_larges,
+kernel void measure_large_write(const uint n, const uint out, global const uint *found,
                                 global ulong *sums, global const Large *larges)
 {
-    if (get_global_id(0) < n_larges) {
+    if (get_global_id(0) < found[FOUND_LARGE]) {
         global const Large *large = larges + get_global_id(0);
         sums[out * (size_t)n + large->object] = middle_keys(
             large->prefix, large->next, large->not_above, large->largest, sums[large->object]);

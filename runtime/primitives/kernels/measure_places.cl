@@ -146,25 +146,47 @@ kernel void places_share(const uint n, const uint from, const ulong capacity,
     share[2] = end - start;
 }
 
+/* Whether object k is one of those from .. to that lie within `size` together. */
+SCAN_INLINE bool places_are_in(uint k, uint from, uint to, ulong size, global const ulong *before)
+{
+    return k >= from && k < to && before[k + 1] - before[from] <= size;
+}
+
 /* Places of the share's objects as they lie in the work area, and their sizes. */
-PLACES_KERNEL void places_of_rows(const uint n, const uint from, const uint to,
+PLACES_KERNEL void places_of_rows(const uint n, const uint from, const uint to, const ulong size,
                                   global const ulong *before, global uint *place,
                                   global uint *heights)
 {
     const uint k = (uint)get_global_id(0);
     if (k < n) {
-        const bool in = k >= from && k < to;
+        const bool in = places_are_in(k, from, to, size, before);
         place[k] = in ? (uint)(before[k] - before[from]) : 0;
         heights[k] = in ? (uint)(before[k + 1] - before[k]) : 0;
     }
 }
 
-PLACES_KERNEL void places_of_any(const uint n, const uint from, const uint to,
+PLACES_KERNEL void places_of_any(const uint n, const uint from, const uint to, const ulong size,
                                  global const ulong *before, global ulong *place)
 {
     const uint k = (uint)get_global_id(0);
     if (k < n) {
-        const bool in = k >= from && k < to && before[k + 1] > before[k];
+        const bool in = places_are_in(k, from, to, size, before) && before[k + 1] > before[k];
         place[k] = in ? before[k] - before[from] : PLACES_NOWHERE;
+    }
+}
+
+/* Fills the share's rows, however many groups there are: firsts and lasts, `capacity` apart, and powers. */
+PLACES_KERNEL void places_clear(const uint from, const uint to, const ulong size,
+                                global const ulong *before, const uint capacity, const int first,
+                                const int last, const int powers, global int *ends,
+                                global ulong *sums)
+{
+    const size_t rows = (size_t)min(before[to] - before[from], size), step = capacity;
+    for (size_t row = get_global_id(0); row < rows; row += get_global_size(0)) {
+        ends[row] = first;
+        ends[step + row] = last;
+        for (int power = 0; power < powers; power++) {
+            sums[power * step + row] = 0;
+        }
     }
 }

@@ -4,8 +4,9 @@
  *
  * The host defines MEASURE_IMAGES and MEASURE_FOR_IMAGES(DO).
  */
+#define MEASURE_NO_SPREAD 1000
 #define MEASURE_DECLARE_SPREAD(k)                                                                  \
-    int own_top_##k = -1000, own_low_##k = 1000, own_odd_##k = 0;                                  \
+    int own_top_##k = -MEASURE_NO_SPREAD, own_low_##k = MEASURE_NO_SPREAD, own_odd_##k = 0;        \
     float own_v_##k[MEASURE_BATCH];
 #define MEASURE_LOAD_SPREAD(k)                                                                     \
     own_v_##k[own_j] =                                                                             \
@@ -22,15 +23,12 @@
         }                                                                                          \
     }
 #define MEASURE_JOIN_SPREAD(k)                                                                     \
-    atomic_max(&own_group_spread[3 * (k)-3], own_top_##k);                                         \
+    atomic_min(&own_group_spread[3 * (k)-3], -own_top_##k);                                        \
     atomic_min(&own_group_spread[3 * (k)-2], own_low_##k);                                         \
-    atomic_or(&own_group_spread[3 * (k)-1], own_odd_##k);
-#define MEASURE_WRITE_SPREAD(k)                                                                    \
-    atomic_max(&own_spread[3 * (k)-3], own_group_spread[3 * (k)-3]);                               \
-    atomic_min(&own_spread[3 * (k)-2], own_group_spread[3 * (k)-2]);                               \
-    atomic_or(&own_spread[3 * (k)-1], own_group_spread[3 * (k)-1]);
+    atomic_min(&own_group_spread[3 * (k)-1], own_odd_##k ? 0 : MEASURE_NO_SPREAD);
 
-/* The labelled pixels of an image are below 2^top and multiples of 2^low, or not finite. */
+/* The labelled pixels of an image are below 2^top and multiples of 2^low, or not finite: -top, low, and a 0 where
+ * one is not.  All are minima from MEASURE_NO_SPREAD on, so that one fill begins them. */
 MEASURE_GROUP_KERNEL void measure_range(READ_PARAMS, const int own_w, const int own_h,
                                         const int own_rows, global int *own_spread)
 {
@@ -39,7 +37,7 @@ MEASURE_GROUP_KERNEL void measure_range(READ_PARAMS, const int own_w, const int 
     const int own_y0 = (int)get_group_id(1) * own_rows,
               own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     for (int own_i = get_local_id(0); own_i < 3 * MEASURE_IMAGES; own_i += MEASURE_GROUP) {
-        own_group_spread[own_i] = own_i % 3 == 0 ? -1000 : own_i % 3 == 1 ? 1000 : 0;
+        own_group_spread[own_i] = MEASURE_NO_SPREAD;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     MEASURE_FOR_IMAGES(MEASURE_DECLARE_SPREAD)
@@ -61,7 +59,7 @@ MEASURE_GROUP_KERNEL void measure_range(READ_PARAMS, const int own_w, const int 
     }
     MEASURE_FOR_IMAGES(MEASURE_JOIN_SPREAD)
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        MEASURE_FOR_IMAGES(MEASURE_WRITE_SPREAD)
+    for (int own_i = get_local_id(0); own_i < 3 * MEASURE_IMAGES; own_i += MEASURE_GROUP) {
+        atomic_min(&own_spread[own_i], own_group_spread[own_i]);
     }
 }
