@@ -63,12 +63,18 @@ static bool check_range(Elab *el, const Call *call, const OpParam *p, Val v, Spa
 }
 
 /* What a run is to check (IrBound): what the user has written, known when a run begins, not certain to be in its
- * range; and not in a choice that depends on a number, as in `v if r == 0 else rolling_ball(v, r)`. */
+ * range; and not in a choice that depends on a number, as in `v if r == 0 else rolling_ball(v, r)`.  What is not in
+ * its range for the params' defaults is a mistake already. */
 static void bind_range(Elab *el, const Call *call, const OpParam *p, IrExpr value, Span at)
 {
     const IrRange r = ir_range(el->g, value);
     if (!p->ranged || el->call.source != NULL || el->guarded || ir_expr(el->g, value)->rank > IR_HOST ||
         (hostop_within(r.lo, p->lo, p->hi, p->above) && hostop_within(r.hi, p->lo, p->hi, p->above))) {
+        return;
+    }
+    double usual;
+    if (ir_default(el->g, value, (double)NAN, &usual) && !hostop_within(usual, p->lo, p->hi, p->above)) {
+        el_error(el, ARGUMENT_RANGE, at, p->name, call->op->name, usual, range_words(el, p));
         return;
     }
     IrBound bound = {.what = arena_printf(el->arena, "'%s' of '%s'", p->name, call->op->name),

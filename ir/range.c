@@ -1,10 +1,12 @@
 /*
- * range: what an expression can be at the smallest and at the largest, whatever pixels and parameters are.
+ * range: what an expression can be at the smallest and at the largest, whatever pixels and parameters are; and what
+ * it is for the parameters' defaults.
  *
  * Parameters have ranges, pixels those of their types; operators have what comes of the ends of their operands.
  * Whole numbers that may wrap around can be anything of their type.
  */
 #include "range.h"
+#include "edit.h"
 
 #include <math.h>
 
@@ -145,4 +147,18 @@ IrRange ir_range(const IrGraph *g, IrExpr e)
 double ir_range_size(IrRange r)
 {
     return fmax(fabs(r.lo), fabs(r.hi));
+}
+
+static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
+{
+    const double *pixel_size = ctx;
+    const IrExprNode n = *ir_expr(g, e);
+    return n.op == IR_X_PARAM                             ? ir_const(g, g->params.at[(int)n.num].value)
+           : n.op == IR_X_PIXELSIZE && !isnan(*pixel_size) ? ir_const(g, *pixel_size)
+                                                          : ir_made_anew(g, e);
+}
+
+bool ir_default(IrGraph *g, IrExpr e, double pixel_size, double *value)
+{
+    return ir_is_const(g, ir_rewrite(g, e, default_of, &pixel_size), value);
 }

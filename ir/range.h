@@ -15,4 +15,8 @@ IrRange ir_range(const IrGraph *g, IrExpr e);
 /* The farthest from 0 that it can be. */
 double ir_range_size(IrRange r);
 
+/* A host expression for the parameters' defaults and pixels of `pixel_size` um (NaN: the image's); false: it depends
+ * on the image. */
+bool ir_default(IrGraph *g, IrExpr e, double pixel_size, double *value);
+
 #endif

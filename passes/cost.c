@@ -4,8 +4,8 @@
 #include "figures.h"
 
 #include "../base/strips.h"
-#include "../ir/edit.h"
 #include "../ir/footprint.h"
+#include "../ir/range.h"
 
 enum {
     PIXELS = 4,          /* of a work-item */
@@ -27,19 +27,10 @@ typedef struct Count {
  * H200 and 243 ms at 4096^2 (long ones of 40 take 2.4 ms at 8192^2). */
 static const double PIXEL_SIZE = 0.1;
 
-static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
-{
-    (void)ctx;
-    const IrExprNode n = *ir_expr(g, e);
-    return n.op == IR_X_PARAM       ? ir_const(g, g->params.at[(int)n.num].value)
-           : n.op == IR_X_PIXELSIZE ? ir_const(g, PIXEL_SIZE)
-                                    : ir_made_anew(g, e);
-}
-
 bool cost_value(IrGraph *g, IrExpr e, double *value)
 {
     *value = 0;
-    return e == 0 || ir_is_const(g, ir_rewrite(g, e, default_of, NULL), value);
+    return e == 0 || ir_default(g, e, PIXEL_SIZE, value);
 }
 
 static double rounds_of(Count *c, const IrExprNode *fold)
