@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILL = 1 << 30, LARGE_HOST = 4 << 20 };
+enum { MAX_FILL = 1 << 30, LARGE_HOST = 4 << 20, PAGE = 4096 };
 
 /* ---- failures -------------------------------------------------------------------------- */
 
@@ -284,66 +284,57 @@ size_t dev_bytes(const DevMem *mem)
     return mem->bytes;
 }
 
-/* A buffer in host memory, mapped for good, is what OpenCL has for pinning.  In our own large pages
- * that takes a third of the time that it takes in pages of the driver's; at NULL: those all the same. */
-static bool pin(Device *dev, void *at, size_t bytes, HostBlock **out, Err *err)
+/* A buffer in host memory is what OpenCL has for pinning.  It is never mapped: NVIDIA's driver pins the memory as soon as
+ * the buffer is made, and a mapped one would take as much of the device's memory besides. */
+static bool pin(Device *dev, void *at, size_t bytes, void *own, Err *err)
 {
     HostBlock *block = calloc(1, sizeof *block);
+    cl_int status = CL_SUCCESS;
     if (!block) {
         return cl_no_host_memory(err, "a buffer's description");
     }
-    const char *call = "clCreateBuffer";
-    cl_int status;
-    if (!open_lane(dev, DEV_PINNING, err)) {
-        free(block);
-        return false;
-    }
-    block->mem = clCreateBuffer(
-        dev->context, CL_MEM_READ_WRITE | (at ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR), bytes,
-        at, &status);
-    if (status == CL_SUCCESS) {
-        call = "clEnqueueMapBuffer";
-        block->at = clEnqueueMapBuffer(dev->lanes[DEV_PINNING], block->mem, CL_TRUE,
-                                       CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
+    *block = (HostBlock){.at = at, .own = own};
+    if (!dev->info.cpu) {
+        block->mem = clCreateBuffer(dev->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, at, &status);
     }
     if (status != CL_SUCCESS) {
-        if (block->mem) {
-            (void)clReleaseMemObject(block->mem);
-        }
         free(block);
-        return cl_fail(dev, status, call, err, "for pinned host memory");
+        return cl_fail(dev, status, "clCreateBuffer", err, "for pinned host memory");
     }
     block->next = dev->host_blocks;
     dev->host_blocks = block;
-    *out = block;
     return true;
+}
+
+/* In large pages pinning takes a third of the time. */
+static void *host_pages(size_t bytes)
+{
+    void *at = NULL;
+    return bytes >= LARGE_HOST ? pages_alloc(bytes) : posix_memalign(&at, PAGE, bytes) == 0 ? at : NULL;
 }
 
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
 {
-    bool ours = !dev->info.cpu && bytes >= LARGE_HOST;
-    void *own = ours ? pages_alloc(bytes) : NULL;
-    HostBlock *block;
+    bytes = bytes > 0 ? bytes : 1;
+    void *own = host_pages(bytes);
     *out = NULL;
-    if (ours && !own) {
+    if (!own) {
         return cl_no_host_memory(err, "pinned memory");
     }
-    if (ours) {
+    if (!dev->info.cpu) {
         memset(own, 0, bytes); /* the driver's faults take longer than ours */
     }
-    if (!pin(dev, own, bytes ? bytes : 1, &block, err)) {
+    if (!pin(dev, own, bytes, own, err)) {
         free(own);
         return false;
     }
-    block->own = own;
-    *out = block->at;
+    *out = own;
     return true;
 }
 
 bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err)
 {
-    HostBlock *block;
-    return pin(dev, at, bytes, &block, err);
+    return pin(dev, at, bytes, NULL, err);
 }
 
 void dev_host_free(Device *dev, void *at)
@@ -360,10 +351,7 @@ void dev_host_free(Device *dev, void *at)
     for (int lane = 0; lane < DEV_LANES; lane++) { /* any of them may be at it */
         UNLESS_LOST(dev, dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS);
     }
-    cl_command_queue pinning = dev->lanes[DEV_PINNING];
-    UNLESS_LOST(dev, clEnqueueUnmapMemObject(pinning, block->mem, block->at, 0, NULL, NULL));
-    UNLESS_LOST(dev, clFinish(pinning));
-    UNLESS_LOST(dev, clReleaseMemObject(block->mem));
+    UNLESS_LOST(dev, block->mem ? clReleaseMemObject(block->mem) : CL_SUCCESS);
     free(block->own);
     free(block);
 }

@@ -88,8 +88,8 @@ void dev_free(Device *dev, DevMem *mem); /* NULL is allowed */
 size_t dev_alignment(const Device *dev); /* at least 256, a power of two */
 size_t dev_bytes(const DevMem *mem);
 
-/* Host memory that the device's transfers are fast from and to (pinned on GPUs: six times as fast).
- * Freed with the device at the latest. */
+/* Host memory that the device's transfers are fast from and to (pinned on GPUs: six times as fast), which takes none
+ * of the device's.  Freed with the device at the latest. */
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err);
 /* Makes memory such that is there, and begins with a page; dev_host_free leaves it to its owner. */
 bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err);
@@ -140,10 +140,9 @@ bool dev_finish(Device *dev, Err *err); /* all lanes */
 
 /*
  * Lanes.  Everything above goes through DEV_COMPUTE, in order.  Two run beside it; what one of them needs
- * of another is said with marks.  DEV_PINNING has nothing to wait for: host memory is pinned while others
- * are at work.
+ * of another is said with marks.
  */
-typedef enum DevLane { DEV_COMPUTE, DEV_UPLOAD, DEV_DOWNLOAD, DEV_PINNING, DEV_LANES } DevLane;
+typedef enum DevLane { DEV_COMPUTE, DEV_UPLOAD, DEV_DOWNLOAD, DEV_LANES } DevLane;
 typedef struct DevMark DevMark; /* what was enqueued on a lane so far; owned by the caller */
 
 bool dev_mark(Device *dev, DevLane lane, DevMark **out, Err *err);
