@@ -86,7 +86,11 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     *out = NULL;
     TRY(cl_find(options->choice, &found, err) && cl_limits_device(&found.info, err));
     Device *dev = calloc(1, sizeof *dev);
-    if (!dev || pthread_mutex_init(&dev->lock, NULL) != 0) {
+    bool lock = dev && pthread_mutex_init(&dev->lock, NULL) == 0;
+    if (!lock || pthread_cond_init(&dev->built, NULL) != 0) {
+        if (lock) {
+            (void)pthread_mutex_destroy(&dev->lock);
+        }
         free(dev);
         return cl_no_host_memory(err, "a device");
     }
@@ -154,6 +158,7 @@ void dev_close(Device *dev)
     free(dev->pending);
     free(dev->reported);
     free(dev->events);
+    (void)pthread_cond_destroy(&dev->built);
     (void)pthread_mutex_destroy(&dev->lock);
     free(dev);
 }

@@ -161,39 +161,56 @@ static bool from_source(Device *dev, const char *name, const char *source, const
     return true;
 }
 
-static DevProgram *known(Device *dev, const char *key)
+/* The program with a key, once no thread builds it any more; else a new one, which the caller builds, and which
+ * takes over the key.  NULL: no memory. */
+static DevProgram *known_or_new(Device *dev, char *key, bool *fresh)
 {
     (void)pthread_mutex_lock(&dev->lock);
     DevProgram *program = dev->programs;
-    while (program && strcmp(program->key, key) != 0) {
-        program = program->next;
+    while (program && (strcmp(program->key, key) != 0 || program->building)) {
+        if (strcmp(program->key, key) == 0) {
+            (void)pthread_cond_wait(&dev->built, &dev->lock);
+            program = dev->programs; /* it may have failed, and be gone */
+        } else {
+            program = program->next;
+        }
+    }
+    *fresh = !program;
+    if (*fresh && (program = calloc(1, sizeof *program))) {
+        *program = (DevProgram){.dev = dev, .key = key, .building = true, .next = dev->programs};
+        dev->programs = program;
     }
     (void)pthread_mutex_unlock(&dev->lock);
     return program;
 }
 
-/* Takes over `key`. */
-static bool build(Device *dev, const char *name, const char *source, const char *options, char *key,
-                  DevProgram **out, Err *err)
+/* One that has failed is taken off the list and freed. */
+static void end_building(Device *dev, DevProgram *program, bool ok)
 {
-    DevProgram *program = calloc(1, sizeof *program);
-    if (!program) {
-        free(key);
-        return cl_no_host_memory(err, "a program");
-    }
-    *program = (DevProgram){.dev = dev, .key = key};
-    program->program = from_binary(dev, key, options);
-    if (!program->program &&
-        !from_source(dev, name, source, options, key, &program->program, err)) {
-        cl_free_program(program);
-        return false;
-    }
     (void)pthread_mutex_lock(&dev->lock);
-    program->next = dev->programs;
-    dev->programs = program;
+    DevProgram **link = &dev->programs;
+    while (*link != program) {
+        link = &(*link)->next;
+    }
+    if (!ok) {
+        *link = program->next;
+    }
+    program->building = false;
+    (void)pthread_cond_broadcast(&dev->built);
     (void)pthread_mutex_unlock(&dev->lock);
-    *out = program;
-    return true;
+    if (!ok) {
+        cl_free_program(program);
+    }
+}
+
+static bool build(Device *dev, const char *name, const char *source, const char *options,
+                  DevProgram *program, Err *err)
+{
+    program->program = from_binary(dev, program->key, options);
+    bool ok = program->program ||
+              from_source(dev, name, source, options, program->key, &program->program, err);
+    end_building(dev, program, ok);
+    return ok;
 }
 
 bool dev_program(Device *dev, const char *name, const char *source, const char *options,
@@ -204,13 +221,17 @@ bool dev_program(Device *dev, const char *name, const char *source, const char *
     *out = NULL;
     TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
     char *key = cl_source_key(&dev->info, text, all);
-    bool ok = key || cl_no_host_memory(err, "a program's text");
-    if (key && (*out = known(dev, key))) {
+    bool fresh = false, ok = key && (*out = known_or_new(dev, key, &fresh));
+    if (!ok) {
+        cl_no_host_memory(err, "a program's text");
+    } else if (fresh) {
+        ok = build(dev, name, text, all, *out, err);
+    }
+    if (!fresh || !*out) {
         free(key);
-    } else if (key) {
-        ok = build(dev, name, text, all, key, out, err);
     }
     free(text);
+    *out = ok ? *out : NULL;
     return ok;
 }
 

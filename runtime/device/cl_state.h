@@ -35,6 +35,7 @@ struct DevProgram {
     DevProgram *next;
     DevKernel *kernels;
     char *key;
+    bool building; /* by a thread, others wait for it */
 };
 
 typedef struct HostBlock {
@@ -70,6 +71,7 @@ struct Device {
     char options[160];
     char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];
     pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
+    pthread_cond_t built; /* a program is no longer building */
     DevProgram *programs;
     Offered *offered;
     HostBlock *host_blocks;

@@ -98,6 +98,18 @@ static PrimTable *table_of(Exec *exec, int s, bool fresh)
     return &exec->tables[s];
 }
 
+/* The slot that says whether the rounds of the loop around a step are over; 0: there is none, or nobody asks. */
+static int ended_slot(const Exec *exec, int s)
+{
+    const ProgStep *steps = exec->program->steps;
+    int depth = exec_plan_runs_ahead(exec->plan, &exec->target) ? 0 : s;
+    while (s > 0 && depth >= 0) {
+        s--;
+        depth += (steps[s].kind == STEP_END) - (steps[s].kind == STEP_LOOP);
+    }
+    return depth < 0 ? steps[s].ended + PROG_ENDED : 0;
+}
+
 void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
 {
     const ProgStep *step = &exec->program->steps[s];
@@ -105,6 +117,7 @@ void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
     call->reader_args = args;
     call->n_reader_args = step->n_args;
     call->values = exec->values_mem;
+    call->ended = ended_slot(exec, s);
     call->programs = &exec->programs[s];
     call->table = table_of(exec, s, call->part.pass == 0 && (!call->part.cut || call->part.first));
     call->err = err;

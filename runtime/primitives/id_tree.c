@@ -4,6 +4,7 @@
 #include "prim_host.h"
 #include "prim_visit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -13,6 +14,8 @@ enum {
     ITEMS = 256,
     ROOM = 4096 /* levels begin at multiples of so many bytes, behind one with the total */
 };
+
+extern const char kernel_text_scan[], kernel_text_compact[];
 
 /* How many keys the levels have whose passes are done. */
 typedef struct Found {
@@ -103,27 +106,47 @@ void id_tree_args(const IdTree *tree, DevArg args[ID_TREE_ARGS])
     args[4] = dev_uint(tree->words[middle]);
 }
 
-bool id_tree_rank(PrimCall *call, const IdTree *tree, DevProgram *program, size_t scan_group,
-                  size_t *keys)
+/* Work-items of a group that counts. */
+static size_t counters(const PrimCall *call)
 {
-    DevMem *bits = tree->at[tree->level];
-    size_t words = tree->words[tree->level], blocks = divided_up(words, BLOCK_WORDS);
-    double total;
+    return visit_is_cpu(call) ? 1 : ITEMS;
+}
+
+bool id_bits_program(const PrimCall *call, DevProgram **program)
+{
+    char defines[80];
+    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP SCAN_GROUP\n",
+             counters(call));
+    const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
+    return visit_bare_program(call, defines, texts, program);
+}
+
+bool id_bits_count(const PrimCall *call, DevMem *bits, size_t words, DevMem *values, int slot)
+{
+    size_t blocks = divided_up(words, BLOCK_WORDS), group = counters(call);
+    DevProgram *program = NULL;
+    TRY(id_bits_program(call, &program));
     const DevArg count[] = {dev_mem(bits), dev_uint(words)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "compact_count",
                                           .groups = blocks,
-                                          .group = visit_is_cpu(call) ? 1 : ITEMS,
+                                          .group = group,
                                           .args = count,
                                           .n_args = 2}));
     const DevArg scan[] = {dev_mem(bits), dev_ulong(words + words / 2), dev_uint(blocks),
-                           dev_mem(tree->total), dev_int(0)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = program,
-                                          .kernel = "scan_sums",
-                                          .groups = 1,
-                                          .group = scan_group,
-                                          .args = scan,
-                                          .n_args = 5}));
+                           dev_mem(values), dev_int(slot)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "scan_sums",
+                                             .groups = 1,
+                                             .group = group,
+                                             .args = scan,
+                                             .n_args = 5});
+}
+
+bool id_tree_rank(PrimCall *call, const IdTree *tree, size_t *keys)
+{
+    double total;
+    TRY(id_bits_count(call, tree->at[tree->level], tree->words[tree->level], tree->total, 0));
     TRY(dev_read(call->dev, tree->total, 0, &total, sizeof total, call->err));
     Found *found = *call->state;
     *keys = found->keys[found->n++] = (size_t)total;

@@ -33,7 +33,12 @@ bool id_tree_open(PrimCall *call, IdTree *tree);
 void id_tree_close(const PrimCall *call, IdTree *tree);
 void id_tree_args(const IdTree *tree, DevArg args[ID_TREE_ARGS]);
 /* After the last part of a pass that marks.  The host learns how many keys the level has. */
-bool id_tree_rank(PrimCall *call, const IdTree *tree, DevProgram *program, size_t scan_group,
-                  size_t *keys);
+bool id_tree_rank(PrimCall *call, const IdTree *tree, size_t *keys);
+
+/* The program that counts the keys of bitmaps, without a reader. */
+bool id_bits_program(const PrimCall *call, DevProgram **program);
+/* Counts those of a bitmap of so many words, also before each word; how many they are goes to values[slot] unless
+ * slot is -1. */
+bool id_bits_count(const PrimCall *call, DevMem *bits, size_t words, DevMem *values, int slot);
 
 #endif

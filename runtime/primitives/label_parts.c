@@ -224,10 +224,8 @@ static bool grow(const PrimCall *call, LabelParts *p, size_t more)
 
 static bool map_program(const PrimCall *call, DevProgram **program)
 {
-    PrimCall no_reader = *call;
-    no_reader.reader = "";
     const char *const texts[] = {kernel_text_lanes, kernel_text_label_map, NULL};
-    return visit_program(&no_reader, "", texts, program);
+    return visit_bare_program(call, "", texts, program);
 }
 
 /* The largest of the part's own ids in each plane. */

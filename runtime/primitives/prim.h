@@ -20,6 +20,10 @@
  *
  * In a loop that ends by itself the text has  #define READ_ENDED(values) : the rounds are over (program.h).
  *
+ * Kernels that read nothing computed stand in a program of their own, without `reader` and whatever else differs
+ * from pipeline to pipeline: it is compiled once for all of them.  What such a kernel must know of the pipeline are
+ * arguments.
+ *
  * In place.  Inputs that ir/nodes.def marks with = may lie where the result goes: the primitive has read each
  * pixel of them, and what it computes together with it, for the last time before it writes there, in each of
  * its calls.
@@ -90,6 +94,7 @@ typedef struct PrimCall {
     DevMem *values;          /* the buffer of doubles */
     int value;               /* first slot that it writes; -1 none */
     int of_value;            /* slot of the count of the labels it is about; -1 none */
+    int ended;               /* in a loop that may be run ahead: the slot of PROG_ENDED; 0 none */
     PrimPart part;
     double labels;           /* in parts: the value at of_value, NaN without one; for scratch_bytes as
                                 many as are expected where it is not known yet, or there is none */
@@ -159,7 +164,7 @@ typedef struct Primitive {
     int programs; /* how many of those that run asks for are known before it; the rest is compiled when
                      it is asked for */
     /* Number `which` of them, maybe in another thread; the call is as for scratch_bytes, with the
-     * reader. */
+     * reader.  NULL where this call does not ask for that one. */
     bool (*program)(const PrimCall *call, int which, DevProgram **program);
 } Primitive;
 

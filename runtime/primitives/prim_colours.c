@@ -36,11 +36,13 @@ enum {
     LABEL_BITS = 32
 };
 
+enum { READS, COUNTS, PROGRAMS };
+
 extern const char kernel_text_scan[], kernel_text_compact[], kernel_text_colours[];
 
 typedef struct Colours {
     PrimCall *call;
-    DevProgram *program;
+    DevProgram *reads, *counts; /* with the reader, and without */
     IdTree *tree; /* NULL: there is none */
     Numbers numbers;
     int planes;               /* of labels */
@@ -124,17 +126,31 @@ static size_t counting_group(const PrimCall *call)
     return visit_is_cpu(call) ? 1 : ITEMS;
 }
 
+static bool reads_program(const PrimCall *call, DevProgram **program)
+{
+    char defines[100];
+    snprintf(defines, sizeof defines, "#define COLOURS_DENSE %d\n#define COLOURS_RUNS %d\n%s",
+             (Numbers)call->arg[0] == DENSE, layout(call).runs > 0,
+             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
+    const char *const texts[] = {kernel_text_compact, kernel_text_colours, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+/* What counts labels: NULL where they need not be counted. */
+static bool counts_program(const PrimCall *call, DevProgram **program)
+{
+    char defines[80];
+    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP SCAN_GROUP\n",
+             counting_group(call));
+    const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
+    *program = NULL;
+    return (Numbers)call->arg[0] == DENSE || has_tree(call) ||
+           visit_bare_program(call, defines, texts, program);
+}
+
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    (void)which;
-    char defines[150];
-    snprintf(defines, sizeof defines,
-             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP SCAN_GROUP\n#define COLOURS_DENSE %d\n"
-             "#define COLOURS_RUNS %d\n%s",
-             counting_group(call), (Numbers)call->arg[0] == DENSE,
-             layout(call).runs > 0, has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
-    const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
-    return visit_program(call, defines, texts, program);
+    return (which == READS ? reads_program : counts_program)(call, program);
 }
 
 /* ---- launches -------------------------------------------------------------------------- */
@@ -156,7 +172,7 @@ static bool read_labels(const Colours *c, const char *kernel, size_t groups, int
         id_tree_args(c->tree, args + 14 + n_more);
         n_more += ID_TREE_ARGS;
     }
-    return visit_launch(call, &(VisitLaunch){.program = c->program,
+    return visit_launch(call, &(VisitLaunch){.program = c->reads,
                                              .kernel = kernel,
                                              .reads = true,
                                              .groups = groups,
@@ -180,7 +196,7 @@ static bool mark(const Colours *c, int round)
 static bool clear(const Colours *c)
 {
     const DevArg args[] = {dev_mem(c->about), dev_uint(ABOUT), dev_mem(c->at_first), dev_uint(c->few)};
-    return visit_launch(c->call, &(VisitLaunch){.program = c->program,
+    return visit_launch(c->call, &(VisitLaunch){.program = c->counts,
                                                 .kernel = "colours_clear",
                                                 .groups = FEW_GROUPS,
                                                 .group = ITEMS,
@@ -195,7 +211,7 @@ static bool rank(const Colours *c, int round, DevMem *bitmap, size_t words)
     const DevArg args[] = {dev_mem(c->about),    dev_int(round),       dev_mem(bitmap),
                            dev_uint(words),      dev_mem(c->at_first), dev_uint(c->many),
                            dev_mem(c->at_second), dev_uint(c->second)};
-    return visit_launch(c->call, &(VisitLaunch){.program = c->program,
+    return visit_launch(c->call, &(VisitLaunch){.program = c->counts,
                                                 .kernel = "colours_rank",
                                                 .groups = blocks < FEW_GROUPS ? blocks : FEW_GROUPS,
                                                 .group = counting_group(c->call),
@@ -239,7 +255,7 @@ static bool run_level(const Colours *c)
         return write(c);
     }
     TRY(part.c > 0 || mark(c, 0));
-    return !part.last || id_tree_rank(call, c->tree, c->program, counting_group(call), &keys);
+    return !part.last || id_tree_rank(call, c->tree, &keys);
 }
 
 /* The first bitmap is that of the tree's level; there is no second one. */
@@ -268,7 +284,7 @@ static bool run(PrimCall *call)
 {
     Colours c = layout(call);
     c.call = call;
-    TRY(program_of(call, 0, &c.program));
+    TRY(reads_program(call, &c.reads) && counts_program(call, &c.counts));
     if (has_tree(call)) {
         return run_tree(&c);
     }
@@ -295,5 +311,5 @@ const Primitive prim_colours = {.name = "colours",
                                 .run = run,
                                 .passes = passes,
                                 .forget = free,
-                                .programs = 1,
+                                .programs = PROGRAMS,
                                 .program = program_of};

@@ -30,11 +30,12 @@ enum {
     COLUMNS = 4,        /* COMPACT_COLUMNS of kernels/compact.cl */
     ROWS = 16,          /* COMPACT_ROWS */
     BLOCK_WORDS = 1024, /* COMPACT_BLOCK */
-    GPU_SCAN = 256,
     LEAST_KEY_BITS = 24 /* of arbitrary ids, so that small images need few rounds */
 };
 
-extern const char kernel_text_scan[], kernel_text_compact[];
+enum { READS, COUNTS, PROGRAMS };
+
+extern const char kernel_text_compact[];
 
 static size_t divided_up(size_t a, size_t b)
 {
@@ -95,10 +96,9 @@ static size_t scratch_bytes(const PrimCall *call)
 
 typedef struct Compact {
     PrimCall *call;
-    DevProgram *program;
+    DevProgram *program; /* with the reader */
     DevMem *bits; /* scratch, or of a level of the tree */
-    size_t words, scan_group;
-    bool cpu;
+    size_t words;
     IdTree *tree; /* NULL: there is none */
 } Compact;
 
@@ -131,24 +131,9 @@ static bool walk(const Compact *c, const char *kernel, int rest, int round)
 static bool rank_keys(const Compact *c, bool last)
 {
     PrimCall *call = c->call;
-    size_t blocks = divided_up(c->words, BLOCK_WORDS);
-    const DevArg count[] = {dev_mem(call->scratch), dev_uint(c->words)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = c->program,
-                                          .kernel = "compact_count",
-                                          .groups = blocks,
-                                          .group = c->cpu ? 1 : ITEMS,
-                                          .args = count,
-                                          .n_args = 2}));
     bool wanted = last && call->value >= 0;
-    const DevArg scan[] = {dev_mem(call->scratch), dev_ulong(c->words + c->words / 2),
-                           dev_uint(blocks), dev_mem(wanted ? call->values : call->scratch),
-                           dev_int(wanted ? call->value : -1)};
-    return visit_launch(call, &(VisitLaunch){.program = c->program,
-                                             .kernel = "scan_sums",
-                                             .groups = 1,
-                                             .group = c->scan_group,
-                                             .args = scan,
-                                             .n_args = 5});
+    return id_bits_count(call, call->scratch, c->words, wanted ? call->values : call->scratch,
+                         wanted ? call->value : -1);
 }
 
 static bool mark(const Compact *c, int rest, int round)
@@ -177,22 +162,16 @@ static bool run_rounds(const Compact *c)
     }
 }
 
-static size_t scan_group(const PrimCall *call)
-{
-    size_t most = dev_info(call->dev)->max_group;
-    return visit_is_cpu(call) ? 1 : most < GPU_SCAN ? ITEMS : GPU_SCAN;
-}
-
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    (void)which;
-    char defines[120];
-    snprintf(defines, sizeof defines,
-             "#define SCAN_GROUP %zu\n#define COMPACT_GROUP %d\n#define COMPACT_KEEPS 1\n%s",
-             scan_group(call), visit_is_cpu(call) ? 1 : ITEMS,
-             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
-    const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
-    return visit_program(call, defines, texts, program);
+    if (which == COUNTS) {
+        return id_bits_program(call, program);
+    }
+    const char *const texts[] = {kernel_text_compact, NULL};
+    return visit_program(call,
+                         has_tree(call) ? "#define COMPACT_KEEPS 1\n#define COMPACT_TREE 1\n"
+                                        : "#define COMPACT_KEEPS 1\n",
+                         texts, program);
 }
 
 /* The last level's keys are the labels. */
@@ -205,7 +184,7 @@ static bool run_level(const Compact *c)
         return walk(c, "compact_write", 0, 0);
     }
     TRY(walk(c, "compact_mark", 0, 0));
-    return !part.last || (id_tree_rank(call, c->tree, c->program, c->scan_group, &keys) &&
+    return !part.last || (id_tree_rank(call, c->tree, &keys) &&
                           (c->tree->level + 1 < ID_TREE_LEVELS || host_value(call, (double)keys)));
 }
 
@@ -223,9 +202,8 @@ static bool run_tree(Compact *c)
 
 static bool run(PrimCall *call)
 {
-    Compact c = {.call = call, .bits = call->scratch, .scan_group = scan_group(call),
-                 .cpu = visit_is_cpu(call)};
-    TRY(program_of(call, 0, &c.program));
+    Compact c = {.call = call, .bits = call->scratch};
+    TRY(program_of(call, READS, &c.program));
     if (has_tree(call)) {
         return run_tree(&c);
     }
@@ -246,5 +224,5 @@ const Primitive prim_compact = {.name = "compact",
                                 .run = run,
                                 .passes = passes,
                                 .forget = free,
-                                .programs = 1,
+                                .programs = PROGRAMS,
                                 .program = program_of};

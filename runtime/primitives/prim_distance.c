@@ -53,8 +53,9 @@ typedef struct Distance {
     size_t answers;
     size_t columns, carry;    /* lines along the first axis; words of what is carried of each */
     size_t at_sites, at_answers, at_before, at_behind, at_largest, end;
-    DevProgram *program;
+    DevProgram *reads, *bare; /* with the reader, and without */
 } Distance;
+enum { READS, BARE, PROGRAMS };
 
 /* The pixels that a search along an axis can have to go. */
 static int reach_of(const Distance *d, int axis)
@@ -146,9 +147,9 @@ static bool check_size(const Distance *d)
 
 /* ---- launches -------------------------------------------------------------------------- */
 
-static bool build(Distance *d)
+static bool build(const Distance *d, int which, DevProgram **program)
 {
-    PrimCall *call = d->call;
+    const PrimCall *call = d->call;
     char defines[200];
     snprintf(defines, sizeof defines,
              "#define DISTANCE_LABELS %d\n#define DISTANCE_3D %d\n#define DISTANCE_WHOLE %d\n"
@@ -156,7 +157,7 @@ static bool build(Distance *d)
              d->labels, d->space, d->whole, call->part.cut, d->space && d->first == 1,
              elem_cl_name(call->out[0].elem));
     const char *const texts[] = {kernel_text_lanes, kernel_text_distance, NULL};
-    return visit_program(call, defines, texts, &d->program);
+    return (which == READS ? visit_program : visit_bare_program)(call, defines, texts, program);
 }
 
 /* A work-item for each of `columns` times `rows`; its arguments are the shape and then `more`. */
@@ -177,7 +178,7 @@ static bool launch(const Distance *d, const char *kernel, size_t columns, size_t
     for (int i = 0; i < n_more; i++) {
         args[10 + i] = more[i];
     }
-    return lanes_launch(call, &(LanesLaunch){.program = d->program,
+    return lanes_launch(call, &(LanesLaunch){.program = reads ? d->reads : d->bare,
                                              .kernel = kernel,
                                              .reads = reads,
                                              .columns = columns,
@@ -269,7 +270,7 @@ static bool last_axis(const Distance *d)
                         dev_ulong(b.at),        dev_mem(call->scratch),  dev_double(d->limit),
                         dev_uint(d->columns),   dev_ulong(at_before(d)), dev_ulong(d->at_behind),
                         dev_mem(call->out[0].mem)};
-    return launch(d, "distance_x", (size_t)call->w, rows, true, x, 10);
+    return launch(d, "distance_x", (size_t)call->w, rows, d->labels, x, 10);
 }
 
 /* All that is left when sites are known. */
@@ -294,7 +295,7 @@ static bool find_value(const Distance *d)
     }
     const DevArg args[] = {dev_ulong(d->at_largest), dev_mem(call->scratch),
                            dev_int(call->of_value), dev_int(call->value), dev_mem(call->values)};
-    return visit_launch(call, &(VisitLaunch){.program = d->program,
+    return visit_launch(call, &(VisitLaunch){.program = d->bare,
                                              .kernel = "distance_value",
                                              .groups = 1,
                                              .group = 1,
@@ -381,7 +382,7 @@ static bool find_carry(const Distance *d, bool last, size_t to)
     const PrimCall *call = d->call;
     const DevArg args[] = {dev_int(last), dev_uint(d->columns), dev_ulong(d->at_sites),
                            dev_ulong(to), dev_mem(call->scratch)};
-    return launch(d, "distance_carry", (size_t)call->w, d->columns / (size_t)call->w, true, args,
+    return launch(d, "distance_carry", (size_t)call->w, d->columns / (size_t)call->w, d->labels, args,
                   5);
 }
 
@@ -439,7 +440,7 @@ static bool run(PrimCall *call, bool labels)
 {
     Distance d = describe(call, labels);
     TRY(check_size(&d));
-    TRY(build(&d));
+    TRY(build(&d, READS, &d.reads) && build(&d, BARE, &d.bare));
     if (call->part.cut) {
         return call->part.pass == 0 ? first_pass(&d) : second_pass(&d);
     }
@@ -458,6 +459,18 @@ static size_t nearest_scratch(const PrimCall *call)
     return bytes_of(&d);
 }
 
+static bool distance_program(const PrimCall *call, int which, DevProgram **program)
+{
+    Distance d = describe(call, false);
+    return build(&d, which, program);
+}
+
+static bool nearest_program(const PrimCall *call, int which, DevProgram **program)
+{
+    Distance d = describe(call, true);
+    return build(&d, which, program);
+}
+
 static bool distance_run(PrimCall *call)
 {
     return run(call, false);
@@ -472,9 +485,13 @@ const Primitive prim_distance = {.name = "distance",
                                  .scratch_bytes = distance_scratch,
                                  .run = distance_run,
                                  .passes = distance_passes,
+                                 .programs = PROGRAMS,
+                                 .program = distance_program,
                                  .forget = forget};
 const Primitive prim_nearest_label = {.name = "nearest_label",
                                       .scratch_bytes = nearest_scratch,
                                       .run = nearest_run,
                                       .passes = nearest_passes,
+                                      .programs = PROGRAMS,
+                                      .program = nearest_program,
                                       .forget = forget};

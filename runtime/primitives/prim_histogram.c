@@ -16,8 +16,7 @@
 
 enum {
     LOCAL_WORDS = 8192, /* 32 copies of 256 bins */
-    FEW_LOCAL_WORDS = 4096,
-    CLEARED_A_GROUP = 1024
+    FEW_LOCAL_WORDS = 4096
 };
 
 extern const char kernel_text_range[];
@@ -27,17 +26,6 @@ extern const char kernel_text_threshold[];
 /* In the order of ir/nodes.def. */
 static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum", "li"};
 enum { N_METHODS = sizeof METHODS / sizeof METHODS[0] };
-
-static bool clear_counts(const PrimCall *call, DevProgram *program, int bins)
-{
-    const DevArg args[] = {dev_mem(call->out[0].mem)};
-    return visit_launch(call, &(VisitLaunch){.program = program,
-                                             .kernel = "histogram_clear",
-                                             .groups = (size_t)(bins / CLEARED_A_GROUP + 1),
-                                             .group = visit_group(call),
-                                             .args = args,
-                                             .n_args = 1});
-}
 
 static bool histogram_program(const PrimCall *call, int which, DevProgram **program)
 {
@@ -66,7 +54,8 @@ static bool run_histogram(PrimCall *call)
     DevProgram *program = NULL;
     TRY(visit_check_count(call));
     TRY(histogram_program(call, 0, &program));
-    TRY(!(host_is_huge(call) || prim_part(call).first) || clear_counts(call, program, bins));
+    TRY(!(host_is_huge(call) || prim_part(call).first) ||
+        dev_fill(call->dev, call->out[0].mem, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
                            dev_mem(call->out[0].mem)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,

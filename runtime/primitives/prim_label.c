@@ -133,10 +133,11 @@ static Tiling tiling(const PrimCall *call)
 typedef struct Labelling {
     PrimCall *call;
     Tiling t;
-    DevProgram *program;
+    DevProgram *tiles, *rest; /* what reads the mask; what is the same for all masks */
 } Labelling;
+enum { TILES, REST, LABEL_PROGRAMS };
 
-static bool label_program(const PrimCall *call, int node_bits, DevProgram **program)
+static bool label_program(const PrimCall *call, int node_bits, int which, DevProgram **program)
 {
     TRY(node_bits == 32 || prim_needs_wide_atomics(call));
     Tiling t = tiling(call);
@@ -148,9 +149,10 @@ static bool label_program(const PrimCall *call, int node_bits, DevProgram **prog
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
              scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, connectivity(call),
              call->d > 1, t.x, t.y, t.z);
-    const char *const texts[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label_tiles,
-                                 kernel_text_label, NULL};
-    return visit_program(call, defines, texts, program);
+    const char *const tiles[] = {kernel_text_label_nodes, kernel_text_label_tiles, NULL};
+    const char *const rest[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label, NULL};
+    return which == TILES ? visit_program(call, defines, tiles, program)
+                          : visit_bare_program(call, defines, rest, program);
 }
 
 /* Launches a kernel whose arguments are the image's shape and then `more`. */
@@ -168,7 +170,7 @@ static bool label_launch(const Labelling *l, const char *kernel, size_t groups, 
     for (int i = 0; i < n_more; i++) {
         args[7 + i] = more[i];
     }
-    return visit_launch(call, &(VisitLaunch){.program = l->program,
+    return visit_launch(call, &(VisitLaunch){.program = reads ? l->tiles : l->rest,
                                              .kernel = kernel,
                                              .reads = reads,
                                              .groups = groups,
@@ -181,7 +183,7 @@ bool prim_label_run(PrimCall *call, int node_bits)
 {
     assert(call->out[0].pitch % 16 == 0);
     Labelling l = {.call = call, .t = tiling(call)};
-    TRY(label_program(call, node_bits, &l.program));
+    TRY(label_program(call, node_bits, TILES, &l.tiles) && label_program(call, node_bits, REST, &l.rest));
     bool cpu = visit_is_cpu(call);
     size_t words = count_words(call), group = cpu ? 1 : ITEMS;
     const DevArg both[] = {dev_mem(call->scratch), dev_mem(call->out[0].mem)};
@@ -193,14 +195,13 @@ bool prim_label_run(PrimCall *call, int node_bits)
 
     size_t blocks = divided_up(words, BLOCK_WORDS);
     TRY(label_launch(&l, "label_rank", blocks, group, false, both, 2));
-    TRY(scan(call, l.program, 2 * words, blocks));
+    TRY(scan(call, l.rest, 2 * words, blocks));
     return label_launch(&l, "label_write", l.t.tiles, group, false, both, 2);
 }
 
 static bool label_program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    (void)which;
-    return label_program(call, label_node_bits(call), program);
+    return label_program(call, label_node_bits(call), which, program);
 }
 
 static bool label_run(PrimCall *call)
@@ -220,7 +221,7 @@ const Primitive prim_label = {.name = "label",
                               .scratch_bytes = label_scratch,
                               .run = label_run,
                               .passes = passes,
-                              .programs = 1,
+                              .programs = LABEL_PROGRAMS,
                               .program = label_program_of,
                               .forget = label_parts_forget};
 
@@ -252,31 +253,31 @@ static size_t equal_scratch(const PrimCall *call)
 
 typedef struct Equal {
     PrimCall *call;
-    DevProgram *program;
+    DevProgram *unites, *numbers_them; /* of the image's type and dimensions; for all images */
     DevArg parents;
     size_t numbers, pixel_groups;
 } Equal;
 
-static bool equal_program(Equal *e, int node_bits)
+static bool equal_programs(Equal *e, int node_bits)
 {
     const PrimCall *call = e->call;
     TRY(node_bits == 32 || prim_needs_wide_atomics(call));
-    PrimCall no_reader = *call;
-    no_reader.reader = "";
-    char defines[300];
+    char defines[200];
     snprintf(defines, sizeof defines,
-             "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n"
-             "#define THREE_D %d\n#define PIXEL %s\n#define RANK_GROUP %d\n",
-             scan_group(call), node_bits == 64, connectivity(call), call->d > 1,
-             elem_cl_name(call->in[0].elem), visit_is_cpu(call) ? 1 : EQUAL_BLOCK);
-    const char *const texts[] = {kernel_text_scan, kernel_text_label_equal, NULL};
-    return visit_program(&no_reader, defines, texts, &e->program);
+             "#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n#define THREE_D %d\n#define PIXEL %s\n",
+             node_bits == 64, connectivity(call), call->d > 1, elem_cl_name(call->in[0].elem));
+    const char *const unites[] = {kernel_text_label_equal, NULL};
+    TRY(visit_bare_program(call, defines, unites, &e->unites));
+    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define RANK_GROUP %d\n",
+             scan_group(call), node_bits == 64, visit_is_cpu(call) ? 1 : EQUAL_BLOCK);
+    const char *const numbers[] = {kernel_text_scan, kernel_text_label_equal, NULL};
+    return visit_bare_program(call, defines, numbers, &e->numbers_them);
 }
 
-static bool equal_launch(const Equal *e, const char *kernel, size_t groups, size_t group,
-                         const DevArg *args, int n_args)
+static bool equal_launch(const Equal *e, DevProgram *program, const char *kernel, size_t groups,
+                         size_t group, const DevArg *args, int n_args)
 {
-    return visit_launch(e->call, &(VisitLaunch){.program = e->program,
+    return visit_launch(e->call, &(VisitLaunch){.program = program,
                                                 .kernel = kernel,
                                                 .groups = groups,
                                                 .group = group,
@@ -298,10 +299,10 @@ static bool equal_unite(const Equal *e)
         dev_int(call->planes), dev_int(pitch),    dev_int(call->in[0].pitch),
         dev_int(lanes),        dev_ulong(first),  dev_mem(call->in[0].mem),
         e->parents};
-    TRY(equal_launch(e, "equal_start", groups, ITEMS, args, 10));
-    TRY(equal_launch(e, "equal_join", groups, ITEMS, args, 10));
+    TRY(equal_launch(e, e->unites, "equal_start", groups, ITEMS, args, 10));
+    TRY(equal_launch(e, e->unites, "equal_join", groups, ITEMS, args, 10));
     const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};
-    return equal_launch(e, "equal_flatten", e->pixel_groups, ITEMS, flatten, 2);
+    return equal_launch(e, e->numbers_them, "equal_flatten", e->pixel_groups, ITEMS, flatten, 2);
 }
 
 bool prim_label_equal_run(PrimCall *call, int node_bits)
@@ -312,13 +313,13 @@ bool prim_label_equal_run(PrimCall *call, int node_bits)
                .parents = dev_mem(node_bits == 64 ? call->scratch : call->out[0].mem),
                .numbers = numbers,
                .pixel_groups = divided_up(numbers, ITEMS)};
-    TRY(equal_program(&e, node_bits));
+    TRY(equal_programs(&e, node_bits));
     TRY(equal_unite(&e));
     const DevArg args[] = {dev_ulong(numbers), e.parents, dev_mem(call->scratch),
                            dev_ulong(rank_at), dev_mem(call->out[0].mem)};
-    TRY(equal_launch(&e, "equal_rank", blocks, visit_is_cpu(call) ? 1 : EQUAL_BLOCK, args, 4));
-    TRY(scan(call, e.program, rank_at + 2 * words, blocks));
-    return equal_launch(&e, "equal_write", e.pixel_groups, ITEMS, args, 5);
+    TRY(equal_launch(&e, e.numbers_them, "equal_rank", blocks, visit_is_cpu(call) ? 1 : EQUAL_BLOCK, args, 4));
+    TRY(scan(call, e.numbers_them, rank_at + 2 * words, blocks));
+    return equal_launch(&e, e.numbers_them, "equal_write", e.pixel_groups, ITEMS, args, 5);
 }
 
 static bool equal_run(PrimCall *call)

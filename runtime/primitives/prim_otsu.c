@@ -40,6 +40,12 @@ extern const char kernel_text_histogram[];
 extern const char kernel_text_threshold[];
 extern const char kernel_text_otsu[];
 
+typedef struct Programs {
+    DevProgram *reads, *bare;
+} Programs;
+enum { READS, BARE, OWN_PROGRAMS };
+enum { MOST_DEFINES = 600, MOST_WORDS = 400 }; /* characters */
+
 /* Slices of scratch. */
 enum { COUNTS, ROOM, WORK, SLICES };
 
@@ -86,35 +92,64 @@ static size_t scratch_bytes(const PrimCall *call)
     return bytes;
 }
 
-static bool program_of(const PrimCall *call, int which, DevProgram **program)
+/* What both programs know of the values and of scratch; returns `words`. */
+static const char *define_words(const PrimCall *call, char words[MOST_WORDS])
+{
+    snprintf(words, MOST_WORDS,
+             "enum { OTSU_LOW = %d, OTSU_HIGH = %d, OTSU_THRESHOLD = %d, OTSU_AT_DECIDED = %d, "
+             "OTSU_AT_LOW = %d, OTSU_AT_HIGH = %d, OTSU_AT_SAMPLE = %d, OTSU_AT_FINE = %d, "
+             "OTSU_AT_KEPT_COUNTS = %d, OTSU_AT_KEPT = %d, OTSU_KEPT = %d };\n"
+             "#define OTSU_FINE_BINS %d\n",
+             AT_LOW, AT_HIGH, AT_THRESHOLD, AT_DECIDED, AT_FIRST_KEY, AT_LAST_KEY, AT_SAMPLE, AT_FINE,
+             AT_KEPT_COUNTS, AT_KEPT, KEPT, is_fine(call) ? FINE_BINS : 0);
+    return words;
+}
+
+/* Finds the threshold; without the reader. */
+static bool bare_program(const PrimCall *call, DevProgram **program)
+{
+    char defines[MOST_DEFINES], words[MOST_WORDS];
+    snprintf(defines, sizeof defines,
+             "#define HISTOGRAM_IN_OTSU 1\n"
+             "#define THRESHOLD_METHOD %d\n#define THRESHOLD_GROUP %zu\n#define THRESHOLD_IN_OTSU 1\n%s",
+             METHOD_OTSU, visit_group(call), define_words(call, words));
+    const char *texts[] = {kernel_text_visit,     kernel_text_range, kernel_text_histogram,
+                           kernel_text_threshold, kernel_text_otsu,  NULL};
+    return visit_bare_program(call, defines, texts, program);
+}
+
+static bool reads_program(const PrimCall *call, DevProgram **program)
 {
     int bins = (int)call->arg[ARG_BINS];
-    (void)which;
     if (bins < 1) {
         return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d",
                        call->name, bins);
     }
     uint64_t local = dev_info(call->dev)->local;
     int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : LOCAL_WORDS / 2;
-    char defines[600];
+    char defines[MOST_DEFINES], of_scratch[MOST_WORDS];
     snprintf(defines, sizeof defines,
              "#define HISTOGRAM_BINS %d\n#define HISTOGRAM_INTEGER %d\n"
-             "#define HISTOGRAM_LOCAL_WORDS %d\n#define HISTOGRAM_IN_OTSU 1\n"
-             "#define THRESHOLD_METHOD %d\n#define THRESHOLD_GROUP %zu\n#define THRESHOLD_IN_OTSU 1\n"
-             "enum { OTSU_LOW = %d, OTSU_HIGH = %d, OTSU_THRESHOLD = %d, OTSU_AT_DECIDED = %d, "
-             "OTSU_AT_LOW = %d, OTSU_AT_HIGH = %d, OTSU_AT_SAMPLE = %d, OTSU_AT_FINE = %d, "
-             "OTSU_AT_KEPT_COUNTS = %d, OTSU_AT_KEPT = %d, OTSU_KEPT = %d };\n"
-             "#define OTSU_FINE_BINS %d\n",
-             bins, call->arg[ARG_INTEGER] != 0, words, METHOD_OTSU, visit_group(call), AT_LOW,
-             AT_HIGH, AT_THRESHOLD, AT_DECIDED, AT_FIRST_KEY, AT_LAST_KEY, AT_SAMPLE, AT_FINE,
-             AT_KEPT_COUNTS, AT_KEPT, KEPT, is_fine(call) ? FINE_BINS : 0);
-    const char *texts[] = {kernel_text_visit,     kernel_text_range, kernel_text_histogram,
-                           kernel_text_threshold, kernel_text_otsu,  NULL};
+             "#define HISTOGRAM_LOCAL_WORDS %d\n#define HISTOGRAM_IN_OTSU 1\n%s",
+             bins, call->arg[ARG_INTEGER] != 0, words, define_words(call, of_scratch));
+    const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram,
+                           kernel_text_otsu, NULL};
     return visit_program(call, defines, texts, program);
 }
 
+/* Behind the two of its own those of the reduction that finds the range, unless the reading does. */
+static bool program_of(const PrimCall *call, int which, DevProgram **program)
+{
+    if (which < OWN_PROGRAMS) {
+        return (which == READS ? reads_program : bare_program)(call, program);
+    }
+    PrimCall reduce = reduce_of(call);
+    *program = NULL;
+    return is_fine(call) || prim_reduce.program(&reduce, which - OWN_PROGRAMS, program);
+}
+
 /* The range, and maybe the threshold. */
-static bool run_fine(const PrimCall *call, DevProgram *program, DevMem *const *slice)
+static bool run_fine(const PrimCall *call, const Programs *programs, DevMem *const *slice)
 {
     uint32_t tiles = visit_tiles(call), share = tiles / SAMPLED + 1;
     uint32_t samples = share < SAMPLES ? share : SAMPLES;
@@ -123,24 +158,19 @@ static bool run_fine(const PrimCall *call, DevProgram *program, DevMem *const *s
     groups = groups < tiles ? groups : tiles;
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(tiles), dev_uint(samples),
                            dev_mem(slice[WORK]), dev_mem(slice[COUNTS])};
-    const VisitLaunch sample = {program, "otsu_sample", true, samples, group,
+    const VisitLaunch sample = {programs->reads, "otsu_sample", true, samples, group,
                                 (const DevArg[]){args[0], args[1], args[2], args[4], args[5]}, 5};
-    const VisitLaunch read = {program, "otsu_read", true, groups, group, args, 5};
+    const VisitLaunch read = {programs->reads, "otsu_read", true, groups, group, args, 5};
     const DevArg decide_args[] = {dev_mem(slice[WORK]), dev_uint(samples), dev_int(groups),
                                   dev_mem(call->values), dev_int(call->value)};
-    const VisitLaunch decide = {program, "otsu_decide", false, 1, group, decide_args, 5};
+    const VisitLaunch decide = {programs->bare, "otsu_decide", false, 1, group, decide_args, 5};
     return visit_launch(call, &sample) && visit_launch(call, &read) && visit_launch(call, &decide);
 }
 
-static bool clear_counts(const PrimCall *call, DevProgram *program, DevMem *const *slice)
+static bool clear_counts(const PrimCall *call, DevMem *const *slice)
 {
-    const DevArg args[] = {dev_mem(slice[COUNTS])};
-    return visit_launch(call, &(VisitLaunch){.program = program,
-                                             .kernel = "histogram_clear",
-                                             .groups = 1,
-                                             .group = visit_group(call),
-                                             .args = args,
-                                             .n_args = 1});
+    size_t bytes = (size_t)call->arg[ARG_BINS] * sizeof(uint32_t);
+    return dev_fill(call->dev, slice[COUNTS], 0, bytes, 0, call->err);
 }
 
 static bool run_count(PrimCall *call, DevProgram *program, DevMem *const *slice)
@@ -183,7 +213,7 @@ static bool run_range(const PrimCall *call, DevMem *const *slice)
 }
 
 /* Images in parts: the range in one pass, the counts in the next. */
-static bool run_sliced(PrimCall *call, DevProgram *program, DevMem *const *slice)
+static bool run_sliced(PrimCall *call, const Programs *programs, DevMem *const *slice)
 {
     const PrimPart part = prim_part(call);
     bool fine = is_fine(call);
@@ -191,20 +221,20 @@ static bool run_sliced(PrimCall *call, DevProgram *program, DevMem *const *slice
         return run_range(call, slice);
     }
     if (fine) {
-        TRY(run_fine(call, program, slice));
+        TRY(run_fine(call, programs, slice));
     } else if (!part.cut) {
         TRY(run_range(call, slice));
     }
-    TRY(fine || !(host_is_huge(call) || part.first) || clear_counts(call, program, slice));
-    return run_count(call, program, slice) && (!part.last || run_find(call, program, slice));
+    TRY(fine || !(host_is_huge(call) || part.first) || clear_counts(call, slice));
+    return run_count(call, programs->reads, slice) && (!part.last || run_find(call, programs->bare, slice));
 }
 
 static bool run(PrimCall *call)
 {
-    DevProgram *program = NULL;
+    Programs programs;
     DevMem *slice[SLICES] = {NULL};
     TRY(visit_check_count(call));
-    TRY(program_of(call, 0, &program));
+    TRY(reads_program(call, &programs.reads) && bare_program(call, &programs.bare));
     bool ok = true;
     size_t at = 0;
     for (int i = 0; i < SLICES && ok; i++) {
@@ -212,7 +242,7 @@ static bool run(PrimCall *call)
         ok = dev_slice(call->dev, call->scratch, at, bytes, &slice[i], call->err);
         at += bytes;
     }
-    ok = ok && run_sliced(call, program, slice);
+    ok = ok && run_sliced(call, &programs, slice);
     for (int i = 0; i < SLICES; i++) {
         dev_free(call->dev, slice[i]);
     }
@@ -231,5 +261,5 @@ const Primitive prim_otsu = {.name = "otsu",
                              .passes = passes,
                              .forget = free,
                              .grain = REDUCE_BLOCK_ROWS,
-                             .programs = 1,
+                             .programs = OWN_PROGRAMS + REDUCE_PROGRAMS,
                              .program = program_of};

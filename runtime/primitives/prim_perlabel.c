@@ -32,6 +32,7 @@ enum {
     MOST_GROUPS = 4096 /* enough to fill a device, few enough to end soon with nothing to do */
 };
 
+enum { READS, BARE, PROGRAMS };
 enum { FOLD_SUM, FOLD_MIN, FOLD_MAX, FOLD_COUNT };
 
 extern const char kernel_text_exact_sums[], kernel_text_perlabel[];
@@ -61,7 +62,7 @@ static size_t scratch_bytes(const PrimCall *call)
 
 typedef struct PerLabel {
     PrimCall *call;
-    DevProgram *program;
+    DevProgram *reads, *bare; /* with the reader, and without */
     bool counts; /* whole numbers are wanted as they are */
 } PerLabel;
 
@@ -95,7 +96,7 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
                            dev_uint(range),
                            dev_mem(table),
                            dev_mem((int)call->arg[0] == FOLD_SUM ? call->scratch : table)};
-    return visit_launch(call, &(VisitLaunch){.program = p->program,
+    return visit_launch(call, &(VisitLaunch){.program = march ? p->reads : p->bare,
                                              .kernel = kernel,
                                              .reads = march,
                                              .groups = groups,
@@ -143,18 +144,17 @@ static bool run_sums(const PerLabel *p)
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    (void)which;
     char defines[60];
     snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", (int)call->arg[0]);
     const char *const texts[] = {kernel_text_exact_sums, kernel_text_perlabel, NULL};
-    return visit_program(call, defines, texts, program);
+    return (which == READS ? visit_program : visit_bare_program)(call, defines, texts, program);
 }
 
 static bool run(PrimCall *call)
 {
     int fold = (int)call->arg[0];
     PerLabel p = {.call = call, .counts = call->out[0].elem == ELEM_U32};
-    TRY(program_of(call, 0, &p.program));
+    TRY(program_of(call, READS, &p.reads) && program_of(call, BARE, &p.bare));
     return fold == FOLD_SUM ? run_sums(&p) : run_fold(&p);
 }
 
@@ -167,6 +167,6 @@ const Primitive prim_perlabel = {.name = "perlabel",
                                  .scratch_bytes = scratch_bytes,
                                  .run = run,
                                  .passes = passes,
-                                 .programs = 1,
+                                 .programs = PROGRAMS,
                                  .program = program_of,
                                  .forget = free};

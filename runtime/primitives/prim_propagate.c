@@ -49,8 +49,6 @@ bool propagate_program(const PrimCall *call, const char *defines, const char *te
                        int connectivity, DevProgram **program)
 {
     PropagateTiles t = propagate_tiles(call);
-    PrimCall no_reader = *call;
-    no_reader.reader = "";
     char own[400];
     int length = snprintf(own, sizeof own,
                           "%s#define PROPAGATE_CPU %d\n#define PROPAGATE_3D %d\n"
@@ -60,7 +58,7 @@ bool propagate_program(const PrimCall *call, const char *defines, const char *te
     assert(length < (int)sizeof own);
     (void)length;
     const char *const texts[] = {kernel_text_lanes, text, kernel_text_propagate, NULL};
-    return visit_program(&no_reader, own, texts, program);
+    return visit_bare_program(call, own, texts, program);
 }
 
 typedef struct Rising {

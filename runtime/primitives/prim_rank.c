@@ -23,6 +23,7 @@ enum {
     PASSES = 3,
     SMALL = 65536 /* pixels that are always worth a copy */
 };
+enum { READS, BARE, PROGRAMS };
 
 /* The bracket holds 3.2 % of the pixels, give or take a little. */
 uint32_t rank_capacity(const PrimCall *call)
@@ -45,26 +46,36 @@ static double percent_of(const PrimCall *call)
     return percent > 100 ? 100 : percent > 0 ? percent : 0;
 }
 
-bool rank_bracket(const PrimCall *call, DevProgram *program)
+bool rank_bare_program(const PrimCall *call, DevProgram **program)
+{
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n", RANK_HEADER_WORDS);
+    const char *texts[] = {kernel_text_visit, kernel_text_rank, NULL};
+    return visit_bare_program(call, defines, texts, program);
+}
+
+bool rank_bracket(const PrimCall *call, DevProgram *reads)
 {
     size_t group = visit_group(call);
+    DevProgram *bare = NULL;
+    TRY(rank_bare_program(call, &bare));
     const DevArg sample_args[] = {dev_int(call->w), dev_int(call->h), dev_int(call->planes),
                                   dev_mem(call->scratch)};
-    TRY(visit_launch(call, &(VisitLaunch){.program = program,
+    TRY(visit_launch(call, &(VisitLaunch){.program = reads,
                                           .kernel = "rank_sample",
                                           .reads = true,
                                           .groups = group > 1 ? SAMPLE_SIZE / group : 16,
                                           .group = group,
                                           .args = sample_args,
                                           .n_args = 4}));
-    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_mem(call->scratch),
-                                   dev_mem(call->values)};
-    return visit_launch(call, &(VisitLaunch){.program = program,
+    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_int(call->ended),
+                                   dev_mem(call->scratch), dev_mem(call->values)};
+    return visit_launch(call, &(VisitLaunch){.program = bare,
                                              .kernel = "rank_bracket",
                                              .groups = 1,
                                              .group = group,
                                              .args = bracket_args,
-                                             .n_args = 3});
+                                             .n_args = 4});
 }
 
 /* The reading. */
@@ -81,8 +92,10 @@ static bool run_count(const PrimCall *call, DevProgram *program)
                                              .n_args = 5});
 }
 
-bool rank_find(const PrimCall *call, DevProgram *program)
+bool rank_find(const PrimCall *call, DevProgram *reads)
 {
+    DevProgram *bare = NULL;
+    TRY(rank_bare_program(call, &bare));
     size_t group = visit_group(call);
     uint32_t tiles = visit_tiles(call), capacity = rank_capacity(call);
     double percent = percent_of(call);
@@ -90,7 +103,7 @@ bool rank_find(const PrimCall *call, DevProgram *program)
         const DevArg refine_args[] = {dev_int(call->w),      dev_int(call->h),    dev_uint(tiles),
                                       dev_uint(capacity),    dev_double(percent), dev_int(pass),
                                       dev_mem(call->scratch)};
-        TRY(visit_launch(call, &(VisitLaunch){.program = program,
+        TRY(visit_launch(call, &(VisitLaunch){.program = reads,
                                               .kernel = "rank_refine",
                                               .reads = true,
                                               .groups = visit_groups(call, true),
@@ -98,19 +111,21 @@ bool rank_find(const PrimCall *call, DevProgram *program)
                                               .args = refine_args,
                                               .n_args = 7}));
     }
-    const DevArg finish_args[] = {dev_double(percent), dev_uint(capacity), dev_mem(call->scratch),
-                                  dev_mem(call->values), dev_int(call->value)};
-    return visit_launch(call, &(VisitLaunch){.program = program,
+    const DevArg finish_args[] = {dev_double(percent),    dev_uint(capacity),    dev_int(call->ended),
+                                  dev_mem(call->scratch), dev_mem(call->values), dev_int(call->value)};
+    return visit_launch(call, &(VisitLaunch){.program = bare,
                                              .kernel = "rank_finish",
                                              .groups = 1,
                                              .group = group,
                                              .args = finish_args,
-                                             .n_args = 5});
+                                             .n_args = 6});
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    (void)which;
+    if (which == BARE) {
+        return rank_bare_program(call, program);
+    }
     char defines[96];
     snprintf(defines, sizeof defines,
              "#define RANK_HEADER_WORDS %d\n#define RANK_IN_SUMMARY 0\n", RANK_HEADER_WORDS);
@@ -125,7 +140,7 @@ static bool run(PrimCall *call)
     }
     TRY(visit_check_count(call));
     DevProgram *program = NULL;
-    TRY(program_of(call, 0, &program));
+    TRY(program_of(call, READS, &program));
     return rank_bracket(call, program) && run_count(call, program) && rank_find(call, program);
 }
 
@@ -140,6 +155,6 @@ const Primitive prim_rank = {.name = "rank",
                              .run = run,
                              .passes = passes,
                              .ahead = true,
-                             .programs = 1,
+                             .programs = PROGRAMS,
                              .program = program_of,
                              .forget = rank_parts_forget};

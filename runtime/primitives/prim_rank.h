@@ -11,9 +11,11 @@ extern const Primitive prim_rank;
 
 /* Copies that there is room for. */
 uint32_t rank_capacity(const PrimCall *call);
-/* The sample and the bracket, which only steer. */
-bool rank_bracket(const PrimCall *call, DevProgram *program);
+/* The program without the reader. */
+bool rank_bare_program(const PrimCall *call, DevProgram **program);
+/* The sample and the bracket, which only steer; `reads`: the program with the reader. */
+bool rank_bracket(const PrimCall *call, DevProgram *reads);
 /* The percentile among what the reading has kept. */
-bool rank_find(const PrimCall *call, DevProgram *program);
+bool rank_find(const PrimCall *call, DevProgram *reads);
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = REDUCE_BLOCK_ROWS, QUANTITIES = REDUCE_QUANTITIES };
+enum { BLOCKS, FINISH };
 
 static size_t count_blocks(const PrimCall *call, int h, int planes)
 {
@@ -75,26 +76,40 @@ static bool run_blocks(const PrimCall *call, DevProgram *program)
                                              .n_args = 6});
 }
 
-bool reduce_finish(const PrimCall *call, DevProgram *program)
+bool reduce_finish_program(const PrimCall *call, DevProgram **program)
 {
+    const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
+    return visit_bare_program(call, "", texts, program);
+}
+
+bool reduce_finish(const PrimCall *call, int wanted)
+{
+    DevProgram *program = NULL;
+    TRY(reduce_finish_program(call, &program));
     const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(count_partials(call)),
-                                  dev_mem(call->values),
-                                  dev_int(call->value)};
+                                  dev_int(wanted),        dev_int(call->ended),
+                                  dev_mem(call->values),  dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "reduce_finish",
                                              .groups = QUANTITIES,
                                              .group = visit_group(call),
                                              .args = finish_args,
-                                             .n_args = 4});
+                                             .n_args = 6});
 }
 
+/* What reads the image is not asked for where nothing is read. */
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     char defines[128];
-    (void)which;
-    snprintf(defines, sizeof defines,
-             "#define REDUCE_WANTED %d\n#define REDUCE_FED %d\n#define REDUCE_IN_SUMMARY 0\n",
-             (int)call->arg[0], is_fed(call));
+    *program = NULL;
+    if (which == FINISH) {
+        return reduce_finish_program(call, program);
+    }
+    if (is_fed(call)) {
+        return true;
+    }
+    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_IN_SUMMARY 0\n",
+             (int)call->arg[0]);
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -102,9 +117,9 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 static bool run(PrimCall *call)
 {
     DevProgram *program = NULL;
-    TRY(program_of(call, 0, &program));
+    TRY(program_of(call, BLOCKS, &program));
     TRY(is_fed(call) || run_blocks(call, program));
-    return !prim_part(call).last || reduce_finish(call, program);
+    return !prim_part(call).last || reduce_finish(call, (int)call->arg[0]);
 }
 
 static int passes(const PrimCall *call)
@@ -118,6 +133,6 @@ const Primitive prim_reduce = {.name = "reduce",
                                .run = run,
                                .passes = passes,
                                .ahead = true,
-                               .programs = 1,
+                               .programs = REDUCE_PROGRAMS,
                                .program = program_of,
                                .grain = BLOCK_ROWS};

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 enum { ARG_WANTED, ARG_PERCENT };
+enum { READS, FINISH, BRACKET, PROGRAMS };
 enum { ALIGNMENT = 4096 }; /* of slices, for any device */
 
 extern const char kernel_text_summary[];
@@ -39,14 +40,21 @@ static size_t scratch_bytes(const PrimCall *call)
 }
 
 /* How many pixels there are is asked for in any case. */
+static int wanted_of(const PrimCall *call)
+{
+    return (int)call->arg[ARG_WANTED] | REDUCE_WANTS_SUM;
+}
+
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    (void)which;
+    if (which != READS) {
+        return (which == FINISH ? reduce_finish_program : rank_bare_program)(call, program);
+    }
     char defines[160];
     snprintf(defines, sizeof defines,
              "#define RANK_HEADER_WORDS %d\n#define RANK_IN_SUMMARY 1\n#define REDUCE_WANTED %d\n"
-             "#define REDUCE_FED 0\n#define REDUCE_IN_SUMMARY 1\n",
-             RANK_HEADER_WORDS, (int)call->arg[ARG_WANTED] | REDUCE_WANTS_SUM);
+             "#define REDUCE_IN_SUMMARY 1\n",
+             RANK_HEADER_WORDS, wanted_of(call));
     const char *texts[] = {kernel_text_visit, kernel_text_rank, kernel_text_reduce,
                            kernel_text_summary, NULL};
     return visit_program(call, defines, texts, program);
@@ -69,9 +77,9 @@ static bool read_blocks(const PrimCall *rank, const PrimCall *reduce, DevProgram
 static bool run_whole(PrimCall *rank, PrimCall *reduce)
 {
     DevProgram *program = NULL;
-    TRY(program_of(reduce, 0, &program));
+    TRY(program_of(reduce, READS, &program));
     return rank_bracket(rank, program) && read_blocks(rank, reduce, program) &&
-           reduce_finish(reduce, program) && rank_find(rank, program);
+           reduce_finish(reduce, wanted_of(reduce)) && rank_find(rank, program);
 }
 
 static bool run_part(PrimCall *rank, PrimCall *reduce)
@@ -104,6 +112,6 @@ const Primitive prim_summary = {.name = "summary",
                                 .passes = passes,
                                 .ahead = true,
                                 .grain = REDUCE_BLOCK_ROWS,
-                                .programs = 1,
+                                .programs = PROGRAMS,
                                 .program = program_of,
                                 .forget = rank_parts_forget};

@@ -20,7 +20,8 @@ enum {
     LIGHT_GROUPS_A_UNIT = 4,
     CPU_GROUPS_A_UNIT = 4,
     FEW_TWICE = 16, /* one pixel of so many */
-    MAX_ARGS = 96
+    MAX_ARGS = 96,
+    MOST_DEFINES = 700 /* characters */
 };
 
 /* As in kernels/visit.cl. */
@@ -83,24 +84,34 @@ bool visit_check_count(const PrimCall *call)
     return true;
 }
 
+bool visit_bare_program(const PrimCall *call, const char *defines, const char *const *texts,
+                        DevProgram **program)
+{
+    char all[MOST_DEFINES];
+    int length = snprintf(all, sizeof all,
+                          "#pragma OPENCL FP_CONTRACT OFF\n#define VISIT_CPU_SHAPE %d\n%s",
+                          visit_is_cpu(call), defines);
+    assert(length < MOST_DEFINES);
+    (void)length;
+    return prim_program(call, all, texts, program);
+}
+
 bool visit_program(const PrimCall *call, const char *defines, const char *const *texts,
                    DevProgram **program)
 {
-    enum { MOST_TEXTS = 8, DEFINES = 600 };
+    enum { MOST_TEXTS = 8 };
     assert(call->reader != NULL);
-    char all[DEFINES];
-    int length = snprintf(all, sizeof all,
-                          "#pragma OPENCL FP_CONTRACT OFF\n#define VISIT_CPU_SHAPE %d\n"
-                          "#define VISIT_MODE %d\n#define VISIT_HIGH %d\n%s",
-                          visit_is_cpu(call), mode_of(call), call->h >= BATCH, defines);
-    assert(length < DEFINES);
+    char all[MOST_DEFINES];
+    int length = snprintf(all, sizeof all, "#define VISIT_MODE %d\n#define VISIT_HIGH %d\n%s",
+                          mode_of(call), call->h >= BATCH, defines);
+    assert(length < MOST_DEFINES);
     (void)length;
     const char *with_reader[MOST_TEXTS] = {call->reader};
     for (int i = 0; texts[i] != NULL; i++) {
         assert(i + 2 < MOST_TEXTS);
         with_reader[i + 1] = texts[i];
     }
-    return prim_program(call, all, with_reader, program);
+    return visit_bare_program(call, all, with_reader, program);
 }
 
 bool visit_launch(const PrimCall *call, const VisitLaunch *launch)

@@ -23,7 +23,6 @@
 
 enum { HALF = 16, BINS = 1 << HALF, GUESSED = 3, ALL = (1 + GUESSED) * BINS }; /* as in */
 enum { AT_SMALLEST = ALL, AT_LISTED, AT_LIST };               /* kernels/rank_parts.cl */
-enum { CLEARING_GROUPS = 64 };
 enum { NOWHERE = BINS }; /* a guess that no key is near */
 enum { LISTED = 128, MOST_LISTED = 2 << 20 }; /* one of so many pixels has room in the list; but at most */
 
@@ -72,15 +71,11 @@ size_t rank_parts_scratch(const PrimCall *call)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static bool clear(const PrimCall *call, DevProgram *program)
+static bool clear(const PrimCall *call)
 {
-    const DevArg args[] = {dev_mem(call->scratch)};
-    return visit_launch(call, &(VisitLaunch){.program = program,
-                                             .kernel = "rank_parts_clear",
-                                             .groups = CLEARING_GROUPS,
-                                             .group = visit_group(call),
-                                             .args = args,
-                                             .n_args = 1});
+    size_t smallest = AT_SMALLEST * sizeof(uint32_t);
+    return dev_fill(call->dev, call->scratch, 0, AT_LIST * sizeof(uint32_t), 0, call->err) &&
+           dev_fill(call->dev, call->scratch, smallest, sizeof(uint32_t), UINT32_MAX, call->err);
 }
 
 /* Adds the device's counts to the host's. */
@@ -124,7 +119,7 @@ static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
         r->guess.span = 0; /* the list begins anew */
         TRY(fetch(call, r));
     }
-    TRY(r->waiting > 0 || clear(call, program));
+    TRY(r->waiting > 0 || clear(call));
     r->waiting += pixels;
     const DevArg args[] = {dev_int(call->w),          dev_int(call->h),         dev_uint(visit_tiles(call)),
                            dev_uint(r->guess.full),   dev_uint(r->guess.from),  dev_uint(r->guess.span),

@@ -103,23 +103,19 @@ size_t watershed_paths_scratch(const PrimCall *call)
 static bool build(Paths *p)
 {
     const PrimCall *call = p->call;
-    PrimCall no_reader = *call;
-    no_reader.reader = "";
     char defines[300];
     snprintf(defines, sizeof defines,
-             "#define WATERSHED_MARKER %s\n#define WATERSHED_MASKED %d\n#define WATERSHED_3D %d\n"
-             "#define WATERSHED_CONNECTIVITY %d\n#define WATERSHED_X %d\n#define WATERSHED_Y %d\n"
-             "#define WATERSHED_Z %d\n",
-             elem_cl_name(call->in[1].elem), call->in[2].mem != NULL, call->d > 1,
-             (int)call->arg[WATERSHED_CONNECTIVITY], p->x, p->y, p->z);
+             "#define WATERSHED_3D %d\n#define WATERSHED_CONNECTIVITY %d\n#define WATERSHED_X %d\n"
+             "#define WATERSHED_Y %d\n#define WATERSHED_Z %d\n",
+             call->d > 1, (int)call->arg[WATERSHED_CONNECTIVITY], p->x, p->y, p->z);
     const char *const texts[] = {kernel_text_lanes, kernel_text_watershed, NULL};
-    return visit_program(&no_reader, defines, texts, &p->program);
+    return visit_bare_program(call, defines, texts, &p->program);
 }
 
 /* Launches a kernel over all pixels; its arguments are the shape and then `more`. */
 static bool over_pixels(const Paths *p, const char *kernel, const DevArg *more, int n_more)
 {
-    enum { SHAPE = 6, MOST = 8 };
+    enum { SHAPE = 6, MOST = 9 };
     const PrimCall *call = p->call;
     size_t rows = (size_t)call->planes * (size_t)call->h;
     DevArg args[SHAPE + MOST] = {dev_int(call->w),
@@ -140,16 +136,24 @@ static bool over_pixels(const Paths *p, const char *kernel, const DevArg *more, 
                                              .n_args = SHAPE + n_more});
 }
 
+/* As kernels take them. */
+#define MARKERS(call)                                                                              \
+    dev_int((call)->in[1].pitch), dev_int(elem_size((call)->in[1].elem)), dev_mem((call)->in[1].mem)
+
 static bool start(const Paths *p)
 {
     const PrimCall *call = p->call;
-    const PrimImage *mask = &call->in[call->in[2].mem != NULL ? 2 : 0];
+    bool masked = call->in[2].mem != NULL;
+    const PrimImage *mask = &call->in[masked ? 2 : 0];
     size_t word = sizeof(uint32_t);
-    const DevArg more[] = {dev_int(call->in[1].pitch), dev_int(mask->pitch),
-                           dev_mem(call->in[0].mem),   dev_mem(call->in[1].mem),
-                           dev_mem(mask->mem),         dev_mem(call->scratch),
+    const DevArg more[] = {MARKERS(call),
+                           dev_int(mask->pitch),
+                           dev_int(masked),
+                           dev_mem(mask->mem),
+                           dev_mem(call->in[0].mem),
+                           dev_mem(call->scratch),
                            dev_mem(call->out[0].mem)};
-    return over_pixels(p, "watershed_start", more, 7) &&
+    return over_pixels(p, "watershed_start", more, 9) &&
            dev_fill(call->dev, call->scratch, p->flags[0] * word, p->tiles * word, 1, call->err) &&
            dev_fill(call->dev, call->scratch, p->flags[1] * word, p->tiles * word, 0, call->err);
 }
@@ -219,12 +223,11 @@ static bool doubt(const Paths *p, uint32_t *highest)
 {
     const PrimCall *call = p->call;
     const size_t word = sizeof(uint32_t);
-    const DevArg more[] = {dev_int(call->in[1].pitch), dev_mem(call->in[0].mem),
-                           dev_mem(call->in[1].mem),   dev_mem(call->scratch),
-                           dev_mem(call->out[0].mem),  dev_mem(call->scratch),
-                           dev_ulong(p->reports)};
+    const DevArg more[] = {MARKERS(call),          dev_mem(call->in[0].mem),
+                           dev_mem(call->scratch), dev_mem(call->out[0].mem),
+                           dev_mem(call->scratch), dev_ulong(p->reports)};
     return dev_fill(call->dev, call->scratch, p->reports * word, word, 0, call->err) &&
-           over_pixels(p, "watershed_doubt", more, 7) &&
+           over_pixels(p, "watershed_doubt", more, 8) &&
            dev_read(call->dev, call->scratch, p->reports * word, highest, word, call->err);
 }
 
@@ -307,11 +310,11 @@ static bool label(const Paths *p)
 {
     const PrimCall *call = p->call;
     const size_t word = sizeof(uint32_t);
-    const DevArg more[] = {dev_int(call->in[1].pitch), dev_mem(call->in[1].mem),
-                           dev_mem(call->out[0].mem), dev_mem(call->scratch), dev_ulong(p->most)};
+    const DevArg more[] = {MARKERS(call), dev_mem(call->out[0].mem), dev_mem(call->scratch),
+                           dev_ulong(p->most)};
     uint32_t largest = 0;
     TRY(dev_fill(call->dev, call->scratch, p->most * word, word, 0, call->err));
-    TRY(over_pixels(p, "watershed_label", more, 5));
+    TRY(over_pixels(p, "watershed_label", more, 6));
     TRY(dev_copy(call->dev, call->scratch, 0, call->out[0].mem, 0, p->numbers * word, call->err));
     TRY(dev_read(call->dev, call->scratch, p->most * word, &largest, word, call->err));
     return host_value(call, largest);

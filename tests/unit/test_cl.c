@@ -481,6 +481,7 @@ typedef struct Builder {
     bool ok;
 } Builder;
 
+/* All begin with the same program. */
 static void *build_some(void *at)
 {
     Builder *b = at;
@@ -490,7 +491,7 @@ static void *build_some(void *at)
         DevProgram *program;
         Err err = {0};
         snprintf(source, sizeof source, "kernel void k(global int *a)\n{\n    a[0] = %d;\n}\n",
-                 b->number * 100 + i);
+                 i > 0 ? b->number * 100 + i : 0);
         b->ok = dev_program(b->dev, "k", source, NULL, &program, &err);
     }
     return NULL;
@@ -510,7 +511,7 @@ static void programs_are_built_by_several_threads(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_true(builders[i].ok);
     }
-    assert_int_equal(dev_builds(dev), 12);
+    assert_int_equal(dev_builds(dev), 1 + 4 * 2);
     dev_close(dev);
 }
 

@@ -54,7 +54,9 @@ static void programs_are_known_beforehand(void **state)
         "input image[y, x]\nl = label(image > 100)\n"
         "output t = measure(l, sqrt(image), mean, median, center_of_mass, feret_diameter_max)\n",
         "input image[y, x]\nl = label(image > 100)\noutput c = label2rgb(l)\n"
-        "output t = measure(l, image, solidity, orientation, area_filled, moments_weighted_hu, std)\n"};
+        "output t = measure(l, image, solidity, orientation, area_filled, moments_weighted_hu, std)\n",
+        "input image[y, x]\noutput a = mean(image) + percentile(image, 20)\noutput d = distance(image > 90)\n"
+        "output e = expand_labels(label(image > 100), 5)\noutput h = otsu(image / 3)\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         IrGraph *g = pipeline_must("test.pipe", TEXTS[i]);
         PassContext cx = {.fuse = FUSE_ALL};
@@ -119,6 +121,61 @@ static uint64_t run_fresh(const Program *p, const BothCase *in, BothResult *resu
     exec_free(exec);
     dev_close(fresh);
     return builds;
+}
+
+/* How many programs a device that has compiled others compiles for a text. */
+static uint64_t builds_more(Device *dev, const char *text)
+{
+    IrGraph *g = pipeline_must("test.pipe", text);
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
+    BothCase in = {.n_inputs = 1};
+    in.inputs[0] = both_image(70, 50, 1, 1, ELEM_U8, 3, BOTH_SMOOTH);
+    uint64_t builds = dev_builds(dev);
+    ExecInput inputs[1];
+    Exec *exec = NULL;
+    Err err = {0};
+    BothResult result;
+    both_inputs(&in, inputs);
+    if (!exec_new(p, dev, &exec, &err) || !exec_bind(exec, inputs, in.params, &err) ||
+        !both_execute(exec, p, &in, &result, &err)) {
+        fail_msg("%s\n%s", text, err.text);
+    }
+    both_free(&result);
+    exec_free(exec);
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+    return dev_builds(dev) - builds;
+}
+
+/* A primitive's kernels that read nothing computed are compiled once, whatever other pipelines read. */
+static void what_reads_nothing_is_compiled_once(void **state)
+{
+    (void)state;
+    static const char *const PRIMITIVES[] = {
+        "mean(image %s)",
+        "percentile(image %s, 20)",
+        "otsu(image %s)",
+        "label(image %s > 90)",
+        "distance(image %s > 90)",
+        "label2rgb(as_labels(u32(image %s) // 40))",
+        "relabel(as_labels(u32(image %s) // 40))",
+    };
+    for (size_t i = 0; i < sizeof PRIMITIVES / sizeof *PRIMITIVES; i++) {
+        char text[200];
+        Device *fresh = open_fresh();
+        uint64_t builds[2];
+        for (int k = 0; k < 2; k++) {
+            int length = snprintf(text, sizeof text, "input image[y, x]\noutput o = ");
+            snprintf(text + length, sizeof text - (size_t)length, PRIMITIVES[i], k == 0 ? "+ 3" : "* 2");
+            builds[k] = builds_more(fresh, text);
+        }
+        if (builds[0] < 2 || builds[1] >= builds[0]) {
+            fail_msg("%s\ncompiles %d programs, where another one has compiled %d", text,
+                     (int)builds[1], (int)builds[0]);
+        }
+        dev_close(fresh);
+    }
 }
 
 /* A program that brings binaries along compiles nothing where they fit, and everything where they do not. */
@@ -573,6 +630,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
+        TEST(what_reads_nothing_is_compiled_once),
         TEST(binaries_stand_in_for_compiling),
         TEST(loops_end_where_they_should),
         TEST(limits_of_clipping_are_not_rounded),

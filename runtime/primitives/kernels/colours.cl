@@ -23,7 +23,9 @@
  *
  * All that belongs to rounds 1 and 2 does nothing where all ids fitted: the host need not know.
  *
- * Defined in front: COMPACT_TREE, where the first bitmap is a level of the tree and there are no such
+ * colours_clear and colours_rank are the text without a reader, behind scan.cl, with COMPACT_GROUP work-items.
+ *
+ * Defined in front of a reader's: COMPACT_TREE, where the first bitmap is a level of the tree and there are no such
  * rounds; COLOURS_DENSE, where labels are from 1 without gaps, which takes colours_write alone and no bitmap;
  * COLOURS_RUNS, where there is room for runs.
  */
@@ -106,6 +108,8 @@ COMPACT_INLINE void colours_set(CompactBits bits, global uint *about, uint key)
     }
 }
 
+#ifdef READ_PARAMS
+
 /* The image's pieces are `groups`, of which each group takes every n-th.  Rows beyond the last are that one
  * again, which marks nothing. */
 kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_groups COMPACT_TREE_PARAMS)
@@ -159,6 +163,8 @@ kernel void colours_mark(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, uint own_g
     }
 }
 
+#else
+
 /* Bits only: what is behind them is written by colours_rank. */
 COMPACT_INLINE void colours_clear_words(global uint *words, uint n)
 {
@@ -210,6 +216,9 @@ colours_rank(global uint *about, int round, global uint *own, uint words, global
 }
 
 #endif
+#endif
+
+#ifdef READ_PARAMS
 
 typedef struct ColoursBits {
     CompactBits first, second;
@@ -390,3 +399,5 @@ colours_write(READ_PARAMS, COMPACT_PARAMS, COLOURS_PARAMS, int own_channel,
         }
     }
 }
+
+#endif

@@ -18,7 +18,8 @@
  * level of digits, and an id's key in a level is the rank of its key in the level above, followed by the
  * level's digits.
  *
- * Names that meet a reader's begin with own_ or compact_.  The host defines COMPACT_GROUP.
+ * Names that meet a reader's begin with own_ or compact_.  What counts is the text without a reader, behind scan.cl;
+ * the host defines COMPACT_GROUP for it.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -200,6 +201,7 @@ kernel void compact_mark(READ_PARAMS, COMPACT_PARAMS, global uint *own_scratch, 
 
 #endif
 
+#ifndef READ_PARAMS
 /* Counts a block of words and returns their sum; `sums` has an element for each work-item of the group, all of which
  * come here. */
 COMPACT_INLINE uint compact_count_block(local uint *sums, CompactBits bits, uint group)
@@ -229,6 +231,7 @@ compact_count(global uint *scratch, uint words)
         bits.sums[get_group_id(0)] = sum;
     }
 }
+#endif
 
 #ifdef COMPACT_KEEPS
 COMPACT_INLINE uint compact_result(CompactGrid g, CompactBits bits, uint id)

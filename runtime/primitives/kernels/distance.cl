@@ -26,6 +26,9 @@
  *
  * Squares are summed in the order z, y, x; in uint when pixels are 1 wide and numbers small
  * (DISTANCE_WHOLE), else in double.
+ *
+ * The image is read where sites are found, and of labels where one is taken over; the kernels that do not read
+ * it are the text without a reader.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -55,6 +58,15 @@ LANES_INLINE double distance_square(int steps, double spacing)
         int own_y_bits, double own_sx, double own_sy, double own_sz
 #define DISTANCE_SHAPE_ARGS                                                                        \
     own_w, own_h, own_d, own_pitch, DISTANCE_START(own_start), own_y_bits, own_sx, own_sy, own_sz
+
+/* Kernels that read the image if it is one of labels: which program they are in, and their first parameters. */
+#ifdef READ_PARAMS
+#define DISTANCE_TAKES DISTANCE_LABELS
+#define DISTANCE_LABELS_SHAPE READ_PARAMS, DISTANCE_SHAPE
+#else
+#define DISTANCE_TAKES (!DISTANCE_LABELS)
+#define DISTANCE_LABELS_SHAPE DISTANCE_SHAPE
+#endif
 
 #define DISTANCE_Z_FIRST (DISTANCE_3D && !DISTANCE_ACROSS)
 
@@ -101,6 +113,8 @@ LANES_INLINE DistanceBlock distance_block(uint row, int w, int h, int d)
     return b;
 }
 
+#ifdef READ_PARAMS
+
 /* Makes words of sites and, of labels, finds the largest. */
 LANES_KERNEL void distance_sites(READ_PARAMS, DISTANCE_SHAPE, uint own_rows,
                                     ulong own_words_at, ulong own_largest_at,
@@ -139,6 +153,8 @@ LANES_KERNEL void distance_sites(READ_PARAMS, DISTANCE_SHAPE, uint own_rows,
     }
 #endif
 }
+
+#endif
 
 /* The last site before a block and the first one behind it, no farther than `reach` blocks away. */
 LANES_INLINE int distance_before(global const uint *word, DistanceBlock b, int reach)
@@ -180,9 +196,11 @@ LANES_INLINE int distance_carried(global const int *carry, size_t column, int st
     return place < 0 ? no_site : place - start;
 }
 
+#if DISTANCE_TAKES
+
 /* The first or last site of each column of the part, for the parts before or behind.  Where there is
  * none, the last one stays what it was. */
-LANES_KERNEL void distance_carry(READ_PARAMS, DISTANCE_SHAPE, int own_last, uint own_columns,
+LANES_KERNEL void distance_carry(DISTANCE_LABELS_SHAPE, int own_last, uint own_columns,
                                  ulong own_words_at, ulong own_carry_at, global uint *own_scratch)
 {
     const LanesSpot own_at = lanes_spot(own_w, own_lanes);
@@ -218,6 +236,9 @@ LANES_KERNEL void distance_carry(READ_PARAMS, DISTANCE_SHAPE, int own_last, uint
 }
 
 #endif
+#endif
+
+#ifndef READ_PARAMS
 
 /* The codes of a block: for each pixel its nearest site along the first axis, the first of equals. */
 LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong words_at,
@@ -259,6 +280,8 @@ LANES_KERNEL void distance_first(DISTANCE_SHAPE, uint rows, int reach, ulong wor
         }
     }
 }
+
+#endif
 
 /* ---- the other axes -------------------------------------------------------------------------- */
 
@@ -430,6 +453,8 @@ LANES_INLINE DistanceBounds distance_column_bounds(DistanceShape s, int x, uint 
     return b;
 }
 
+#ifndef READ_PARAMS
+
 /* One coarse round along x: rows of distance_count(w, step) answers. */
 LANES_KERNEL void distance_coarse_x(DISTANCE_SHAPE, global const uint *codes, int step,
                                        int bound_step, ulong bounds_at, ulong answers_at,
@@ -448,12 +473,14 @@ LANES_KERNEL void distance_coarse_x(DISTANCE_SHAPE, global const uint *codes, in
     }
 }
 
+#endif
+#if DISTANCE_TAKES
+
 /* The last round: distances, or labels. */
-LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own_codes,
-                                int own_reach, int own_bound_step, ulong own_bounds_at,
-                                global const int *own_answers, double own_limit,
-                                uint own_columns, ulong own_before_at, ulong own_behind_at,
-                                global DISTANCE_OUT *own_out)
+LANES_KERNEL void distance_x(DISTANCE_LABELS_SHAPE, global const uint *own_codes, int own_reach,
+                             int own_bound_step, ulong own_bounds_at, global const int *own_answers,
+                             double own_limit, uint own_columns, ulong own_before_at,
+                             ulong own_behind_at, global DISTANCE_OUT *own_out)
 {
     const DistanceShape own_s = distance_shape(DISTANCE_SHAPE_ARGS);
     const LanesSpot own_at = lanes_spot(own_w, own_lanes);
@@ -493,6 +520,9 @@ LANES_KERNEL void distance_x(READ_PARAMS, DISTANCE_SHAPE, global const uint *own
 #endif
     }
 }
+
+#endif
+#ifndef READ_PARAMS
 
 #if DISTANCE_Z_FIRST
 
@@ -564,3 +594,5 @@ kernel void distance_value(ulong largest_at, global const uint *scratch, int of_
 {
     values[value] = of_value >= 0 ? values[of_value] : (double)scratch[largest_at];
 }
+
+#endif

@@ -15,7 +15,8 @@
  * nobody reads.
  *
  * The host defines HISTOGRAM_BINS, HISTOGRAM_INTEGER, HISTOGRAM_LOCAL_WORDS and HISTOGRAM_IN_OTSU in front of
- * this text; kernels/visit.cl and range.cl come before it.
+ * this text; kernels/visit.cl and range.cl come before it.  Without a reader the text is what otsu's decision
+ * needs of it.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -51,6 +52,8 @@ VISIT_INLINE int histogram_exact_bin(const RangeBins *r, float v)
     }
     return bin != r->bins - 1 && v >= range_edge(r, bin + 1) ? bin + 1 : bin;
 }
+
+#ifdef READ_PARAMS
 
 /* The cheap guess: a pixel's place less a half, to be rounded to the nearest whole number. */
 typedef struct HistogramGuess {
@@ -108,13 +111,6 @@ VISIT_INLINE int histogram_used(const RangeBins *r)
 #else
     return HISTOGRAM_BINS;
 #endif
-}
-
-VISIT_KERNEL void histogram_clear(global uint *counts)
-{
-    for (int i = (int)get_global_id(0); i < HISTOGRAM_BINS; i += (int)get_global_size(0)) {
-        counts[i] = 0;
-    }
 }
 
 /* Counts a pixel, whose bin is counted from `first`: near bins in local memory, of far ones runs of equals. */
@@ -214,3 +210,5 @@ VISIT_KERNEL void histogram_count(READ_PARAMS, int own_w, int own_h, uint own_ti
         }
     }
 }
+
+#endif

@@ -12,8 +12,9 @@
  *   scan_sums     adds the counts up
  *   equal_write   writes the numbers; a work-item reads its own pixel alone
  *
- * Parents lie in the label image or, with LABEL_WIDE, as 64 bits in front of scratch.  The host
- * defines LABEL_WIDE, CONNECTIVITY, THREE_D, PIXEL (the type of the image) and RANK_GROUP.
+ * Parents lie in the label image or, with LABEL_WIDE, as 64 bits in front of scratch.  The first two kernels stand
+ * in a program for each type of image (PIXEL, with CONNECTIVITY and THREE_D), the others in one for all, behind
+ * scan.cl and with RANK_GROUP.  The host defines these, and LABEL_WIDE for both.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -33,6 +34,8 @@ typedef uint Node;
 #define lower atomic_min
 #endif
 #define NO_NODE ((Node)-1)
+
+#ifdef PIXEL
 
 typedef struct Grid {
     int w, h, d, planes, pitch;
@@ -101,6 +104,8 @@ kernel void equal_start(GRID_PARAMS, global const PIXEL *image, global Node *par
     }
 }
 
+#endif
+
 /* As in label.cl: only nodes that are no roots any more are written to, and parents only sink. */
 EQUAL_INLINE Node find(volatile global Node *parents, Node node)
 {
@@ -117,6 +122,8 @@ EQUAL_INLINE Node find(volatile global Node *parents, Node node)
         node = above;
     }
 }
+
+#ifdef PIXEL
 
 EQUAL_INLINE void unite(volatile global Node *parents, Node a, Node b)
 {
@@ -168,6 +175,8 @@ kernel void equal_join(GRID_PARAMS, global const PIXEL *image, volatile global N
         }
     }
 }
+
+#else
 
 kernel void equal_flatten(ulong numbers, volatile global Node *parents)
 {
@@ -229,3 +238,5 @@ kernel void equal_write(ulong numbers, global const Node *parents, global const 
         labels[number] = label;
     }
 }
+
+#endif

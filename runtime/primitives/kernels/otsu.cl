@@ -19,29 +19,32 @@
  * sign is certain for nearly all t and q where variances, as intervals, would overlap: their errors are shared.
  * What two neighbours differ in is far above what rounding does; where it is not, nothing is decided.
  *
- * The host defines OTSU_FINE_BINS (0: without the fine bins) and the words of scratch; kernels/visit.cl, range.cl,
- * histogram.cl and threshold.cl come before this text.
+ * The host defines OTSU_FINE_BINS (0: without the fine bins) and the words of scratch; kernels/visit.cl, range.cl
+ * and histogram.cl come before this text, and without a reader threshold.cl, which otsu_find needs.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
-/* `own_room`: 4 * own_bins doubles. */
-VISIT_KERNEL void otsu_find(const global uint *own_scratch, const global uint *own_counts,
-                            int own_bins, int own_integer, global double *own_room,
-                            global double *own_values, int own_value)
+#ifndef READ_PARAMS
+
+/* `room`: 4 * bins doubles. */
+VISIT_KERNEL void otsu_find(const global uint *scratch, const global uint *counts, int bins,
+                            int integer, global double *room, global double *values, int value)
 {
-    local double own_totals[4][THRESHOLD_LANES], own_most[THRESHOLD_LANES];
-    local int own_best[THRESHOLD_LANES];
-    local int own_lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], own_found[3];
-    if (HISTOGRAM_IS_KNOWN(own_scratch)) {
+    local double totals[4][THRESHOLD_LANES], most[THRESHOLD_LANES];
+    local int best[THRESHOLD_LANES];
+    local int lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], found[3];
+    if (HISTOGRAM_IS_KNOWN(scratch)) {
         return;
     }
-    const double own_result = threshold_of(
-        own_counts, own_bins, own_values[own_value + OTSU_LOW], own_values[own_value + OTSU_HIGH],
-        own_integer != 0, own_room, own_totals, own_most, own_best, own_lanes, own_found);
+    const double result =
+        threshold_of(counts, bins, values[value + OTSU_LOW], values[value + OTSU_HIGH],
+                     integer != 0, room, totals, most, best, lanes, found);
     if (get_local_id(0) == 0) {
-        own_values[own_value + OTSU_THRESHOLD] = own_result;
+        values[value + OTSU_THRESHOLD] = result;
     }
 }
+
+#endif
 
 #if OTSU_FINE_BINS > 0
 
@@ -63,6 +66,8 @@ VISIT_INLINE void otsu_ends(float low, float high, local uint *ends)
     atomic_max(&ends[1], visit_key_of(high));
     barrier(CLK_LOCAL_MEM_FENCE);
 }
+
+#ifdef READ_PARAMS
 
 /* A group takes a tile somewhere in its share of them.  Also clears what the launches after it add to. */
 VISIT_KERNEL void otsu_sample(READ_PARAMS, int own_w, int own_h, uint own_tiles,
@@ -104,6 +109,8 @@ VISIT_KERNEL void otsu_sample(READ_PARAMS, int own_w, int own_h, uint own_tiles,
     }
 }
 
+#endif
+
 /* ---- the reading ------------------------------------------------------------------------- */
 
 /* Fine bins: a pixel's place, to be rounded to the nearest whole number; that never falls as pixels rise. */
@@ -135,6 +142,8 @@ VISIT_INLINE uint otsu_place(const OtsuFine *fine, float v)
     const float place = fma(v, fine->norm, fine->offset);
     return as_uint(fmin(fmax(place, -1.0f), (float)OTSU_FINE_BINS) + 0x1.8p23f);
 }
+
+#ifdef READ_PARAMS
 
 VISIT_KERNEL void otsu_read(READ_PARAMS, int own_w, int own_h, uint own_tiles, uint own_samples,
                             global uint *own_scratch)
@@ -191,6 +200,8 @@ VISIT_KERNEL void otsu_read(READ_PARAMS, int own_w, int own_h, uint own_tiles, u
         atomic_max(own_scratch + OTSU_AT_HIGH, own_ends[1]);
     }
 }
+
+#else
 
 /* ---- the decision ------------------------------------------------------------------------ */
 
@@ -423,4 +434,5 @@ VISIT_KERNEL void otsu_decide(global uint *scratch, uint samples, int groups,
     }
 }
 
+#endif /* READ_PARAMS */
 #endif

@@ -15,8 +15,8 @@
  * Sums take four words a label.  They are computed for `range` labels at a time, beginning at
  * `first`; ranges beyond the last label end at once.  All else is folded in the result itself.
  *
- * Names that meet a reader's begin with own_ or perlabel_.  The host defines PERLABEL_FOLD: the
- * nodes' 0 sum, 1 min, 2 max, 3 count.
+ * Names that meet a reader's begin with own_ or perlabel_; perlabel_start and perlabel_finish are the text without
+ * one.  The host defines PERLABEL_FOLD: the nodes' 0 sum, 1 min, 2 max, 3 count.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -207,18 +207,7 @@ PERLABEL_INLINE uint perlabel_end(ulong capacity, global const double *values, i
     ulong own_capacity, global const double *own_labels, int own_slot, uint own_first,             \
         uint own_range, global uint *own_table, global uint *own_sums
 
-/* Sets the entries of all labels, and the sums of the first range, to nothing. */
-PERLABEL_KERNEL void perlabel_start(PERLABEL_ABOUT)
-{
-    const uint end = perlabel_end(own_capacity, own_labels, own_slot);
-    for (uint i = (uint)get_global_id(0); i < end; i += (uint)get_global_size(0)) {
-        own_table[i] = 0;
-        for (int k = 0; PERLABEL_FOLD == PERLABEL_SUM && i < own_range && k < PERLABEL_PIECES;
-             k++) {
-            own_sums[(size_t)i * PERLABEL_PIECES + (size_t)k] = 0;
-        }
-    }
-}
+#ifdef READ_PARAMS
 
 typedef struct PerlabelSpot {
     int x, y, plane;
@@ -314,6 +303,21 @@ PERLABEL_KERNEL void perlabel_exponents(READ_PARAMS, int own_w, int own_h, int o
 
 #endif
 
+#else
+
+/* Sets the entries of all labels, and the sums of the first range, to nothing. */
+PERLABEL_KERNEL void perlabel_start(PERLABEL_ABOUT)
+{
+    const uint end = perlabel_end(own_capacity, own_labels, own_slot);
+    for (uint i = (uint)get_global_id(0); i < end; i += (uint)get_global_size(0)) {
+        own_table[i] = 0;
+        for (int k = 0; PERLABEL_FOLD == PERLABEL_SUM && i < own_range && k < PERLABEL_PIECES;
+             k++) {
+            own_sums[(size_t)i * PERLABEL_PIECES + (size_t)k] = 0;
+        }
+    }
+}
+
 /* Turns a label's accumulator into its result, in place of the key; sums are ready to be used
  * again. */
 PERLABEL_INLINE float perlabel_result(uint key, global uint *sums, size_t at)
@@ -342,3 +346,5 @@ PERLABEL_KERNEL void perlabel_finish(PERLABEL_ABOUT)
         own_table[i] = as_uint(perlabel_result(own_table[i], own_sums, i - own_first));
     }
 }
+
+#endif

@@ -17,7 +17,8 @@
  * the device.  Values are ordered by keys: u32 in the order of the f32; key 0 is never a value.
  * The smallest key not below some bound is what finds rank k + 1 when it is in another bin than k.
  *
- * The host defines RANK_HEADER_WORDS, the words of scratch in front of the copies, and RANK_IN_SUMMARY.
+ * rank_bracket and rank_finish are the text without a reader.  The host defines RANK_HEADER_WORDS, the words of
+ * scratch in front of the copies, and where there is a reader RANK_IN_SUMMARY.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -107,6 +108,8 @@ VISIT_INLINE void rank_clear_bins(local uint *bins)
 
 /* ---- the bracket ----------------------------------------------------------------------------- */
 
+#ifdef READ_PARAMS
+
 /* The key of number i of the sample, 0 when that pixel is left out: one pixel of each stretch of
  * the image, at a place in it that no pattern of the image follows. */
 VISIT_INLINE uint rank_sample_key(READ_PARAMS, uint own_i, int own_w, int own_h, int own_planes)
@@ -146,6 +149,8 @@ VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
     }
 }
 
+#else
+
 /* Does something with each key of the sample; some are read at once. */
 #define RANK_EACH_SAMPLE(key, does)                                                                \
     for (int from_ = item; from_ < RANK_SAMPLE_SIZE; from_ += VISIT_COUNT * VISIT_GROUP) {         \
@@ -163,7 +168,8 @@ VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
 
 /* One group.  The ends of the bracket are values of the sample, found to 22 bits by two rounds of
  * counting; the third takes the smallest and the largest that have these bits. */
-VISIT_KERNEL void rank_bracket(double percent, global uint *scratch, global const double *values)
+VISIT_KERNEL void rank_bracket(double percent, int ended, global uint *scratch,
+                               global const double *values)
 {
     if (VISIT_ENDED) {
         return;
@@ -232,7 +238,11 @@ VISIT_KERNEL void rank_bracket(double percent, global uint *scratch, global cons
     }
 }
 
+#endif
+
 /* ---- the reading ----------------------------------------------------------------------------- */
+
+#ifdef READ_PARAMS
 
 /* What a work-item has found. */
 typedef struct RankTally {
@@ -352,6 +362,7 @@ VISIT_KERNEL void rank_count(READ_PARAMS, int own_w, int own_h, uint own_tiles, 
 }
 
 #endif
+#endif /* READ_PARAMS */
 
 /* ---- narrowing ------------------------------------------------------------------------------- */
 
@@ -483,6 +494,8 @@ VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, globa
 
 /* ---- the passes ------------------------------------------------------------------------------ */
 
+#ifdef READ_PARAMS
+
 /* What a pass does with one value. */
 #define RANK_TALLY(v)                                                                              \
     do {                                                                                           \
@@ -554,8 +567,10 @@ VISIT_KERNEL void rank_refine(READ_PARAMS, int own_w, int own_h, uint own_tiles,
     }
 }
 
+#else
+
 /* One group.  numpy's interpolation, from the nearer end.  One NaN, whatever the device's is. */
-VISIT_KERNEL void rank_finish(double percent, uint capacity, global uint *scratch,
+VISIT_KERNEL void rank_finish(double percent, uint capacity, int ended, global uint *scratch,
                               global double *values, int value)
 {
     if (VISIT_ENDED) {
@@ -575,3 +590,5 @@ VISIT_KERNEL void rank_finish(double percent, uint capacity, global uint *scratc
         values[value] = as_double(isnan(result) ? 0x7ff8000000000000UL : as_ulong(result));
     }
 }
+
+#endif

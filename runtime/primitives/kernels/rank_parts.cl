@@ -24,13 +24,6 @@ VISIT_INLINE uint rank_parts_key(float value)
     return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
-VISIT_KERNEL void rank_parts_clear(global uint *bins)
-{
-    for (int i = (int)get_global_id(0); i < RANK_PARTS_LIST; i += (int)get_global_size(0)) {
-        bins[i] = i == RANK_PARTS_SMALLEST ? 0xffffffffu : 0;
-    }
-}
-
 /* Counts of a group are first taken in local memory, where an entry belongs to the first bin that asks
  * for it; others that would have it, few as a rule, go to global memory.  Values of both signs have
  * entries of their own: around 0 they are alike.  Neighbours that are alike cost one access together. */

@@ -6,9 +6,9 @@
  * On GPUs a work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums
  * side by side, which adds the same numbers in the same order.
  *
- * REDUCE_WANTED (bits: 1 sum and count, 2 squares, 4 extremes) is defined in front of this text.
- * REDUCE_FED: partial results are there and nothing is read.  REDUCE_IN_SUMMARY: another kernel makes them,
- * with what this text has for it, and counts more.
+ * What is wanted are bits: 1 sum and count, 2 squares, 4 extremes.  Where there is a reader, REDUCE_WANTED is defined
+ * in front of this text, and REDUCE_IN_SUMMARY: another kernel makes the partial results, with what this text has
+ * for it, and counts more.  reduce_finish is the text without a reader.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -26,12 +26,12 @@
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
 #define REDUCE_MORE REDUCE_QUANTITIES /* of a summary: counts that are added like these, but in one block */
 
-VISIT_INLINE bool reduce_is_wanted(int quantity)
+VISIT_INLINE bool reduce_is_wanted(int wanted, int quantity)
 {
     const int bit = quantity == REDUCE_LOW || quantity == REDUCE_HIGH ? 4
                     : quantity == REDUCE_SQUARES                      ? 2
                                                                       : 1;
-    return quantity == REDUCE_MORE || (REDUCE_WANTED & bit) != 0;
+    return quantity == REDUCE_MORE || (wanted & bit) != 0;
 }
 
 VISIT_INLINE double reduce_nothing(int quantity)
@@ -75,14 +75,14 @@ VISIT_INLINE void reduce_halve(int quantity, int step, local double *lanes)
 /* Adds the upper half of each row of lanes to the lower half until one is left, the row's first; the rows are
  * of the quantities from the first on.  On GPUs a row has 32 work-items, which take three halvings at once;
  * the whole group comes here. */
-VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_LANES])
+VISIT_INLINE void reduce_tree(int wanted, int first, int rows, local double (*lanes)[REDUCE_LANES])
 {
     barrier(CLK_LOCAL_MEM_FENCE);
 #if VISIT_CPU_SHAPE
     for (int step = REDUCE_LANES / 2; step > 0; step /= 2) {
 #pragma unroll
         for (int r = 0; r < rows; r++) {
-            if (reduce_is_wanted(first + r)) {
+            if (reduce_is_wanted(wanted, first + r)) {
                 reduce_halve(first + r, step, lanes[r]);
             }
         }
@@ -90,16 +90,16 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
     }
 #else
     const int r = (int)get_local_id(0) / 32, t = (int)get_local_id(0) % 32, q = first + r;
-    const bool wanted = r < rows && reduce_is_wanted(q);
-    if (wanted) {
+    const bool here = r < rows && reduce_is_wanted(wanted, q);
+    if (here) {
         lanes[r][t] = reduce_eight(q, lanes[r] + t, 32);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (wanted && t < 4) {
+    if (here && t < 4) {
         lanes[r][t] = reduce_eight(q, lanes[r] + t, 4);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (wanted && t == 0) {
+    if (here && t == 0) {
         lanes[r][0] = reduce_combined(q, reduce_combined(q, lanes[r][0], lanes[r][2]),
                                       reduce_combined(q, lanes[r][1], lanes[r][3]));
     }
@@ -107,7 +107,7 @@ VISIT_INLINE void reduce_tree(int first, int rows, local double (*lanes)[REDUCE_
 #endif
 }
 
-#if !REDUCE_FED
+#ifdef READ_PARAMS
 
 /* The square of an f32 is exact in f64, so that the sum is rounded once, fused or not; that of an f64 is rounded. */
 #ifdef READ_WIDE
@@ -275,7 +275,7 @@ VISIT_INLINE void reduce_write(local double (*lanes)[REDUCE_LANES], uint number,
                                global double *partial)
 {
     for (int q = (int)get_local_id(0); q < REDUCE_QUANTITIES; q += VISIT_GROUP) {
-        if (reduce_is_wanted(q)) {
+        if (reduce_is_wanted(REDUCE_WANTED, q)) {
             partial[(size_t)q * blocks + number] = lanes[q][0];
         }
     }
@@ -324,25 +324,26 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
     }
     reduce_end(&own_column, own_lanes);
 #endif
-    reduce_tree(0, REDUCE_QUANTITIES, own_lanes);
+    reduce_tree(REDUCE_WANTED, 0, REDUCE_QUANTITIES, own_lanes);
     const uint own_before = own_first + (uint)own_b.plane * own_others;
     reduce_write(own_lanes, own_before + own_b.number, own_blocks, own_partial);
 }
 
 #endif
-#endif /* !REDUCE_FED */
+
+#else /* !READ_PARAMS */
 
 /* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree.  Beyond the last
  * block is nothing, which changes no sum. */
-VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, global double *values,
-                                int value)
+VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, int wanted, int ended,
+                                global double *values, int value)
 {
     if (VISIT_ENDED) {
         return;
     }
     local double lanes[1][REDUCE_LANES];
     const int q = (int)get_group_id(0), item = (int)get_local_id(0);
-    const uint n = reduce_is_wanted(q) ? blocks : 0;
+    const uint n = reduce_is_wanted(wanted, q) ? blocks : 0;
     partial += (size_t)q * n;
     for (int t = item; t < REDUCE_LANES; t += VISIT_GROUP) {
         double all = reduce_nothing(q);
@@ -361,10 +362,12 @@ VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, globa
         }
         lanes[0][t] = all;
     }
-    reduce_tree(q, 1, lanes);
+    reduce_tree(wanted, q, 1, lanes);
     /* One zero and one NaN, whatever the device makes of signs. */
     if (item == 0 && n > 0) {
         values[value + q] =
             as_double(isnan(lanes[0][0]) ? 0x7ff8000000000000UL : as_ulong(lanes[0][0] + 0.0));
     }
 }
+
+#endif

@@ -87,7 +87,7 @@ VISIT_KERNEL void summary_blocks(READ_PARAMS, int own_w, int own_h, uint own_blo
 #endif
     own_lanes[REDUCE_MORE][own_item] = summary_packed(&own_tally);
     rank_write_group(own_held, &own_tally, &own_used, &own_to, own_capacity, own_scratch);
-    reduce_tree(0, REDUCE_QUANTITIES + 1, own_lanes);
+    reduce_tree(REDUCE_WANTED, 0, REDUCE_QUANTITIES + 1, own_lanes);
     reduce_write(own_lanes, own_b.number, own_blocks, own_partial);
     summary_write_counts(own_lanes, own_scratch);
 }

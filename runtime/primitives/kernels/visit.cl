@@ -13,8 +13,8 @@
  *   one.  VISIT_ALONG: 16 pixels side by side, 64 times.
  *   VISIT_SINGLE (images without room for a batch): each batch has one pixel of use.
  *
- * The host defines VISIT_CPU_SHAPE, VISIT_MODE and VISIT_HIGH in front of this text.  Where a reader's
- * parameters are in scope, names begin with own_: theirs are the user's.
+ * The host defines VISIT_CPU_SHAPE in front of this text, and where there is a reader (READ_PARAMS) VISIT_MODE and
+ * VISIT_HIGH.  Where a reader's parameters are in scope, names begin with own_: theirs are the user's.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -40,8 +40,11 @@
 #define VISIT_STEP_X (VISIT_MODE == VISIT_ALONG ? VISIT_GROUP : 0)
 #define VISIT_STEP_Y (VISIT_MODE == VISIT_DOWN ? 1 : 0)
 
-/* In a loop: its rounds are over, and none of the kernels may do anything; all work-items leave, or none. */
-#ifdef READ_ENDED
+/* In a loop: its rounds are over, and none of the kernels may do anything; all work-items leave, or none.  A kernel
+ * without a reader has the slot that says so as a parameter (PrimCall.ended). */
+#ifndef READ_PARAMS
+#define VISIT_ENDED (ended > 0 && values[ended] == 1)
+#elif defined(READ_ENDED)
 #define VISIT_ENDED READ_ENDED(values)
 #else
 #define VISIT_ENDED 0
@@ -49,6 +52,8 @@
 
 #define VISIT_INLINE static inline __attribute__((always_inline))
 #define VISIT_KERNEL kernel __attribute__((reqd_work_group_size(VISIT_GROUP, 1, 1)))
+
+#ifdef READ_PARAMS
 
 /* A batch: where its pixel 0 is, and which of its pixels count. */
 typedef struct VisitBatch {
@@ -215,6 +220,8 @@ VISIT_INLINE bool visit_take(READ_PARAMS, VisitWalk *own_walk, VisitPixel *own_a
 #endif
     return true;
 }
+
+#endif
 
 /* u32 in the order of the floats; -0 counts as 0. */
 VISIT_INLINE uint visit_key_of(float value)

@@ -13,8 +13,8 @@
  * has from that value on in the lower.  Its link is the last pixel of the way that lies lower; where there is none the
  * marker, whose link is itself.  Of a marker that count is 1, so that its turn has room there.
  *
- * It stands behind lanes.cl.  The host defines WATERSHED_MARKER, the type of the markers, WATERSHED_MASKED,
- * WATERSHED_3D, WATERSHED_CONNECTIVITY and the tile's WATERSHED_X, _Y and _Z.
+ * It stands behind lanes.cl, and is the same text for all types of markers, with a mask and without.  The host
+ * defines WATERSHED_3D, WATERSHED_CONNECTIVITY and the tile's WATERSHED_X, _Y and _Z.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -65,17 +65,39 @@ LANES_INLINE uint watershed_inside(LanesSpot at, int w, int h, int d)
     return ix & iy & iz;
 }
 
+/* ---- markers --------------------------------------------------------------------------- */
+
+/* Whole numbers of 1, 2 or 4 bytes. */
+typedef struct WatershedMarkers {
+    int pitch, bytes;
+    global const void *at;
+} WatershedMarkers;
+#define WATERSHED_MARKERS int marker_pitch, int marker_bytes, global const void *marker_at
+#define WATERSHED_MARKERS_ARGS                                                                     \
+    {                                                                                              \
+        marker_pitch, marker_bytes, marker_at                                                      \
+    }
+
+LANES_INLINE uint watershed_marker(WatershedMarkers m, size_t row, size_t x)
+{
+    const size_t i = row * (size_t)m.pitch + x;
+    return m.bytes == 1   ? ((global const uchar *)m.at)[i]
+           : m.bytes == 2 ? ((global const ushort *)m.at)[i]
+                          : ((global const uint *)m.at)[i];
+}
+
 /* ---- start ----------------------------------------------------------------------------- */
 
-LANES_KERNEL void watershed_start(WATERSHED_SHAPE, int marker_pitch, int mask_pitch,
-                                  global const float *image, global const WATERSHED_MARKER *markers,
-                                  global const uchar *mask, global ulong *keys, global uint *links)
+LANES_KERNEL void watershed_start(WATERSHED_SHAPE, WATERSHED_MARKERS, int mask_pitch, int masked,
+                                  global const uchar *mask, global const float *image,
+                                  global ulong *keys, global uint *links)
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
         const size_t row = at.row, x = (size_t)at.x, number = row * (size_t)pitch + x;
-        const bool open = !WATERSHED_MASKED || mask[row * (size_t)mask_pitch + x] != 0;
-        const bool marked = open && markers[row * (size_t)marker_pitch + x] != 0;
+        const WatershedMarkers markers = WATERSHED_MARKERS_ARGS;
+        const bool open = !masked || mask[row * (size_t)mask_pitch + x] != 0;
+        const bool marked = open && watershed_marker(markers, row, x) != 0;
         const uint rank = watershed_rank(image[row * (size_t)image_pitch + x]);
         keys[number] = !open ? WATERSHED_CLOSED : marked ? (ulong)rank << 32 | 1 : WATERSHED_DRY;
         links[number] = marked ? (uint)number : WATERSHED_NONE;
@@ -357,18 +379,19 @@ LANES_KERNEL void watershed_link(WATERSHED_SHAPE, global const float *image, vol
     }
 }
 
-LANES_INLINE uint watershed_label_of(global const WATERSHED_MARKER *markers, uint number, int pitch, int marker_pitch)
+LANES_INLINE uint watershed_label_of(WatershedMarkers markers, uint number, int pitch)
 {
     const LanesSplit at = lanes_split(number, (uint)pitch);
-    return (uint)markers[(size_t)at.over * (size_t)marker_pitch + (size_t)at.rest];
+    return watershed_marker(markers, at.over, at.rest);
 }
 
 /* Reports the highest rank of markers for which some pixel would have another label if others of their rank came
  * first. */
-LANES_KERNEL void watershed_doubt(WATERSHED_SHAPE, int marker_pitch, global const float *image,
-                                  global const WATERSHED_MARKER *markers, volatile global const ulong *keys,
-                                  volatile global const uint *links, global uint *flags, ulong report_at)
+LANES_KERNEL void watershed_doubt(WATERSHED_SHAPE, WATERSHED_MARKERS, global const float *image,
+                                  volatile global const ulong *keys, volatile global const uint *links,
+                                  global uint *flags, ulong report_at)
 {
+    const WatershedMarkers markers = WATERSHED_MARKERS_ARGS;
     const LanesSpot at = lanes_spot(w, lanes);
     const size_t number = (size_t)at.row * (size_t)pitch + (size_t)at.x;
     if (at.x < w && at.row < rows && watershed_follows(keys, links, number)) {
@@ -381,8 +404,7 @@ LANES_KERNEL void watershed_doubt(WATERSHED_SHAPE, int marker_pitch, global cons
                 uint a = watershed_offer(keys, links, (size_t)((long)number + watershed_step(k, h, pitch)), key, rank);
                 uint b = links[number];
                 if (watershed_compare(keys, links, watershed_top(key), &a, &b) == WATERSHED_BY_TURN &&
-                    watershed_label_of(markers, a, pitch, marker_pitch) !=
-                        watershed_label_of(markers, b, pitch, marker_pitch)) {
+                    watershed_label_of(markers, a, pitch) != watershed_label_of(markers, b, pitch)) {
                     atomic_max(&flags[report_at], watershed_top(keys[a]));
                 }
             }
@@ -400,10 +422,11 @@ kernel void watershed_turns(global ulong *keys, global const uint *list, ulong l
 }
 
 /* Labels take the place of the keys; labels[most_at]: the largest of them. */
-LANES_KERNEL void watershed_label(WATERSHED_SHAPE, int marker_pitch, global const WATERSHED_MARKER *markers,
-                                  global const uint *links, global uint *labels, ulong most_at)
+LANES_KERNEL void watershed_label(WATERSHED_SHAPE, WATERSHED_MARKERS, global const uint *links,
+                                  global uint *labels, ulong most_at)
 {
     local uint own_most;
+    const WatershedMarkers markers = WATERSHED_MARKERS_ARGS;
     const LanesSpot at = lanes_spot(w, lanes);
     if (get_local_id(0) == 0) {
         own_most = 0;
@@ -415,7 +438,7 @@ LANES_KERNEL void watershed_label(WATERSHED_SHAPE, int marker_pitch, global cons
         while (link != WATERSHED_NONE && links[link] != link) {
             link = links[link];
         }
-        const uint label = link == WATERSHED_NONE ? 0 : watershed_label_of(markers, link, pitch, marker_pitch);
+        const uint label = link == WATERSHED_NONE ? 0 : watershed_label_of(markers, link, pitch);
         labels[number] = label;
         atomic_max(&own_most, label);
     }
