@@ -71,3 +71,11 @@ void str_add_escaped(Str *s, const char *text)
         }
     }
 }
+
+uint64_t str_hash(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    }
+    return (hash ^ 0xff) * 0x100000001b3u; /* so that "a" "bc" and "ab" "c" differ */
+}

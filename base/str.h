@@ -6,6 +6,8 @@
 
 #include "arena.h"
 
+#include <stdint.h>
+
 typedef struct Str {
     Arena *arena;
     char *at;
@@ -20,5 +22,8 @@ void str_addf(Str *s, const char *format, ...) __attribute__((format(printf, 2, 
 void str_cut(Str *s, size_t from, size_t to);
 /* Appends `text` as the inside of a JSON or C string literal (both escape alike here). */
 void str_add_escaped(Str *s, const char *text);
+/* FNV-1a over a text, for keys: start with STR_HASH. */
+#define STR_HASH 0xcbf29ce484222325u
+uint64_t str_hash(uint64_t hash, const char *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include "batch.h"
 
 #include "../../base/file.h"
+#include "../../base/str.h"
 #include "engine.h"
 #include "merge.h"
 #include "../host/signals.h"
@@ -46,16 +47,16 @@ static int count(const Batch *b, ImageState state)
 /* Everything that decides the results. */
 static uint64_t journal_key(const Batch *b)
 {
-    uint64_t hash = journal_hash(JOURNAL_HASH, b->program->hash);
-    hash = journal_hash(hash, b->program->version);
-    hash = journal_hash(hash, b->parameters);
-    hash = journal_hash(hash, b->list.template);
-    hash = journal_hash(hash, b->options->time_as_z ? "time as z" : "");
+    uint64_t hash = str_hash(STR_HASH, b->program->hash);
+    hash = str_hash(hash, b->program->version);
+    hash = str_hash(hash, b->parameters);
+    hash = str_hash(hash, b->list.template);
+    hash = str_hash(hash, b->options->time_as_z ? "time as z" : "");
     for (int i = 1; i < b->program->n_inputs; i++) {
-        hash = journal_hash(hash, b->options->inputs[i]);
+        hash = str_hash(hash, b->options->inputs[i]);
     }
     for (int i = 0; strstr(b->list.template, "{index}") != NULL && i < b->list.n; i++) {
-        hash = journal_hash(hash, b->list.items[i].inputs[0]); /* one more would move the names of others */
+        hash = str_hash(hash, b->list.items[i].inputs[0]); /* one more would move the names of others */
     }
     return hash;
 }

@@ -39,14 +39,6 @@ struct Journal {
     uint64_t synced;
 };
 
-uint64_t journal_hash(uint64_t hash, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    }
-    return (hash ^ 0xff) * 0x100000001b3u; /* so that "a" "bc" and "ab" "c" differ */
-}
-
 /* ---- fields ---------------------------------------------------------------------------- */
 
 static void put_field(FILE *to, const char *text)

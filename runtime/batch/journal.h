@@ -38,8 +38,5 @@ char *journal_stamp(const char *const *inputs, int n);
 bool journal_add(Journal *journal, const char *stamp, const char *const *outputs, int n_outputs,
                  const char *values, Err *err);
 
-/* FNV-1a over a text, for keys: start with JOURNAL_HASH. */
-#define JOURNAL_HASH 0xcbf29ce484222325u
-uint64_t journal_hash(uint64_t hash, const char *text);
 
 #endif

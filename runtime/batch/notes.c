@@ -4,7 +4,7 @@
  */
 #include "notes.h"
 
-#include "journal.h"
+#include "../../base/str.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void count_name(Kind *kind, const char *name)
         kind->more = more;
         kind->cap = cap;
     }
-    kind->more[kind->n_more++] = journal_hash(JOURNAL_HASH, name);
+    kind->more[kind->n_more++] = str_hash(STR_HASH, name);
 }
 
 /* True when this name is the next one to be shown. */

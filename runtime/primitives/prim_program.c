@@ -5,14 +5,20 @@
  * Finding one by its whole text takes longer than its kernels take on a small image, so a step
  * keeps a list of those that it has asked for: texts are told apart by their addresses, defines,
  * which are short, by what they say.
+ *
+ * A step has several programs, and each has a name of its own, after its text: under it --dump-kernels writes it and
+ * --load-kernels finds it again.
  */
 #include "prim_program.h"
 
+#include "../../base/str.h"
+
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXTS = 8 };
+enum { MOST_TEXTS = 8, MOST_NAME = 110 };
 
 struct PrimProgram {
     PrimProgram *next;
@@ -100,7 +106,10 @@ bool prim_program(const PrimCall *call, const char *defines, const char *const *
     if (!source) {
         return no_memory(call);
     }
-    bool ok = dev_program(call->dev, call->name, source, "", program, call->err);
+    char name[MOST_NAME];
+    (void)snprintf(name, sizeof name, "%.100s-%06x", call->name,
+                   (unsigned)(str_hash(STR_HASH, source) & 0xffffff));
+    bool ok = dev_program(call->dev, name, source, "", program, call->err);
     free(source);
     return ok && (!call->programs || keep(call, defines, texts, n, *program));
 }

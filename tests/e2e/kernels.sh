@@ -46,6 +46,16 @@ for name in $(samples); do
 done
 quiet primitives "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif"
 
+# What was dumped can be loaded: the same files; changed, it is what runs.
+expect 0 '' "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels primitives
+for file in loaded/*; do
+    check cmp "$file" "out/${file#loaded/}"
+done
+for file in primitives/cells-*.cl; do
+    echo 'broken' >"$file"
+done
+expect 3 "could not compile kernel 'cells-" "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels primitives
+
 # run plans for the parameters that it is given, an executable has several plans; whichever it is, the bits are the same.
 cat >blur.pipe <<'END'
 input image[y, x]

@@ -1,6 +1,7 @@
 /* The parts of a batch that need no device: lists of files, frames, the journal, merged tables. */
 #include "fixtures.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "runtime/batch/batch_list.h"
 #include "runtime/files/file_list.h"
 #include "runtime/batch/frames.h"
@@ -478,8 +479,8 @@ static void other_keys_are_refused(void **state)
     err_clear(&err);
     assert_false(journal_open("no/such/folder/j", "one", false, &journal, &err));
     assert_int_equal(err.code, CODE_OUTPUT);
-    assert_true(journal_hash(journal_hash(JOURNAL_HASH, "ab"), "c") !=
-                journal_hash(journal_hash(JOURNAL_HASH, "a"), "bc"));
+    assert_true(str_hash(str_hash(STR_HASH, "ab"), "c") !=
+                str_hash(str_hash(STR_HASH, "a"), "bc"));
 }
 
 /* ---- tables of all images -------------------------------------------------------------- */

@@ -118,7 +118,7 @@ constant uchar MEASURE_BIT[8] = {1, 4, 2, 8, 16, 64, 32, 128};
     {                                                                                              \
         uint own_same = 0; /* a bit for each of the 27 neighbours */                               \
         for (int own_k = 0; own_k < 27; own_k++) {                                                 \
-            const int own_nz = own_z + own_k / 9 - 1;                                              \
+            const int own_nz = own_plane % own_d + own_k / 9 - 1;                                  \
             const bool own_in = own_nz >= own_before && own_nz < own_behind;                       \
             own_same |=                                                                            \
                 (own_in && MEASURE_READ_LABEL(own_x + own_k % 3 - 1, own_y + own_k / 3 % 3 - 1,    \
@@ -173,8 +173,7 @@ MEASURE_GROUP_KERNEL void measure_outline(READ_PARAMS, const int own_w, const in
     local uint own_table[MEASURE_TALLY_WORDS(MEASURE_OUTLINE_BITS, MEASURE_OUTLINE, 0)];
     const MeasureTotals own_totals = {own_sums + (size_t)own_lane * own_n, 0, own_n};
     const uint own_none = 0;
-    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2),
-              own_z = own_plane % own_d;
+    const int own_x = (int)get_global_id(0), own_plane = (int)get_group_id(2);
     const int own_y0 = (int)get_group_id(1) * own_rows,
               own_y1 = own_x < own_w ? min(own_y0 + own_rows, own_h) : own_y0;
     const MeasureCounts own_zero = {{0, 0, 0}, {0, 0, 0, 0, 0}, 0};
