@@ -168,7 +168,8 @@ static void test_many_rows(void **state)
     crew_free(crew);
     char *one, *many;
     size_t one_bytes, many_bytes;
-    assert_true(file_read(alone, &one, &one_bytes, &err) && file_read(together, &many, &many_bytes, &err));
+    assert_true(file_read(alone, &one, &one_bytes, &err));
+    assert_true(file_read(together, &many, &many_bytes, &err));
     assert_int_equal(one_bytes, many_bytes);
     assert_memory_equal(one, many, one_bytes);
     free(one);
