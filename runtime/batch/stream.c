@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pinning costs about as much as three readings; small images are not worth it. */
+/* Pinning costs about as much as copying the rows once or twice; small images are not worth it. */
 enum { TIMES = 4, LEAST_PINNED = 4 << 20, PIECE = 16 << 20 };
 
 /* An input that is asked for so often that it is worth pinning: piece by piece, as soon as rows of one are asked for
