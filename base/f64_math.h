@@ -669,7 +669,7 @@ static inline double f64_rest(double a, double b)
 static inline double f64_floored(double a, double b)
 {
     double q = floor(a / b);
-    double rest = q == 0 ? a : fabs(q) < 0x1p52 ? fma(-q, b, a) : 0;
+    double rest = q == 0 ? a : fabs(q) < 0x1p53 ? fma(-q, b, a) : 0;
     if (q != q) {
         return f64_nan();
     }

@@ -270,6 +270,7 @@ static void step_arrays(const ProgStep *s, const char *of, Str *out)
     int_array(out, of, "writes", s->writes, s->n_writes);
     int_array(out, of, "inputs", s->inputs, s->n_inputs);
     int_array(out, of, "exprs", s->exprs, s->n_exprs);
+    int_array(out, of, "pixels", s->pixels, s->n_pixels);
 }
 
 static void array_field(Str *out, const char *of, const char *name, int n)
@@ -301,16 +302,17 @@ static void steps(const Program *p, const char *name, Str *out)
         field_text(out, "primitive", s->primitive);
         field_text(out, "text", s->text);
         str_addf(out,
-                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .plain = %s, .value = %d, "
+                 " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .value = %d, "
                  ".of_value = %d, .at_most = %d, .ended = %d,",
-                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), truth(s->plain), s->value, s->of_value,
-                 s->at_most, s->ended);
+                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), s->value, s->of_value, s->at_most,
+                 s->ended);
         array_field(out, of, "args", s->n_args);
         array_field(out, of, "reads", s->n_reads);
         array_field(out, of, "uses", s->n_uses);
         array_field(out, of, "writes", s->n_writes);
         array_field(out, of, "inputs", s->n_inputs);
         array_field(out, of, "exprs", s->n_exprs);
+        array_field(out, of, "pixels", s->n_pixels);
         array_field(out, of, "carries", s->n_carries);
         str_add(out, "},\n");
     }

@@ -466,14 +466,14 @@ static void kernel_step(Build *b, const IrStep *step)
     add_step(b, &k, out);
 }
 
-/* A pixel, maybe in another type. */
-static bool is_plain(const IrGraph *g, IrExpr e)
+/* The buffer whose pixels an expression is, maybe in another type; -1: it is computed, or may be a border's value. */
+static int pixels_of(const Build *b, IrExpr e)
 {
-    const IrExprNode *n = ir_expr(g, e);
+    const IrExprNode *n = ir_expr(b->g, e);
     while (n->op == IR_X_CAST) {
-        n = ir_expr(g, n->a);
+        n = ir_expr(b->g, n->a);
     }
-    return e == 0 || n->op == IR_X_READ;
+    return n->op == IR_X_READ && n->border != IR_CONSTANT ? b->cg.buffer[n->node] : -1;
 }
 
 static void primitive_step(Build *b, const IrStep *step)
@@ -515,11 +515,12 @@ static void primitive_step(Build *b, const IrStep *step)
     for (int i = 0; i < IR_MAX_ARG && node.arg[i] != 0; i++) {
         exprs[out.n_exprs++] = cg_host(&b->cg.host, node.arg[i]);
     }
-    out.plain = true;
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        out.plain = out.plain && is_plain(b->g, node.in[i]);
+    int *pixels = arena_array(b->arena, int, IR_MAX_IN + 1);
+    for (; out.n_pixels < n_in; out.n_pixels++) {
+        pixels[out.n_pixels] = pixels_of(b, node.in[out.n_pixels]);
     }
     out.inputs = inputs;
+    out.pixels = pixels;
     out.exprs = exprs;
     out.kernel = add_kernel(b, &k, &body, lines);
     out.writes = written(b, step, &out.n_writes);

@@ -62,12 +62,28 @@ static bool take_input(const ProgInput *input, const ExecInput *from, const void
     return v != NULL ? convert_pixels(input, from, pixels, n, to->elem, v, err) : no_memory(err);
 }
 
-/* Refuses what a device would be refused: images whose extents do not fit together. */
-static bool sizes_fit(const Reference *ref, const RtFrame *frame, Err *err)
+static bool labels_fit(const ExecPlan *plan, const RtFrame *frame, int input, Err *err)
+{
+    const ExecInput *in = &frame->inputs[input];
+    double n = 1, largest = 0;
+    for (int ax = 0; ax < 4; ax++) {
+        n *= (double)in->extent[ax];
+    }
+    if (plan->program->inputs[input].count >= 0) {
+        largest = convert_max(in->elem, frame->pixels[input], (size_t)n, 0);
+    }
+    return exec_plan_takes_labels(plan, input, largest, err);
+}
+
+/* Refuses what a device would be refused: images whose extents do not fit together, and labels beyond all room. */
+static bool images_fit(const Reference *ref, const RtFrame *frame, Err *err)
 {
     ExecTarget target = exec_target(NULL);
     ExecPlan *plan = NULL;
     bool ok = exec_plan_new(ref->program, &target, frame->inputs, frame->params, &plan, err);
+    for (int i = 0; ok && i < ref->program->n_inputs; i++) {
+        ok = labels_fit(plan, frame, i, err);
+    }
     exec_plan_free(plan);
     return ok;
 }
@@ -154,7 +170,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
 {
     const Reference *ref = context;
     IrEval *ev = NULL;
-    bool ok = sizes_fit(ref, frame, err) && evaluate(ref, frame, &ev, err);
+    bool ok = images_fit(ref, frame, err) && evaluate(ref, frame, &ev, err);
     for (int i = 0; ok && i < ref->program->n_outputs; i++) {
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];

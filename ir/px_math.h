@@ -643,7 +643,8 @@ static inline bool px_divides_by(float c)
  * Python's % and //: the rest is exact, rounded once where b is added to a negative one (positive, if b is
  * negative), and has b's sign; the quotient is the one that it belongs to.  a / b may be rounded up to a whole number
  * that a does not reach, which the sign of a - q b shows; it has no more digits than a and b as long as q
- * is below 2 ** 23.  Beyond, powers of two times b are taken away one after the other.
+ * is below 2 ** 23, or is the whole number next to a / b, as it is up to 2 ** 24.  Beyond, powers of two times b are
+ * taken away one after the other.
  */
 static inline float px_rest_of_many(float a, float b)
 {
@@ -675,7 +676,7 @@ static inline float px_rest(float a, float b)
 static inline float px_floored(float a, float b)
 {
     float q = px_floor(a / b);
-    float rest = q == 0 ? a : px_fabs(q) < 0x1p23f ? px_fma(-q, b, a) : 0;
+    float rest = q == 0 ? a : px_fabs(q) < 0x1p24f ? px_fma(-q, b, a) : 0;
     if (q != q) {
         return px_nan();
     }

@@ -266,7 +266,9 @@ typedef struct ProgStep {
     const int *inputs;     /* PRIMITIVE: buffers handed over as PrimCall.in[k]; -1: computed on the
                               fly by read_k.  THRESHOLD has its histogram in inputs[0] */
     int n_inputs;
-    bool plain;            /* PRIMITIVE: its inputs are pixels as they are stored, not computed ones */
+    const int *pixels;     /* PRIMITIVE: for each of its inputs the buffer whose pixels it is, maybe in another
+                              type; -1: computed ones */
+    int n_pixels;
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
     int at_most;           /* LOOP */
     int ended;             /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */

@@ -38,5 +38,4 @@ char *journal_stamp(const char *const *inputs, int n);
 bool journal_add(Journal *journal, const char *stamp, const char *const *outputs, int n_outputs,
                  const char *values, Err *err);
 
-
 #endif

@@ -443,24 +443,11 @@ bool exec_stopped(const Exec *exec, Err *err)
     return exec->stop && exec->stop() && !err_set(err, CODE_INTERRUPTED, "interrupted");
 }
 
-/* Vectors by label have room for as many labels as there are pixels. */
-static bool labels_have_room(const Exec *exec, int input, Err *err)
-{
-    const ProgInput *in = &exec->program->inputs[input];
-    if (in->vector == 0 || exec->counts[input] < (double)exec->plan->buffers[in->vector - 1].length) {
-        return true;
-    }
-    return err_set(err, CODE_USAGE,
-                   "'%s' has the label %.0f, which is more than it has pixels; number its labels anew in the "
-                   "pipeline: relabel(%s)",
-                   in->name, exec->counts[input], in->name);
-}
-
 bool exec_write_counts(Exec *exec, Err *err)
 {
     for (int i = 0; i < exec->program->n_inputs; i++) {
         int slot = exec->program->inputs[i].count;
-        TRY(slot < 0 || labels_have_room(exec, i, err));
+        TRY(slot < 0 || exec_plan_takes_labels(exec->plan, i, exec->counts[i], err));
         if (slot >= 0) {
             TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double),
                           &exec->counts[i], sizeof(double), err));

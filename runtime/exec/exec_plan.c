@@ -361,15 +361,6 @@ static PrimImage image_of(const ExecPlan *plan, int buffer)
     return image;
 }
 
-static bool reads_whole_numbers(const ExecPlan *plan, const ProgStep *step)
-{
-    bool whole = step->plain;
-    for (int i = 0; i < step->n_reads; i++) {
-        whole = whole && elem_is_integer(plan->buffers[step->reads[i].buffer].elem);
-    }
-    return whole;
-}
-
 void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
 {
     enum { MAX_IN = sizeof call->in / sizeof call->in[0] };
@@ -387,12 +378,15 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
                        .text = step->text,
                        .labels = NAN,
                        .value = step->value,
-                       .whole = reads_whole_numbers(plan, step),
                        .fed = plan->steps[s].fed,
                        .of_value = step->of_value};
-    assert(step->n_inputs <= MAX_IN && step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
+    assert(step->n_inputs <= MAX_IN && step->n_pixels <= MAX_IN);
+    assert(step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
     for (int i = 0; i < step->n_inputs; i++) {
         call->in[i] = step->inputs[i] >= 0 ? image_of(plan, step->inputs[i]) : (PrimImage){0};
+    }
+    for (int i = 0; i < step->n_pixels; i++) {
+        call->pixels[i] = step->pixels[i] >= 0 ? plan->buffers[step->pixels[i]].elem : ELEM_NONE;
     }
     for (int i = 0; i < step->n_writes; i++) {
         call->out[i] = image_of(plan, step->writes[i]);
@@ -794,6 +788,14 @@ static uint64_t least_as(const Program *program, const ExecTarget *target, const
     }
     exec_plan_free(plan);
     return least;
+}
+
+bool exec_plan_takes_labels(const ExecPlan *plan, int input, double largest, Err *err)
+{
+    const ProgInput *in = &plan->program->inputs[input];
+    return in->vector == 0 || largest < (double)plan->buffers[in->vector - 1].length ||
+           err_set(err, CODE_USAGE, "'%s' has the label %.0f, which is more than it has pixels; number its labels "
+                   "anew in the pipeline: relabel(%s)", in->name, largest, in->name);
 }
 
 uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,

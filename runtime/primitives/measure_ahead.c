@@ -13,7 +13,7 @@ extern const char kernel_text_measure_values[];
 
 static bool range_ahead(const Measuring *m, DevProgram **program)
 {
-    return !measuring_is_windowed(m) ||
+    return !m->looks ||
            measuring_program(m, kernel_text_measure_range, true, 0, program);
 }
 
@@ -95,7 +95,7 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
     Measuring m;
     TRY(measuring_open(&own, &m));
     for (int k = 0; k < MEASURE_MAX_IMAGES; k++) {
-        spread[k] = call->whole ? short_numbers : floats;
+        spread[k] = k < m.list.images && elem_is_integer(call->pixels[1 + k]) ? short_numbers : floats;
     }
     if (which >= OF_ALL || AHEAD[which] != range_ahead) {
         measure_lanes(&m.list, spread, call, &m.lanes);

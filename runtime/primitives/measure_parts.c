@@ -1,8 +1,8 @@
 /*
  * measure_parts: the objects of an image that comes in parts.
  *
- * Passes over the parts: how far pixel values spread, where sums need that; the sums; and what needs
- * an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
+ * Passes over the parts: how far pixel values spread, where sums need that (Measuring.looks); the sums; and what
+ * needs an object's box.  Coordinates are those of the image, so sums simply go on from part to part in
  * scratch, and are finished after the last one as those of a whole image are.  Objects that lie in one
  * part go through the stages there; what parts have of those that are cut is kept until they end
  * (measure_cuts.c).  Hulls that are to be painted are so in a pass of their own, when those of cut
@@ -42,7 +42,7 @@ static int rounds_of(const Measuring *m, Phase phase)
     bool median = false;
     switch (phase) {
     case PHASE_SPREAD:
-        return measuring_is_windowed(m) ? 1 : 0;
+        return m->looks ? 1 : 0;
     case PHASE_STAGES:
         for (int k = 0; k < m->list.images; k++) {
             median = median || m->lanes.image[k].median >= 0;

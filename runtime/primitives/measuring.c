@@ -17,6 +17,9 @@ enum { GROUP = 256, ENOUGH_GROUPS = 2048, LONGEST_STRIP = 128, SHORTEST_STRIP = 
 /* What minima of spreads begin with: MEASURE_NO_SPREAD of kernels/measure_range.cl. */
 enum { NO_SPREAD = 1000 };
 
+/* Whole numbers of 16 bits are summed in the same way whatever they are: as zeros are. */
+static const MeasureSpread SHORT[MEASURE_MAX_IMAGES] = {{0, 0, 0}};
+
 extern const char kernel_text_wide_atomics[], kernel_text_measure_tally[], kernel_text_measure_range[];
 extern const char kernel_text_measure[], kernel_text_measure_outline[], kernel_text_measure_reach[];
 
@@ -79,13 +82,25 @@ int measuring_strip(const PrimCall *call)
 
 /* ---- the first kernels ----------------------------------------------------------------- */
 
-bool measuring_is_windowed(const Measuring *m)
+static bool is_windowed(const Measuring *m)
 {
     bool windowed = false;
     for (int k = 0; k < m->list.images; k++) {
         windowed = windowed || (m->list.image_needs[k] & MEASURE_WINDOWED);
     }
     return windowed;
+}
+
+/* Whether some image is summed whose type does not say how. */
+static bool must_look(const Measuring *m)
+{
+    bool must = false;
+    for (int k = 0; k < m->list.images; k++) {
+        Elem type = m->call->pixels[1 + k];
+        bool fits = elem_is_integer(type) && elem_size(type) <= 2;
+        must = must || (!fits && (m->list.image_needs[k] & MEASURE_WINDOWED));
+    }
+    return must;
 }
 
 bool measuring_clear_spread(Measuring *m)
@@ -115,7 +130,7 @@ static bool read_numbers(const Measuring *m, bool counts, MeasureNumbers *number
     const PrimCall *call = m->call;
     size_t at = offsetof(MeasureNumbers, count), size = sizeof numbers->count;
     size_t slot = counts ? (size_t)call->of_value * size : 0;
-    if (!measuring_is_windowed(m)) {
+    if (!m->looks) {
         return !counts || dev_read(call->dev, call->values, slot, &numbers->count, size, call->err);
     }
     TRY(!counts || dev_copy(call->dev, call->values, slot, m->numbers, at, size, call->err));
@@ -128,13 +143,12 @@ bool measuring_fix_lanes(Measuring *m, double *count)
     MeasureNumbers numbers;
     MeasureSpread spread[MEASURE_MAX_IMAGES] = {{0, 0, 0}};
     int32_t window[2 * MEASURE_MAX_IMAGES];
-    bool windowed = measuring_is_windowed(m);
+    bool windowed = is_windowed(m);
     size_t images = (size_t)m->list.images;
     TRY(read_numbers(m, count != NULL, &numbers));
     for (size_t k = 0; k < images; k++) {
         const int32_t *found = numbers.spread[k];
-        spread[k] = windowed ? (MeasureSpread){-found[0], found[1], found[2] != NO_SPREAD}
-                             : (MeasureSpread){-NO_SPREAD, NO_SPREAD, 0};
+        spread[k] = m->looks ? (MeasureSpread){-found[0], found[1], found[2] != NO_SPREAD} : SHORT[k];
     }
     if (count != NULL) {
         *count = numbers.count;
@@ -279,7 +293,8 @@ bool measuring_open(PrimCall *call, Measuring *m)
     for (int axis = 0; axis < 3; axis++) {
         m->frame.spacing[axis] = call->arg[axis] > 0 ? call->arg[axis] : 1;
     }
-    measure_lanes(&m->list, NULL, call, &m->lanes);
+    m->looks = must_look(m);
+    measure_lanes(&m->list, m->looks ? NULL : SHORT, call, &m->lanes);
     measure_scratch(&m->list, &m->lanes, call, &m->at);
     return true;
 }

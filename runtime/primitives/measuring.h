@@ -35,6 +35,7 @@ typedef struct Measuring {
     MeasureResult result;
     MeasureList list;
     MeasureFrame frame;
+    bool looks;           /* pixel values are looked at before they are summed: some image's type does not say how */
     MeasureLanes lanes;
     MeasureScratch at;
     uint32_t count;       /* labels in all */
@@ -77,9 +78,8 @@ bool measuring_open(PrimCall *call, Measuring *m);
 bool measuring_open_slices(Measuring *m);
 void measuring_close_slices(Measuring *m);
 
-/* How far pixel values spread, which some sums need first; at last the lanes that fit.  With the spread comes
- * the number of labels, as the pipeline has it, unless `count` is NULL. */
-bool measuring_is_windowed(const Measuring *m);
+/* How far pixel values spread, where `looks`; at last the lanes that fit.  With the spread comes the number of
+ * labels, as the pipeline has it, unless `count` is NULL. */
 bool measuring_clear_spread(Measuring *m);
 bool measuring_find_spread(Measuring *m);
 bool measuring_fix_lanes(Measuring *m, double *count);

@@ -88,6 +88,7 @@ typedef struct PrimCall {
     int n_reader_args;
     int w, h, d, planes, pitch; /* the iteration domain */
     PrimImage in[8];         /* stored inputs, in the node's order; mem NULL for computed ones */
+    Elem pixels[8];          /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
     PrimImage out[4];        /* what it writes */
     double arg[10];          /* host arguments (nodes.def) */
     const char *text;        /* columns */
@@ -111,7 +112,6 @@ typedef struct PrimCall {
                                 to do */
     DevMem *scratch;         /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
-    bool whole;              /* what it reads are whole numbers for certain; else for guesses: floats */
     size_t fed;              /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */
     PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */

@@ -5,8 +5,8 @@
  * One kernel goes over the image and sums what can be summed in integers (kernels/measure.cl),
  * others count outlines, find rows, hulls, moments and medians, and one puts the sums into the closing
  * formulae.  Labels are measured in chunks, so that memory does not grow with their number.  The number of
- * labels and the spread of the pixel values are what the host must know before it can enqueue; it waits once for
- * both, and then for the table.
+ * labels and, where the images' types do not say how they are summed, the spread of the pixel values are what the
+ * host must know before it can enqueue; it waits once for both, and then for the table.
  */
 #include "measuring.h"
 
@@ -32,7 +32,7 @@ static bool measure_chunk(Measuring *m)
 static bool find_count(Measuring *m)
 {
     double count = 0;
-    if (measuring_is_windowed(m)) {
+    if (m->looks) {
         TRY(measuring_clear_spread(m));
         TRY(measuring_find_spread(m));
     }

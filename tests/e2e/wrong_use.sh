@@ -102,6 +102,14 @@ done
 expect 1 "line 3: 'q' of 'percentile' is -1, it must be in 0 .. 100" ./bound "$image" --q=-1 -o out
 expect 0 '' ./bound "$image" --q 100 -q -o within
 rm -rf bound.pipe bound within
+printf 'input image[y, x]\noutput far = u32(crop(image, width = 9, height = 9)) + 4294967000\n' >far.pipe
+expect 0 '' run far.pipe "$image" -q -o far.tif
+printf 'input cells[y, x] : labels\noutput o = label_sum(cells, cells > 0)[cells]\noutput t = measure(cells, area)\n' \
+    >cells.pipe
+for with in '' '--device reference'; do
+    expect 1 'more than it has pixels; number its labels anew' run cells.pipe far.tif $with -o out
+done
+rm -f far.pipe far.tif cells.pipe
 printf 'input image[y, x]\nparam s = 2 in 0.1 .. 9000\noutput o = gaussian(image, s)\n' > wide.pipe
 expect 0 '' "$PIPEC" build wide.pipe -o wide
 expect 0 '' ./wide "$image" --s 3000 -q -o wider

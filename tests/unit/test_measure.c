@@ -27,6 +27,7 @@ typedef struct Scene {
     RefShape shape;
     uint32_t *labels;
     float *images[3];
+    Elem types[3]; /* as which pipelines have them; ELEM_NONE: computed */
     uint32_t count;
 } Scene;
 
@@ -388,7 +389,8 @@ static void hulls_have_all_faces(void **state)
 
 extern const Primitive prim_measure, prim_column, prim_hull;
 
-static uint64_t waited; /* how often the last run of a primitive waited for the device */
+/* How often the last run of a primitive waited for the device, and what it launched. */
+static uint64_t waited, launched;
 
 static const char READER[] =
     "#define READ_PARAMS int w, int h, int pitch, global const uint *table, global const "
@@ -448,6 +450,7 @@ static void run_primitive(const Primitive *primitive, const Scene *s, const char
                      .values = values,
                      .value = -1,
                      .of_value = 1,
+                     .pixels = {ELEM_U32, s->types[0], s->types[1], s->types[2]},
                      .table = table,
                      .in = {{.mem = args[3].mem,
                              .elem = ELEM_U32,
@@ -462,8 +465,10 @@ static void run_primitive(const Primitive *primitive, const Scene *s, const char
     assert_true(call.scratch_size > 0);
     call.scratch = allocate(call.scratch_size);
     waited = dev_waits(device);
+    launched = dev_launches(device);
     must(primitive->run(&call), &err);
     waited = dev_waits(device) - waited;
+    launched = dev_launches(device) - launched;
     dev_free(device, call.scratch);
     dev_free(device, values);
     for (int k = 3; k < 7; k++) {
@@ -709,6 +714,38 @@ static void device_is_waited_for_twice(void **state)
     free_scene(&s);
 }
 
+/* Whole numbers over all of their type. */
+static void fill_with(Scene *s, int image, Elem type)
+{
+    static const int64_t STEP = 40503; /* odd: goes through all of 16 bits */
+    int64_t least = (int64_t)elem_min(type), most = (int64_t)elem_max(type);
+    for (size_t i = 0; i < ref_pixels(s->shape); i++) {
+        s->images[image][i] = (float)(least + (int64_t)i * STEP % (most - least + 1));
+    }
+    s->types[image] = type;
+}
+
+/* Whole numbers of 16 bits need no kernel that looks at them, if all images are of them. */
+static void types_say_how_sums_are(void **state)
+{
+    (void)state;
+    static const char columns[] = "label,0:mean,0:std,0:centroid_weighted,1:mean,1:std,1:max,2:min";
+    static const Elem types[] = {ELEM_BOOL, ELEM_U8, ELEM_U16, ELEM_I16};
+    Scene s = paint("plane");
+    check_device(&s, columns, UNIT);
+    uint64_t looking = launched;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        fill_with(&s, 0, types[i]);
+        fill_with(&s, 1, ELEM_I16);
+        check_device(&s, columns, UNIT);
+        assert_true(launched < looking);
+        fill_with(&s, 1, ELEM_U32);
+        check_device(&s, columns, UNIT);
+        assert_int_equal(launched, looking);
+    }
+    free_scene(&s);
+}
+
 /* Labels thrown over the image: each has a box almost as large as it. */
 static Scene strew(int w, int h, int d, uint32_t labels)
 {
@@ -801,6 +838,7 @@ int main(void)
         cmocka_unit_test(device_measures_nothing),
         cmocka_unit_test(columns_become_vectors),
         cmocka_unit_test(device_is_waited_for_twice),
+        cmocka_unit_test(types_say_how_sums_are),
         cmocka_unit_test(device_measures_in_shares),
         cmocka_unit_test(device_measures_many_in_shares),
         cmocka_unit_test(results_on_the_device_are_in_shares),

@@ -188,6 +188,23 @@ static void binary_functions_are_within_one_ulp(void **state)
     }
 }
 
+/* Quotients up to the largest of which all whole numbers are there. */
+static void quotients_are_floored_exactly(void **state)
+{
+    (void)state;
+    uint64_t seed = 88172645463325252u;
+    for (int i = 0; i < 1000000; i++) {
+        uint64_t r = next_random(&seed), rest = next_random(&seed);
+        float b = (float)(1 + (r >> 20)) * (i & 1 ? 1 : -1), least = 0x1p21f;
+        float a = (least + (float)(rest % ((uint64_t)7 << 21))) * b;
+        Wide want = wide_floored(a, b);
+        if (fabsl(want) < 0x1p24L && (Wide)px_floored(a, b) != want) {
+            fail_msg("px_floored(%a, %a) is %a instead of %La", (double)a, (double)b,
+                     (double)px_floored(a, b), want);
+        }
+    }
+}
+
 static void exact_results_are_exact(void **state)
 {
     (void)state;
@@ -489,6 +506,7 @@ int main(void)
         cmocka_unit_test(unary_functions_are_within_one_ulp),
         cmocka_unit_test(binary_functions_are_within_one_ulp),
         cmocka_unit_test(exact_results_are_exact),
+        cmocka_unit_test(quotients_are_floored_exactly),
         cmocka_unit_test(device_gives_the_same_bits),
         cmocka_unit_test(floor_division_is_pythons),
         cmocka_unit_test(borders_follow_their_pictures),
