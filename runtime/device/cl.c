@@ -16,6 +16,7 @@
 #include "cl_fill.h"
 #include "cl_find.h"
 #include "cl_limits.h"
+#include "cl_setup.h"
 
 #include "../../base/pages.h"
 
@@ -23,6 +24,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const char kernel_text_builtins[];
 
 enum { MAX_FILL = 1 << 30, LARGE_HOST = 4 << 20, PAGE = 4096 };
 
@@ -107,10 +110,13 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
     bool rounds =
         cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    /* Texts that a user has changed may call anything. */
+    bool declares = !options->load && cl_setup_declares(&dev->info);
+    dev->head = declares ? kernel_text_builtins : NULL;
     /* -w: drivers write to stderr how many warnings there were, and a pipeline may well say x == x. */
-    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s%s", dev->info.wide_atomics,
-             rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", options->flags ? " " : "",
-             options->flags ? options->flags : "");
+    snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s%s%s", dev->info.wide_atomics,
+             declares ? " -D_OPENCL_H_" : "", rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+             options->flags ? " " : "", options->flags ? options->flags : "");
     dev->alignment = 256;
     while (dev->alignment < cl_device_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
         dev->alignment *= 2;

@@ -143,7 +143,9 @@ static bool from_source(Device *dev, const char *name, const char *source, const
                         const char *key, cl_program *out, Err *err)
 {
     cl_int status;
-    cl_program program = clCreateProgramWithSource(dev->context, 1, &source, NULL, &status);
+    const char *texts[] = {dev->head, "#line 1\n", source};
+    cl_uint n = sizeof texts / sizeof *texts, from = dev->head ? 0 : n - 1;
+    cl_program program = clCreateProgramWithSource(dev->context, n - from, texts + from, NULL, &status);
     if (status != CL_SUCCESS) {
         return cl_fail(dev, status, "clCreateProgramWithSource", err, "for kernel '%s'", name);
     }

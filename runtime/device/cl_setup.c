@@ -158,6 +158,12 @@ void cl_setup_platform(const char *version)
     }
 }
 
+bool cl_setup_declares(const DeviceInfo *info)
+{
+    long version = strtol(info->driver, NULL, 10); /* 3.1 and 6.0 were seen */
+    return strcmp(info->platform, "Portable Computing Language") == 0 && version >= 3 && version <= 6;
+}
+
 void cl_setup_explain(const char *drivers, char *why, size_t size)
 {
     static const char *const vendors = "/etc/OpenCL/vendors";

@@ -8,6 +8,8 @@
 void cl_setup_prepare(void);
 /* Does the same for a platform of this version, before its first kernel is compiled. */
 void cl_setup_platform(const char *version);
+/* True where a device's driver declares no built-in functions when _OPENCL_H_ is defined (builtins.cl). */
+bool cl_setup_declares(const DeviceInfo *info);
 /* Why no device was found and how to mend it; `drivers`: those that have none, or NULL when
  * there is no driver. */
 void cl_setup_explain(const char *drivers, char *why, size_t size);

@@ -69,6 +69,7 @@ struct Device {
     uint64_t limit, held, peak, launches, waits, builds;
     size_t alignment;
     char options[160];
+    const char *head; /* what stands before every text; NULL: nothing */
     char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];
     pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
     pthread_cond_t built; /* a program is no longer building */

@@ -430,8 +430,9 @@ static void nonsense_binary_is_rebuilt(void **state)
     static const char *const rounding[] = {"", " -cl-fp32-correctly-rounded-divide-sqrt"};
     bool found = false;
     for (int i = 0; i < 2; i++) {
-        snprintf(key, sizeof key, "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s \n%s",
-                 info->platform, info->name, info->version, info->driver, info->wide_atomics, rounding[i], TWICE);
+        snprintf(key, sizeof key, "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s \n%s",
+                 info->platform, info->name, info->version, info->driver, info->wide_atomics,
+                 cl_setup_declares(info) ? " -D_OPENCL_H_" : "", rounding[i], TWICE);
         if (cl_cache_load(cache, key, &binary, &size)) {
             free(binary);
             cl_cache_store(cache, key, "nonsense", 8);
