@@ -164,15 +164,32 @@ def watershed(m, v):
     return {"parts": segment(-depth, label(m, peaks), mask=mask)}
 
 
-def sources(m, v):
+def noise(m, v):
+    """The deviation of what is left when nothing is beyond three of them."""
     kept = v.ravel()
     while True:
         middle, spread = m.xp.median(kept), m.xp.std(kept)
         inside = kept[(kept > middle - 3 * spread) & (kept < middle + 3 * spread)]
         if inside.size == kept.size:
-            break
+            return spread
         kept = inside
-    labels, n = m.nd.label(v > 5 * m.xp.std(kept))
+
+
+def bell(m, v):
+    t = m.xp.arange(-7, 8, dtype="f4") * m.xp.float32(2 / 7)
+    weights = m.xp.exp(-t * t / 2)
+    return {"smooth": m.nd.correlate1d(m.nd.correlate1d(f32(m, v), weights, 0, mode="nearest"), weights, 1, mode="nearest")}
+
+
+def deconvolve(m, v):
+    estimate = v
+    for _ in range(20):
+        estimate = estimate * gaussian(m, v / m.xp.maximum(gaussian(m, estimate, 2), m.xp.float32(1e-6)), 2)
+    return {"estimate": estimate}
+
+
+def sources(m, v):
+    labels, n = m.nd.label(v > 5 * noise(m, v))
     index = m.xp.arange(1, int(n) + 1)
     return {"table": {"label": index, "center_of_mass": m.nd.center_of_mass(v, labels, index),
                       "sum": m.nd.sum_labels(v, labels, index)}}
@@ -206,8 +223,11 @@ PEERS = {
     "watershed": watershed,
     "sources": sources,
     "gaussian 2 in 3-D": lambda m, v: {"blurred": gaussian(m, v, 2)},
+    "clip": lambda m, v: {"mask": (v > 5 * noise(m, v)).astype("u1")},
+    "bell": bell,
+    "deconvolve": deconvolve,
 }
-PLANES = {"gaussian 2 in 3-D": 512}  # bench gives one plane, which is in each place
+PLANES = {"gaussian 2 in 3-D": 512, "deconvolve": 64}  # bench gives one plane, which is in each place
 BLURRED_FIRST = {"blobs", "blobs 2048", "nuclei", "measure", "sources"}
 
 

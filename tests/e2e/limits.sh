@@ -61,7 +61,7 @@ output median = median_filter(image, box(9))
 output inner = clear_border(nuclei)
 output table = measure(nuclei, image, area, centroid, mean)
 PIPE
-in_parts whole_2d blobs 254x256:u8 220KiB 400KiB
+in_parts whole_2d blobs 254x256:u8 224KiB 400KiB
 
 cat >raised.pipe <<'PIPE'
 input image[y, x]
