@@ -16,6 +16,14 @@ enum {
     MOST_PLANES = 8
 };
 
+/* A way to cut. */
+typedef struct Way {
+    bool again;  /* launches may be computed again with rows around parts */
+    bool alone;  /* launches that read boxes are segments of their own, which may be tiles */
+    bool across; /* volumes are cut across their planes, where that can be */
+    bool single; /* every sink is a segment of its own: fewer buffers at a time, more reading */
+} Way;
+
 typedef struct Cutter {
     const ExecPlan *plan;
     const ExecTarget *target;
@@ -24,9 +32,7 @@ typedef struct Cutter {
     int *level;       /* by step: the loop that it is in; -1 none */
     bool *apart;      /* by buffer: rows around parts have grown so wide that it is read in another
                          segment than it is made in */
-    bool again;       /* launches may be computed again with rows around parts */
-    bool alone;       /* launches that read boxes are segments of their own, which may be tiles */
-    bool across;      /* volumes are cut across their planes, where that can be */
+    Way way;
     bool *due;        /* by buffer: kept, or given to outputs, by the first segment that makes it: not yet planned */
     int *lo, *hi;     /* by buffer: rows around it that its makers read of kept buffers */
     PartsSegment now; /* under way */
@@ -94,7 +100,7 @@ static int passes_as(const Cutter *c, int s, bool across)
 /* The step goes over planes where its grid has them: it cannot be cut across, or need not. */
 static bool takes_planes(const Cutter *c, int s)
 {
-    return parts_grid(c->plan, s)->has_z && !(c->across && passes_as(c, s, true) > 0);
+    return parts_grid(c->plan, s)->has_z && !(c->way.across && passes_as(c, s, true) > 0);
 }
 
 static int passes_of(const Cutter *c, int s)
@@ -178,7 +184,7 @@ static bool is_alone(const Cutter *c, const ProgStep *step)
     for (int i = 0; i < step->n_reads; i++) {
         rounds = rounds || step->reads[i].in_rounds;
     }
-    return rounds || (c->alone && reads_box(step));
+    return rounds || (c->way.alone && reads_box(step));
 }
 
 /* Whether what step s reads has to be there as pixels rather than be computed again. */
@@ -201,7 +207,7 @@ static bool follow_halos(Cutter *c, int s)
     bool *kept = c->parts->kept;
     bool planes = step->grid >= 0 && takes_planes(c, s);
     int most = planes ? MOST_PLANES : MOST_ROWS;
-    most = c->again ? most : 0;
+    most = c->way.again ? most : 0;
     int lo = 0, hi = 0;
     for (int i = 0; i < step->n_reads; i++) {
         const ProgRead *read = &step->reads[i];
@@ -626,7 +632,7 @@ static bool extend(Cutter *c, int s, int pass, bool last_pass, bool *possible)
 static bool add_sink(Cutter *c, int s, int pass, bool last_pass)
 {
     bool possible = false;
-    if (c->open) {
+    if (c->open && !c->way.single) {
         TRY(extend(c, s, pass, last_pass, &possible));
     }
     if (!possible) {
@@ -772,24 +778,17 @@ static bool allocate(Cutter *c)
            no_memory(c->err);
 }
 
-/* Ways to cut: which launches are computed again, and which are segments of their own; volumes across
- * their planes. */
-typedef struct Way {
-    bool again, alone, across;
-} Way;
-
-static const Way WAYS[] = {{true, false, false}, {false, false, false}, {true, true, false},
-                           {true, false, true},  {false, false, true},  {true, true, true}};
+static const Way WAYS[] = {{.again = true},  {0},
+                           {.again = true, .alone = true}, {.again = true, .across = true},
+                           {.across = true}, {.again = true, .alone = true, .across = true},
+                           {.single = true}, {.single = true, .across = true}};
 enum { N_WAYS = sizeof WAYS / sizeof WAYS[0] };
 
 /* A plan that does not fit, or is only to say whether it does, is not arranged. */
 static bool plan_once(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, Way way, bool arranged,
                       PartsPlan **out, Err *err)
 {
-    Cutter c = {.plan = plan, .target = target, .program = plan->program, .err = err};
-    c.again = way.again;
-    c.alone = way.alone;
-    c.across = way.across;
+    Cutter c = {.plan = plan, .target = target, .program = plan->program, .way = way, .err = err};
     *out = NULL;
     c.parts = calloc(1, sizeof *c.parts);
     if (!c.parts) {
@@ -823,7 +822,7 @@ static bool is_better(const ExecPlan *plan, const PartsPlan *a, const PartsPlan 
                               : parts_cost(plan, a) < parts_cost(plan, b);
 }
 
-/* Whole planes first; across them where these do not fit. */
+/* Whole planes first; across them where these do not fit.  Single sinks where nothing else does. */
 static bool is_tried(const ExecPlan *plan, const ExecTarget *target, Way way, const PartsPlan *best)
 {
     bool volumes = false, fits = best != NULL && best->least <= best->limit;
@@ -831,7 +830,7 @@ static bool is_tried(const ExecPlan *plan, const ExecTarget *target, Way way, co
         volumes = volumes || plan->grids[i].has_z;
     }
     bool across = volumes && (target->part_across || !fits);
-    return way.across ? across : !(volumes && target->part_across);
+    return (!way.single || !fits) && (way.across ? across : !(volumes && target->part_across));
 }
 
 bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,

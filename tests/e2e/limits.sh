@@ -61,13 +61,13 @@ output median = median_filter(image, box(9))
 output inner = clear_border(nuclei)
 output table = measure(nuclei, image, area, centroid, mean)
 PIPE
-in_parts whole_2d blobs 254x256:u8 224KiB 400KiB
+in_parts whole_2d blobs 254x256:u8 120KiB 220KiB
 
 cat >raised.pipe <<'PIPE'
 input image[y, x]
 output top = h_maxima(gaussian(image, 1), 5)
 PIPE
-in_parts raised blobs 254x256:u8 380KiB 440KiB
+in_parts raised blobs 254x256:u8 160KiB 380KiB
 
 cat >whole_3d.pipe <<'PIPE'
 input image[z, y, x]
@@ -81,7 +81,7 @@ output top = h_maxima(image, 300)
 output hulls = hull(nuclei)
 output lower = percentile_filter(image, 30, box(5))
 PIPE
-in_parts whole_3d volume 16x64x64:u16 500KiB 1MiB
+in_parts whole_3d volume 16x64x64:u16 140KiB 500KiB
 
 # An image that every round of a loop loads, from where it lies in pinned memory: two pieces of it, 21 MiB.
 cat >large.pipe <<'PIPE'
