@@ -778,7 +778,7 @@ static bool allocate(Cutter *c)
            no_memory(c->err);
 }
 
-static const Way WAYS[] = {{.again = true},  {0},
+static const Way WAYS[] = {{.again = true}, {0},
                            {.again = true, .alone = true}, {.again = true, .across = true},
                            {.across = true}, {.again = true, .alone = true, .across = true},
                            {.single = true}, {.single = true, .across = true}};
