@@ -228,7 +228,7 @@ PEERS = {
     "deconvolve": deconvolve,
 }
 PLANES = {"gaussian 2 in 3-D": 512, "deconvolve": 64}  # bench gives one plane, which is in each place
-BLURRED_FIRST = {"blobs", "blobs 2048", "nuclei", "measure", "sources"}
+BLURRED_FIRST = {"blobs", "blobs 2048", "nuclei", "measure", "sources", "clip"}
 
 
 # ---- results ------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def compare(case, folder, results, here):
             continue
         want = np.asarray(here(want))
         got = got.reshape(want.shape)
-        if name in ("labels", "parts"):
+        if name in ("labels", "parts", "mask"):
             said.append(compare_labels(case, got, want))
         else:
             said.append(compare_floats(got, want, 1.01 / 255 if name == "picture" else 1e-4 if want.ndim else 1e-3))

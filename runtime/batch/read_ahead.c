@@ -1,6 +1,6 @@
 /*
- * read_ahead: a window of decoded rows an input, filled by a thread, or by a crew where the file lets
- * several of them read at once.
+ * read_ahead: a window of decoded rows an input, filled by a thread with the help of a crew: where the file lets
+ * several of them read at once, each reads a piece; else they decode what the thread asks for.
  *
  * Rows are counted through all planes.  A window holds rows [low, high) in a ring and slides on as
  * rows are asked for: half of the ring is for rows to come, half keeps rows that were asked for,
@@ -37,7 +37,7 @@ struct ReadAhead {
     Window *windows;
     int n, turn; /* turn: the window that is looked at first */
     char *chunk; /* where rows of several channels are read before they go into a ring */
-    Crew *readers; /* NULL: no input is shared */
+    Crew *readers; /* read files that several may read, and help to decode others; NULL: nobody does */
     Crew *copiers; /* of the user */
     Stopwatch *watch;
     pthread_t thread;
@@ -262,7 +262,6 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
 {
     ReadAhead *ahead = calloc(1, sizeof *ahead);
     size_t chunk = 1;
-    bool shared = false;
     *out = NULL;
     if (ahead == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for rows");
@@ -281,9 +280,9 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
         ok = window_init(w, reader, i, bytes / (size_t)ahead->n);
         bool direct = w->channels == 1;
         chunk = !direct && (size_t)w->chunk * w->bytes > chunk ? (size_t)w->chunk * w->bytes : chunk;
-        shared = shared || w->shared;
     }
-    ahead->readers = shared ? crew_new(0) : NULL;
+    ahead->readers = crew_new(0);
+    reader_use_crew(reader, ahead->readers);
     ahead->chunk = ok ? malloc(chunk) : NULL;
     ok = ahead->chunk != NULL;
     ahead->started = ok && pthread_create(&ahead->thread, NULL, read_thread, ahead) == 0;
@@ -311,6 +310,7 @@ void read_ahead_stop(ReadAhead *ahead)
     for (int i = 0; ahead->windows != NULL && i < ahead->n; i++) {
         free(ahead->windows[i].ring);
     }
+    reader_use_crew(ahead->reader, NULL);
     crew_free(ahead->readers);
     free(ahead->windows);
     free(ahead->chunk);

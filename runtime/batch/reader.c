@@ -194,6 +194,13 @@ bool reader_shares(const Reader *reader, int input)
     return image_shares(reader->inputs[input].file);
 }
 
+void reader_use_crew(Reader *reader, Crew *crew)
+{
+    for (int i = 0; i < reader->program->n_inputs; i++) {
+        image_use_crew(reader->inputs[i].file, crew);
+    }
+}
+
 /* ---- opening --------------------------------------------------------------------------- */
 
 static bool open_input(Reader *reader, int i, bool time_as_z, Err *err)

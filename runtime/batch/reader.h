@@ -7,6 +7,7 @@
 #include "batch_list.h"
 #include "frames.h"
 #include "host_pool.h"
+#include "../host/crew.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,5 +65,7 @@ bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, i
                  void *to, size_t apart, Err *err);
 /* True when several threads may read rows of the input at once. */
 bool reader_shares(const Reader *reader, int input);
+/* Files are decoded with the crew's help from now on; it is borrowed. */
+void reader_use_crew(Reader *reader, Crew *crew);
 
 #endif

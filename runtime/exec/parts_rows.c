@@ -180,6 +180,16 @@ static int stay_of(const Segment *seg, int buffer)
     return -1;
 }
 
+/* Channels that stay lie apart in another way than those of a window. */
+DevMem *parts_staying(const Segment *seg, int i)
+{
+    const PartsWindow *w = &seg->plan->windows[i];
+    int from, to, stay = w->load && !w->whole && !w->boxed ? stay_of(seg, w->buffer) : -1;
+    rows_around(seg, w, seg->at, seg->rows, &from, &to);
+    bool all = stay >= 0 && to <= seg->run->filled[stay] && parts_grid_of(seg->run, w->buffer)->c == 1;
+    return all ? seg->stays[stay] : NULL;
+}
+
 /* Rows [from, to) of a window between it and where they stay, in the order of the work queue. */
 static bool copy_rows(const Segment *seg, int stay, int window, int from, int to, bool keep)
 {
@@ -414,20 +424,26 @@ bool parts_load_slab(Segment *seg)
     return dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err);
 }
 
+/* Rows of window i go up for the part, before its first round. */
+static bool loads_rows(const Segment *seg, int i)
+{
+    const PartsWindow *w = &seg->plan->windows[i];
+    bool later = w->in_rounds && seg->plan->rounds > 1;
+    return w->load && !w->whole && !later && seg->run->resident[w->buffer] == NOWHERE && parts_staying(seg, i) == NULL;
+}
+
 bool parts_load_rows(Segment *seg)
 {
     Run *run = seg->run;
-    bool any = false;
-    TRY(dev_after(run->exec->dev, DEV_UPLOAD, seg->computed[seg->slot], run->err));
+    seg->loads = false;
     for (int i = 0; i < seg->plan->n_windows; i++) {
-        const PartsWindow *w = &seg->plan->windows[i];
-        bool later = w->in_rounds && seg->plan->rounds > 1;
-        if (w->load && !w->whole && !later && run->resident[w->buffer] == NOWHERE) {
-            TRY((w->boxed ? parts_load_box : load_window)(seg, i));
-            any = true;
+        if (loads_rows(seg, i)) {
+            TRY(seg->loads || dev_after(run->exec->dev, DEV_UPLOAD, seg->used[seg->slot], run->err));
+            TRY((seg->plan->windows[i].boxed ? parts_load_box : load_window)(seg, i));
+            seg->loads = true;
         }
     }
-    TRY(!any || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err));
+    TRY(!seg->loads || dev_follow(run->exec->dev, DEV_COMPUTE, DEV_UPLOAD, run->err));
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
         int from, to;

@@ -222,7 +222,7 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     const ExecGrid *g = parts_grid_of(run, buffer);
     bool across = parts_is_across(seg->plan, g);
     int64_t lines = parts_lines_of(seg, buffer);
-    if (w->whole) {
+    if (w->whole || parts_staying(seg, i) != NULL) {
         image->before = (size_t)((int64_t)c * g->d * g->h + seg->at * lines);
         image->h = across ? g->h : image->h;
         return true;
@@ -419,9 +419,12 @@ static bool place_windows(Segment *seg)
         if (w->whole) {
             continue;
         }
-        seg->mem[i] = seg->places[seg->places[1][i] ? seg->slot : 0][i];
+        DevMem *staying = parts_staying(seg, i);
+        seg->mem[i] = staying != NULL ? staying : seg->places[seg->places[1][i] ? seg->slot : 0][i];
         exec->mem[w->buffer] = seg->mem[i];
-        if (w->boxed) {
+        if (staying != NULL) {
+            exec->place[w->buffer] = exec_place_all(seg->run->plan, w->buffer);
+        } else if (w->boxed) {
             TRY(parts_place_box(seg, i, &box, &exec->place[w->buffer]));
         } else {
             exec->place[w->buffer] = place_rows(seg, w);
@@ -430,12 +433,17 @@ static bool place_windows(Segment *seg)
     return true;
 }
 
-/* The next rows may go up, or what was made come down, when all that is enqueued is computed. */
+static bool renew(const Run *run, DevMark **mark)
+{
+    dev_mark_free(run->exec->dev, *mark);
+    return dev_mark(run->exec->dev, DEV_COMPUTE, mark, run->err);
+}
+
+/* What was made may come down, and rows go up to where others were, when all that is enqueued is computed. */
 static bool mark(Segment *seg)
 {
-    DevMark **computed = &seg->computed[seg->slot];
-    dev_mark_free(seg->run->exec->dev, *computed);
-    return dev_mark(seg->run->exec->dev, DEV_COMPUTE, computed, seg->run->err);
+    TRY(renew(seg->run, &seg->computed[seg->slot]));
+    return !seg->loads || renew(seg->run, &seg->used[seg->slot]);
 }
 
 /* Which slabs of an image that is read anywhere the part reads: often few, for places mostly are not far away. */
@@ -568,8 +576,10 @@ static void close_all(Segment *seg)
         free(seg->rests[i].rows);
     }
     parts_close_stays(seg);
-    dev_mark_free(exec->dev, seg->computed[0]);
-    dev_mark_free(exec->dev, seg->computed[1]);
+    for (int slot = 0; slot < 2; slot++) {
+        dev_mark_free(exec->dev, seg->computed[slot]);
+        dev_mark_free(exec->dev, seg->used[slot]);
+    }
     free(seg->mem);
     free(seg->places[0]);
     free(seg->places[1]);

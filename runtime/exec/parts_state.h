@@ -63,7 +63,9 @@ typedef struct Segment {
     DevMem **stays;     /* by PartsPlan.stays; NULL: nothing of it stays in this segment */
     Rest *rests;        /* by window */
     PartsBox *boxes[2]; /* by window: what was loaded last to each place; n[0] == 0: nothing */
-    DevMark *computed[2]; /* by slot: the latest part there is computed */
+    DevMark *computed[2]; /* by slot: the latest part there is computed, */
+    DevMark *used[2];     /* and the latest one for which rows went up */
+    bool loads;           /* they do for this part */
     Saving saving;
     int at, rows, slot; /* the part */
     int round;          /* of the part */
@@ -74,6 +76,9 @@ typedef struct Segment {
 const ExecGrid *parts_grid_of(const Run *run, int buffer);
 /* Rows (planes) of a window for the part. */
 void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to);
+/* Where all rows of window i that the part needs stay on the device: it reads them there, as in the whole image.
+ * NULL: they are, or come, into the window. */
+DevMem *parts_staying(const Segment *seg, int i);
 /* What the segment makes of it comes in another order than outputs take it: these get it from the store. */
 bool parts_gives_late(const Segment *seg, int buffer);
 /* Rows of pixels in a row of the part: a plane has many. */

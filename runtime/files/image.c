@@ -250,6 +250,13 @@ bool image_shares(ImageFile *file)
     return file->format->shares != NULL && file->format->shares(file->state);
 }
 
+void image_use_crew(ImageFile *file, Crew *crew)
+{
+    if (file->format->use_crew != NULL) {
+        file->format->use_crew(file->state, crew);
+    }
+}
+
 /* ---- writing --------------------------------------------------------------------------- */
 
 static const ImageFormat *format_called(const char *name)

@@ -10,6 +10,7 @@
 
 #include "../../base/elem.h"
 #include "../../base/err.h"
+#include "../host/crew.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,13 +56,15 @@ const ImageInfo *image_info(const ImageFile *file);
 void image_time_as_z(ImageFile *file);
 /*
  * Rows [row, row + rows) of plane z, channel c, frame t, into `to`, rows `pitch` bytes apart.
- * Strips and tiles are decoded once for consecutive calls (one strip row is cached).
+ * Strips and tiles are decoded once for consecutive calls (the last ones are cached).
  */
 bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
                 void *to, size_t pitch, Err *err);
 
 /* True when several threads may call image_read at once, for rows without room between them. */
 bool image_shares(ImageFile *file);
+/* Compressed strips and tiles are decoded with the crew's help from now on, which is borrowed; NULL: alone. */
+void image_use_crew(ImageFile *file, Crew *crew);
 
 /* Where pixels of a new file lie in another one: pixel (x, y, z) at of[a][0] x + of[a][1] y +
  * of[a][2] z + of[a][3] along its axis a, NaN where nobody knows. */

@@ -16,6 +16,7 @@ typedef struct Folder {
     ImageFile *first, *other;
     size_t opened; /* the number of `other` */
     bool volumes;  /* files are time points */
+    Crew *crew;    /* helps with all of them */
 } Folder;
 
 static bool alike(const ImageInfo *a, const ImageInfo *b)
@@ -104,13 +105,21 @@ static bool read_folder(void *state, const ImageInfo *info, const ImageRows *at,
     Folder *folder = state;
     ImageFile *file;
     TRY(select_file(folder, (size_t)(folder->volumes ? at->t : at->z), &file, err));
+    image_use_crew(file, folder->crew);
     return image_read(file, 0, at->c, folder->volumes ? at->z : 0, at->row, at->rows, to, pitch,
                       err);
+}
+
+static void use_crew_folder(void *state, Crew *crew)
+{
+    Folder *folder = state;
+    folder->crew = crew;
 }
 
 const ImageFormat image_folder = {
     .name = "folder",
     .open = open_folder,
     .read = read_folder,
+    .use_crew = use_crew_folder,
     .close = close_folder,
 };

@@ -10,6 +10,7 @@
 
 #include "image.h"
 #include "image_path.h"
+#include "../host/crew.h"
 
 /* Where rows of one plane come from or go to. */
 typedef struct ImageRows {
@@ -30,6 +31,8 @@ typedef struct ImageFormat {
                  Err *err);
     /* Several threads may read rows that lie close together at once.  NULL: they may not. */
     bool (*shares)(void *state);
+    /* Reads with the crew's help from now on.  NULL: there is nothing to help with. */
+    void (*use_crew)(void *state, Crew *crew);
     void (*close)(void *state);
 
     /*

@@ -4,26 +4,27 @@
  * The directories are walked once when a file is opened; pages are then reached by offset, so
  * that a stack of any length can be read in any order.  Uncompressed pixels that lie in one piece
  * are read where they lie, which also covers ImageJ's stacks above 4 GB (one directory, all
- * planes behind it).  Everything else is decoded by libtiff, a row of strips or tiles (a band) at
- * a time; bands are kept as the file packs them, so that all samples of a pixel share one.  Strips
- * too large to be held are decoded row by row, from their beginning on.
+ * planes behind it).  Everything else is decoded (image_tiff_decode.h), a few strips or a row of tiles (bands) at
+ * a time, by a crew if there is one; bands are kept as the file packs them, so that all samples of a pixel share one.
+ * Strips too large to be held are decoded row by row, from their beginning on.
  */
 #include "image_format.h"
 #include "image_meta.h"
 #include "image_microscope.h"
 #include "image_tiff.h"
+#include "image_tiff_decode.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tiffio.h>
 #include <unistd.h>
 
-static const uint64_t BAND_MAX = (uint64_t)4 << 30;   /* bytes of one decoded band */
+static const uint64_t GROUP_MAX = (uint64_t)32 << 20; /* bytes of bands that are decoded at once, if not of one alone */
 static const uint64_t CACHE_MAX = (uint64_t)256 << 20; /* bytes of bands kept for other samples */
 static const uint64_t SCAN_MIN = (uint64_t)64 << 20;  /* bytes of a strip decoded row by row */
 static const uint64_t CHUNK = (uint64_t)1 << 20;      /* bytes read at once and then unpacked */
+enum { SLOWER = 4 }; /* decoding takes so many times as long as copying, or longer */
 
 typedef struct TiffFile {
     TiffSource source;
@@ -46,12 +47,11 @@ typedef struct TiffFile {
     uint64_t low, high;      /* those that are there lie between these, both included */
     uint64_t scanned;        /* row after the one in scratch, of a strip decoded by rows; 0: none */
     uint64_t scanned_sample;
-    uint8_t *scratch;        /* tile, or rows as the file packs them */
+    uint8_t *scratch;        /* rows as the file packs them */
     uint64_t scratch_size;
 
-    TIFF *tif;               /* opened at need */
-    uint64_t position;       /* where libtiff reads on */
-    char message[300];       /* the first complaint of libtiff since it was cleared */
+    TiffDecoder decoder[TIFF_DECODERS];
+    Crew *crew;              /* NULL: one decoder works alone */
 } TiffFile;
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -177,115 +177,6 @@ static int64_t count_rest(const TiffFile *file)
     return unmarked;
 }
 
-/* ---- libtiff --------------------------------------------------------------------------- */
-
-static int on_error(TIFF *tif, void *user, const char *module, const char *format, va_list ap)
-{
-    TiffFile *file = user;
-    (void)tif;
-    (void)module;
-    if (file->message[0] == '\0') {
-        vsnprintf(file->message, sizeof file->message, format, ap);
-        size_t n = strlen(file->message);
-        while (n > 0 && (file->message[n - 1] == '.' || file->message[n - 1] == '\n')) {
-            file->message[--n] = '\0';
-        }
-    }
-    return 1;
-}
-
-static int on_warning(TIFF *tif, void *user, const char *module, const char *format, va_list ap)
-{
-    (void)tif;
-    (void)user;
-    (void)module;
-    (void)format;
-    (void)ap;
-    return 1;
-}
-
-static tmsize_t on_read(thandle_t user, void *to, tmsize_t size)
-{
-    TiffFile *file = user;
-    size_t got;
-    bool ok = image_pread(file->source.fd, to, (size_t)size, file->position, &got);
-    file->position += got;
-    return ok || errno == 0 ? (tmsize_t)got : -1;
-}
-
-static tmsize_t on_write(thandle_t user, void *from, tmsize_t size)
-{
-    (void)user;
-    (void)from;
-    (void)size;
-    return -1;
-}
-
-static toff_t on_seek(thandle_t user, toff_t offset, int whence)
-{
-    TiffFile *file = user;
-    const uint64_t from[] = {
-        [SEEK_SET] = 0, [SEEK_CUR] = file->position, [SEEK_END] = file->source.size};
-    file->position = from[whence] + offset;
-    return file->position;
-}
-
-static int on_close(thandle_t user)
-{
-    (void)user; /* the descriptor is ours */
-    return 0;
-}
-
-static toff_t on_size(thandle_t user)
-{
-    const TiffFile *file = user;
-    return file->source.size;
-}
-
-static bool open_libtiff(TiffFile *file, Err *err)
-{
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (options == NULL) {
-        return err_set(err, CODE_FILES, "out of memory");
-    }
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)BAND_MAX);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, file);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, file);
-    file->message[0] = '\0';
-    /* m: no memory map, which would kill the process if the file shrank; c: strips as they are */
-    file->tif = TIFFClientOpenExt("image", "rmc", file, on_read, on_write, on_seek, on_close,
-                                  on_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
-    if (file->tif == NULL) {
-        return err_set(err, CODE_FILES, "it is damaged (%s)", file->message);
-    }
-    return true;
-}
-
-/* Makes libtiff look at the current page, and checks that it sees what we see. */
-static bool seek_libtiff(TiffFile *file, Err *err)
-{
-    const TiffLayout *now = &file->now;
-    if (file->tif == NULL) {
-        TRY(open_libtiff(file, err));
-    }
-    file->message[0] = '\0';
-    if (!TIFFSetSubDirectory(file->tif, file->ifd[file->current])) {
-        return err_set(err, CODE_FILES, "its directory is damaged (%s)", file->message);
-    }
-    if (now->photometric == PHOTOMETRIC_LUMA) {
-        TIFFSetField(file->tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-    }
-    uint64_t row = now->tiled ? TIFFTileRowSize64(file->tif) : TIFFScanlineSize64(file->tif);
-    uint64_t samples = now->planar ? 1 : now->samples;
-    uint64_t expected = (now->tile_x * samples * now->bits + 7) / 8;
-    if (row != expected || (TIFFIsTiled(file->tif) != 0) != now->tiled) {
-        return err_set(err, CODE_FILES, "its directory is damaged (rows of %llu bytes, not %llu)",
-                       (unsigned long long)row, (unsigned long long)expected);
-    }
-    return true;
-}
-
 /* ---- the current page ------------------------------------------------------------------- */
 
 static void drop_bands(TiffFile *file)
@@ -347,7 +238,8 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
     TRY(make_band_table(file, err));
     set_form(file);
     file->current = page;
-    return file->raw != NULL || seek_libtiff(file, err);
+    const TiffPage at = {&file->source, file->ifd[page], now};
+    return file->raw != NULL || tiff_decoder_seek(&file->decoder[0], &at, err);
 }
 
 static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
@@ -362,51 +254,6 @@ static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
 
 /* ---- decoding -------------------------------------------------------------------------- */
 
-/* Fax codes that are none are left out by libtiff, which complains and goes on. */
-static bool decoded(const TiffFile *file, tmsize_t got, uint64_t size)
-{
-    return got == (tmsize_t)size && file->message[0] == '\0';
-}
-
-static bool decode_error(TiffFile *file, const char *what, uint64_t number, Err *err)
-{
-    return err_set(err, CODE_FILES, "%s %llu is damaged or cut off (%s)", what,
-                   (unsigned long long)number,
-                   file->message[0] == '\0' ? "it ends too early" : file->message);
-}
-
-static bool decode_strip(TiffFile *file, uint64_t band, uint64_t sample, uint8_t *to, Err *err)
-{
-    const TiffLayout *now = &file->now;
-    uint64_t rows = min_u64(now->band_rows, now->y - band * now->band_rows);
-    uint64_t size = rows * tiff_row_bytes(now), strip = sample * now->bands + band;
-    file->message[0] = '\0';
-    tmsize_t got = TIFFReadEncodedStrip(file->tif, (uint32_t)strip, to, (tmsize_t)size);
-    return decoded(file, got, size) || decode_error(file, "strip", strip, err);
-}
-
-/* Tiles of a row side by side; bands of tiles are as wide as all tiles together. */
-static bool decode_tiles(TiffFile *file, uint64_t band, uint64_t sample, uint8_t *to, Err *err)
-{
-    const TiffLayout *now = &file->now;
-    uint64_t columns = (now->x + now->tile_x - 1) / now->tile_x;
-    uint64_t row = TIFFTileRowSize64(file->tif), size = row * now->band_rows;
-    TRY(need_scratch(file, size, err));
-    for (uint64_t i = 0; i < columns; i++) {
-        uint64_t tile = (sample * now->bands + band) * columns + i;
-        file->message[0] = '\0';
-        tmsize_t got = TIFFReadEncodedTile(file->tif, (uint32_t)tile, file->scratch,
-                                           (tmsize_t)size);
-        if (!decoded(file, got, size)) {
-            return decode_error(file, "tile", tile, err);
-        }
-        for (uint64_t y = 0; y < now->band_rows; y++) {
-            memcpy(to + (y * columns + i) * row, file->scratch + y * row, (size_t)row);
-        }
-    }
-    return true;
-}
-
 static uint64_t band_row_bytes(const TiffFile *file)
 {
     const TiffLayout *now = &file->now;
@@ -417,50 +264,106 @@ static uint64_t band_row_bytes(const TiffFile *file)
 }
 
 /*
- * Room for band i.  Where a band serves one sample only, one is kept and its memory is used again;
- * else bands stay for the other samples, as many as the cache may hold.
+ * Memory for a band of the sample, which bands [from, to] are wanted of.  Where a band serves one sample only, that of
+ * one that is no longer wanted is used again; else bands stay for the other samples, as many as the cache may hold.
  */
-static bool make_room(TiffFile *file, uint64_t i, uint64_t size, Err *err)
+static uint8_t *take_room(TiffFile *file, uint64_t from, uint64_t to, uint64_t size)
 {
     bool one = file->now.planar || file->now.samples == 1;
-    if (one && file->held == 1) {
-        file->band[i] = file->band[file->low];
-        file->band[file->low] = NULL;
-    } else if ((file->held + 1) * size > CACHE_MAX) {
-        drop_bands(file);
+    bool full = one || (file->held + 1) * size > CACHE_MAX;
+    while (file->held > 0 && file->band[file->low] == NULL) {
+        file->low++;
     }
-    if (file->band[i] == NULL) {
-        file->band[i] = malloc((size_t)size);
-        file->held += file->band[i] != NULL;
+    for (uint64_t i = file->low; full && file->held > 0 && i <= file->high; i++) {
+        uint8_t *band = i < from || i > to ? file->band[i] : NULL;
+        if (band != NULL) {
+            file->band[i] = NULL;
+            file->held--;
+            return band;
+        }
     }
-    if (file->band[i] == NULL) {
-        return err_set(err, CODE_FILES, "out of memory");
+    return malloc((size_t)size);
+}
+
+static bool make_room(TiffFile *file, uint64_t from, uint64_t to, uint64_t size, Err *err)
+{
+    for (uint64_t i = from; i <= to; i++) {
+        file->band[i] = take_room(file, from, to, size);
+        if (file->band[i] == NULL) {
+            return err_set(err, CODE_FILES, "out of memory");
+        }
+        file->low = file->held == 0 || i < file->low ? i : file->low;
+        file->high = file->held == 0 || i > file->high ? i : file->high;
+        file->held++;
     }
-    file->low = file->held == 1 ? i : min_u64(file->low, i);
-    file->high = file->held == 1 || i > file->high ? i : file->high;
     return true;
 }
 
-/* A decoded band, from the cache or the file; it is valid until the next call. */
-static bool get_band(TiffFile *file, uint64_t band, uint64_t sample, const uint8_t **out, Err *err)
+/* Strips or tiles of bands next to each other, each of which somebody decodes. */
+typedef struct Decoding {
+    TiffFile *file;
+    uint64_t first, across, units; /* the first band, with all planes counted; tiles of one; all of them */
+    int pieces;
+    Err *err; /* by piece */
+} Decoding;
+
+static void decode_piece(void *context, int piece)
+{
+    const Decoding *d = context;
+    TiffFile *file = d->file;
+    const TiffPage page = {&file->source, file->ifd[file->current], &file->now};
+    uint64_t n = (uint64_t)d->pieces, end = d->units * ((uint64_t)piece + 1) / n;
+    bool ok = true;
+    for (uint64_t unit = d->units * (uint64_t)piece / n; ok && unit < end; unit++) {
+        uint64_t band = d->first + unit / d->across;
+        ok = tiff_decode(&file->decoder[piece], &page, band, unit % d->across, file->band[band], &d->err[piece]);
+    }
+}
+
+static bool decode(TiffFile *file, uint64_t from, uint64_t to, Err *err)
 {
     const TiffLayout *now = &file->now;
-    uint64_t i = sample * now->bands + band, row = band_row_bytes(file);
-    if (file->band[i] == NULL) {
-        const char *what = now->tiled ? "tile" : "strip";
-        if (row > BAND_MAX || row * now->band_rows > BAND_MAX) {
-            return err_set(err, CODE_FILES,
-                           "one %s%s holds %.3g GB, and 4 GB is the most; rewrite the file with "
-                           "smaller %ss", now->tiled ? "row of " : "", now->tiled ? "tiles" : what,
-                           (double)row * (double)now->band_rows / 1e9, what);
+    Err errors[TIFF_DECODERS] = {{0}};
+    Decoding d = {.file = file, .first = from, .across = tiff_tiles_across(now), .err = errors};
+    d.units = (to - from + 1) * d.across;
+    uint64_t bytes = (to - from + 1) * band_row_bytes(file) * now->band_rows;
+    d.pieces = crew_pieces(file->crew, (size_t)bytes * SLOWER);
+    d.pieces = (int)min_u64(min_u64((uint64_t)d.pieces, d.units), TIFF_DECODERS);
+    crew_run(file->crew, decode_piece, &d, d.pieces);
+    for (int i = 0; i < d.pieces; i++) {
+        if (errors[i].code != CODE_OK) {
+            *err = errors[i];
+            return false;
         }
-        TRY(make_room(file, i, row * now->band_rows, err));
-        if (!(now->tiled ? decode_tiles : decode_strip)(file, band, sample, file->band[i], err)) {
+    }
+    return true;
+}
+
+/* A band that is there, or bands [from, *to] decoded, as many of those up to `to` as are held at once; they are valid
+ * until the next call. */
+static bool get_bands(TiffFile *file, uint64_t sample, uint64_t from, uint64_t *to, Err *err)
+{
+    const TiffLayout *now = &file->now;
+    uint64_t row = band_row_bytes(file), size = row * now->band_rows, before = sample * now->bands;
+    uint64_t last = from;
+    if (row > BAND_MAX || size > BAND_MAX) {
+        return err_set(err, CODE_FILES,
+                       "one %s holds %.3g GB, and 4 GB is the most; rewrite the file with "
+                       "smaller %s", now->tiled ? "row of tiles" : "strip",
+                       (double)row * (double)now->band_rows / 1e9, now->tiled ? "tiles" : "strips");
+    }
+    if (file->band[before + from] == NULL) {
+        while (last < *to && file->band[before + last + 1] == NULL && (last - from + 2) * size <= GROUP_MAX) {
+            last++;
+        }
+        bool ok = make_room(file, before + from, before + last, size, err) &&
+                  decode(file, before + from, before + last, err);
+        if (!ok) {
             drop_bands(file);
             return false;
         }
     }
-    *out = file->band[i];
+    *to = last;
     return true;
 }
 
@@ -470,9 +373,10 @@ static bool is_scanned(const TiffLayout *now)
 }
 
 /* A row of a large strip: rows follow one another, going back begins the strip again. */
-static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_t **out, Err *err)
+static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, Err *err)
 {
     const TiffLayout *now = &file->now;
+    const TiffPage page = {&file->source, file->ifd[file->current], now};
     uint64_t first = row / now->band_rows * now->band_rows;
     TRY(need_scratch(file, tiff_row_bytes(now), err));
     if (file->scanned_sample != sample || file->scanned < first || file->scanned > row + 1) {
@@ -480,26 +384,44 @@ static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_
         file->scanned_sample = sample;
     }
     for (; file->scanned <= row; file->scanned++) {
-        file->message[0] = '\0';
-        if (TIFFReadScanline(file->tif, file->scratch, (uint32_t)file->scanned,
-                             (uint16_t)sample) != 1 || file->message[0] != '\0') {
+        if (!tiff_decode_row(&file->decoder[0], &page, file->scanned, sample, file->scratch, err)) {
             file->scanned = 0;
-            return decode_error(file, "strip", sample * now->bands + row / now->band_rows, err);
+            return false;
         }
     }
-    *out = file->scratch;
     return true;
 }
 
-/* One row as the file packs it; valid until the next call. */
-static bool packed_row(TiffFile *file, uint64_t row, uint64_t sample, const uint8_t **out, Err *err)
+/* Rows of a group of bands, each on its way to where it is wanted. */
+typedef struct Unpacking {
+    const TiffFile *file;
+    uint64_t sample, row, rows; /* sample: whose bands they are */
+    int of_pixel;               /* sample of their pixels */
+    char *to;
+    size_t pitch;
+    int pieces;
+} Unpacking;
+
+static void unpack_piece(void *context, int piece)
 {
-    const TiffLayout *now = &file->now;
-    if (is_scanned(now)) {
-        return scan_row(file, row, sample, out, err);
+    const Unpacking *u = context;
+    const TiffLayout *now = &u->file->now;
+    uint64_t n = (uint64_t)u->pieces, end = u->rows * ((uint64_t)piece + 1) / n;
+    for (uint64_t i = u->rows * (uint64_t)piece / n; i < end; i++) {
+        uint64_t row = u->row + i;
+        const uint8_t *band = u->file->band[u->sample * now->bands + row / now->band_rows];
+        pixels_row(&u->file->form, band + row % now->band_rows * band_row_bytes(u->file), u->of_pixel,
+                   (size_t)now->x, u->to + (size_t)i * u->pitch);
     }
-    TRY(get_band(file, row / now->band_rows, sample, out, err));
-    *out += row % now->band_rows * band_row_bytes(file);
+}
+
+static bool read_scanned(TiffFile *file, const ImageRows *at, uint64_t sample, int of_pixel, char *to, size_t pitch,
+                         Err *err)
+{
+    for (int64_t i = 0; i < at->rows; i++) {
+        TRY(scan_row(file, (uint64_t)(at->row + i), sample, err));
+        pixels_row(&file->form, file->scratch, of_pixel, (size_t)file->now.x, to + (size_t)i * pitch);
+    }
     return true;
 }
 
@@ -507,12 +429,19 @@ static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *
                          Err *err)
 {
     const TiffLayout *now = &file->now;
-    for (int64_t i = 0; i < at->rows; i++) {
-        const uint8_t *row = NULL;
-        TRY(packed_row(file, (uint64_t)(at->row + i), now->planar ? (uint64_t)sample : 0, &row,
-                       err));
-        pixels_row(&file->form, row, now->planar ? 0 : sample, (size_t)now->x,
-                   (char *)to + (size_t)i * pitch);
+    uint64_t first = (uint64_t)at->row, end = first + (uint64_t)at->rows;
+    Unpacking u = {.file = file, .sample = now->planar ? (uint64_t)sample : 0,
+                   .of_pixel = now->planar ? 0 : sample, .pitch = pitch};
+    if (is_scanned(now)) {
+        return read_scanned(file, at, u.sample, u.of_pixel, to, pitch, err);
+    }
+    for (u.row = first; u.row < end; u.row += u.rows) {
+        uint64_t last = (end - 1) / now->band_rows;
+        TRY(get_bands(file, u.sample, u.row / now->band_rows, &last, err));
+        u.rows = min_u64(end, (last + 1) * now->band_rows) - u.row;
+        u.to = (char *)to + (size_t)(u.row - first) * pitch;
+        u.pieces = crew_pieces(file->crew, (size_t)u.rows * pitch);
+        crew_run(file->crew, unpack_piece, &u, u.pieces);
     }
     return true;
 }
@@ -581,8 +510,8 @@ static void close_tiff(void *state)
     if (file == NULL) {
         return;
     }
-    if (file->tif != NULL) {
-        TIFFClose(file->tif);
+    for (int i = 0; i < TIFF_DECODERS; i++) {
+        tiff_decoder_close(&file->decoder[i]);
     }
     close(file->source.fd);
     drop_bands(file);
@@ -757,12 +686,19 @@ static bool shares_tiff(void *state)
            pixels_are_plain(&file->form);
 }
 
+static void use_crew_tiff(void *state, Crew *crew)
+{
+    TiffFile *file = state;
+    file->crew = crew;
+}
+
 const ImageFormat image_tiff = {
     .name = "tif",
     .matches = is_tiff,
     .open = open_tiff,
     .read = read_tiff,
     .shares = shares_tiff,
+    .use_crew = use_crew_tiff,
     .close = close_tiff,
     .create = tiff_create,
     .write = tiff_write,

@@ -4,10 +4,10 @@
  * The device counts the upper halves of the pixels' keys, and the lower halves of those with a few
  * upper halves among which the rank may be (kernels/rank_parts.cl).  Around 0, where few pixels have an
  * upper half in common, these reach nowhere: keys in the halves around them, as many as hold some
- * thousandths of the pixels, go to a list, among which the host looks.  Where the rank is neither here nor
- * there, the second pass counts the halves around it.  Of all runs of a step, a round of a loop each, the
- * first one guesses after its first part, which is then counted again; the others begin with what the one
- * before has found.
+ * thousandths of the pixels, go to a list; of these the device counts the lower halves once it is known which
+ * upper half the rank is in.  Where the rank is neither here nor there, the second pass counts the halves around
+ * it.  Of all runs of a step, a round of a loop each, the first one guesses after its first part, which is then
+ * counted again; the others begin with what the one before has found.
  *
  * The host adds counts up in 64 bits, before 32 could overflow.  Rank k + 1 is among the keys that are
  * counted in full or listed, too, or the smallest key above them.
@@ -39,16 +39,13 @@ typedef struct RankParts {
     uint64_t waiting;  /* pixels that may be counted in the device's bins */
     uint32_t smallest; /* key above those guessed */
     Guess guess;
-    uint32_t *list;    /* keys; NULL: nobody has asked for them */
+    uint32_t looked_up;    /* upper half of the keys in */
+    uint64_t listed[BINS]; /* these counts of listed keys by lower half; NOWHERE: there are none */
 } RankParts;
 
 void rank_parts_forget(void *state)
 {
-    RankParts *r = state;
-    if (r != NULL) {
-        free(r->list);
-        free(r);
-    }
+    free(state);
 }
 
 /* Pixels of all parts. */
@@ -96,15 +93,29 @@ static bool is_listed(const PrimCall *call, const RankParts *r, uint32_t upper)
     return upper - r->guess.from < r->guess.span && r->read[AT_LISTED] <= capacity(call);
 }
 
-static bool fetch_list(const PrimCall *call, RankParts *r)
+/* Counts the listed keys with this upper half by their lower halves, where the device's other counts were. */
+static bool look_up(const PrimCall *call, RankParts *r, uint32_t upper)
 {
-    size_t bytes = (size_t)r->read[AT_LISTED] * sizeof *r->list;
-    if (r->list != NULL) {
+    DevProgram *program = NULL;
+    const char *const texts[] = {kernel_text_visit, kernel_text_rank_parts, NULL};
+    if (r->looked_up == upper) {
         return true;
     }
-    r->list = malloc(bytes + 1);
-    return (r->list != NULL || host_no_memory(call)) &&
-           dev_read(call->dev, call->scratch, AT_LIST * sizeof *r->list, r->list, bytes, call->err);
+    const DevArg args[] = {dev_uint(r->read[AT_LISTED]), dev_uint(upper), dev_mem(call->scratch)};
+    TRY(visit_bare_program(call, "", texts, &program));
+    TRY(dev_fill(call->dev, call->scratch, 0, BINS * sizeof *r->read, 0, call->err));
+    TRY(visit_launch(call, &(VisitLaunch){.program = program,
+                                          .kernel = "rank_parts_listed",
+                                          .groups = visit_groups(call, true),
+                                          .group = visit_group(call),
+                                          .args = args,
+                                          .n_args = 3}));
+    TRY(dev_read(call->dev, call->scratch, 0, r->read, BINS * sizeof *r->read, call->err));
+    for (int i = 0; i < BINS; i++) {
+        r->listed[i] = r->read[i];
+    }
+    r->looked_up = upper;
+    return true;
 }
 
 static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
@@ -113,8 +124,7 @@ static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
     if (call->part.first) {
         memset(r->bins, 0, sizeof r->bins);
         r->smallest = UINT32_MAX;
-        free(r->list);
-        r->list = NULL;
+        r->looked_up = NOWHERE;
     } else if (r->waiting + pixels > UINT32_MAX) {
         r->guess.span = 0; /* the list begins anew */
         TRY(fetch(call, r));
@@ -161,24 +171,6 @@ static uint32_t find_bin(const uint64_t *bins, uint64_t *rank)
     return bin;
 }
 
-/* The lower half of a rank among the listed keys with this upper half. */
-static bool find_listed(const PrimCall *call, RankParts *r, uint32_t upper, uint64_t rank, uint32_t *key)
-{
-    TRY(fetch_list(call, r));
-    uint64_t *bins = calloc(BINS, sizeof *bins);
-    if (bins == NULL) {
-        return host_no_memory(call);
-    }
-    for (uint32_t i = 0; i < r->read[AT_LISTED]; i++) {
-        if (r->list[i] >> HALF == upper) { /* few are */
-            bins[r->list[i] & (BINS - 1)]++;
-        }
-    }
-    *key = upper << HALF | find_bin(bins, &rank);
-    free(bins);
-    return true;
-}
-
 /* The key of a rank if it is known, else its upper half. */
 static bool find_key(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t *key, bool *known)
 {
@@ -187,7 +179,8 @@ static bool find_key(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t
     if (nth < GUESSED) {
         *key = upper << HALF | find_bin(r->bins + (1 + nth) * BINS, &rank);
     } else if (is_listed(call, r, upper)) {
-        return find_listed(call, r, upper, rank, key);
+        TRY(look_up(call, r, upper));
+        *key = upper << HALF | find_bin(r->listed, &rank);
     } else {
         *key = upper;
         *known = false;

@@ -55,14 +55,13 @@ static TIFF *begin(int64_t width, int64_t height, int samples)
     return tif;
 }
 
-/* All in one strip. */
-static void write_strip(int samples)
+static void write_strips(int samples, int rows)
 {
     int64_t width = W / samples;
     TIFF *tif = begin(width, H, samples);
     uint8_t *row = malloc(W);
     assert_non_null(row);
-    TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, H);
+    TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, rows);
     for (int64_t y = 0; y < H; y++) {
         for (int64_t i = 0; i < width * samples; i++) {
             row[i] = pixel(i % samples, y, i / samples);
@@ -71,6 +70,12 @@ static void write_strip(int samples)
     }
     TIFFClose(tif);
     free(row);
+}
+
+/* All in one strip. */
+static void write_strip(int samples)
+{
+    write_strips(samples, H);
 }
 
 static void write_tiles(void)
@@ -109,14 +114,15 @@ static void read_rows(ImageFile *file, int64_t c, int64_t row, int64_t rows)
     free(got);
 }
 
-static void read_all(void)
+static void read_all_with(Crew *crew, size_t room)
 {
     Err err = {0};
     ImageFile *file;
-    allow(ROOM);
+    allow(room);
     if (!image_open("large.tif", &file, &err)) {
         fail_msg("%s", err.text);
     }
+    image_use_crew(file, crew);
     int64_t step = image_info(file)->rgb ? 1 : 100;
     for (int64_t y = 0; y < H; y += step) {
         for (int64_t c = 0; c < image_info(file)->c; c++) {
@@ -128,6 +134,11 @@ static void read_all(void)
     read_rows(file, 0, H - 1, 1);
     image_close(file);
     allow(0);
+}
+
+static void read_all(void)
+{
+    read_all_with(NULL, ROOM);
 }
 
 static void a_large_strip_is_decoded_by_rows(void **state)
@@ -166,6 +177,66 @@ static void tiles_are_decoded_by_rows_of_tiles(void **state)
     read_all();
 }
 
+enum { STRIP = 3, HELPERS = 3 };
+
+static void a_crew_decodes_strips_and_tiles(void **state)
+{
+    (void)state;
+    Crew *crew = crew_new(HELPERS);
+    assert_non_null(crew);
+    write_strips(1, STRIP);
+    read_all_with(crew, ROOM);
+    write_strips(3, STRIP); /* bands are kept for the other samples */
+    read_all_with(crew, 4 * ROOM);
+    write_tiles();
+    read_all_with(crew, ROOM);
+    crew_free(crew);
+}
+
+/* Overwrites pixels of the strip in the middle of the file; its number. */
+static int damage_strip(void)
+{
+    uint64_t *at;
+    int strip = H / STRIP / 2;
+    TIFF *tif = TIFFOpen("large.tif", "r");
+    assert_true(tif != NULL && TIFFGetField(tif, TIFFTAG_STRIPOFFSETS, &at));
+    long offset = (long)at[strip];
+    TIFFClose(tif);
+    FILE *raw = fopen("large.tif", "r+");
+    assert_true(raw != NULL && fseek(raw, offset + 2, SEEK_SET) == 0);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(fputc(i * 37 & 255, raw), i * 37 & 255);
+    }
+    assert_int_equal(fclose(raw), 0);
+    return strip;
+}
+
+/* Whoever of the crew finds it. */
+static void a_damaged_strip_is_named_by_a_crew(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    Err err = {0};
+    ImageFile *file;
+    char want[80];
+    uint8_t *rows = malloc((size_t)ROWS * W);
+    Crew *crew = crew_new(HELPERS);
+    assert_true(crew != NULL && rows != NULL);
+    write_strips(1, STRIP);
+    snprintf(want, sizeof want, "strip %d is damaged or cut off", damage_strip());
+    assert_true(image_open("large.tif", &file, &err));
+    image_use_crew(file, crew);
+    for (int from = 0; from < ROWS; from += ROWS / 4) { /* it is another one's piece each time */
+        assert_false(image_read(file, 0, 0, 0, H / 2 - from, ROWS, rows, W, &err));
+        assert_non_null(strstr(err.text, want));
+        err = (Err){0};
+        read_rows(file, 0, H / 2 + STRIP, ROWS);
+    }
+    image_close(file);
+    crew_free(crew);
+    free(rows);
+}
+
 static void rows_are_written_as_they_come(void **state)
 {
     (void)state;
@@ -200,6 +271,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_large_strip_is_decoded_by_rows, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(a_damaged_large_strip_is_named, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(tiles_are_decoded_by_rows_of_tiles, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(a_crew_decodes_strips_and_tiles, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(a_damaged_strip_is_named_by_a_crew, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(rows_are_written_as_they_come, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,8 @@
 #define RANK_PARTS_LISTED (RANK_PARTS_ALL + 1)  /* how many keys would be in the list, */
 #define RANK_PARTS_LIST (RANK_PARTS_ALL + 2)    /* and the list */
 
+#ifdef READ_PARAMS
+
 /* -0 counts as 0. */
 VISIT_INLINE uint rank_parts_key(float value)
 {
@@ -102,3 +104,18 @@ VISIT_KERNEL void rank_parts_count(READ_PARAMS, int own_w, int own_h, uint own_t
         atomic_min(own_bins + RANK_PARTS_SMALLEST, own_smallest);
     }
 }
+
+#else
+
+/* Of the listed keys with this upper half the lower halves. */
+VISIT_KERNEL void rank_parts_listed(uint listed, uint upper, global uint *bins)
+{
+    for (size_t i = get_global_id(0); i < listed; i += get_global_size(0)) {
+        const uint key = bins[RANK_PARTS_LIST + i];
+        if (key >> RANK_PARTS_HALF == upper) {
+            atomic_inc(bins + (key & (RANK_PARTS_BINS - 1)));
+        }
+    }
+}
+
+#endif
