@@ -71,15 +71,13 @@ Val el_convert(Elab *el, Val v, Elem elem)
     if (v.kind != VAL_IMAGE) {
         return v;
     }
-    Elem have = ir_expr(g, v.expr)->type;
+    const IrExprNode *e = ir_expr(g, v.expr);
+    bool narrower = e->op == IR_X_CAST && e->num != 0 && (Elem)e->num != elem; /* it would be stored as such */
+    bool have = e->type == elem && !narrower;
     if (elem == ELEM_F32 || elem == ELEM_F64) {
         return el_image(el, ir_cast(g, v.expr, elem), v.grid);
     }
-    if (have == elem && v.image == IR_K_IMAGE) {
-        return v;
-    }
-    Val converted = el_image(el, ir_saturate(g, v.expr, elem), v.grid);
-    return converted;
+    return have && v.image == IR_K_IMAGE ? v : el_image(el, ir_saturate(g, v.expr, elem), v.grid);
 }
 
 Val el_to_type(Elab *el, Call *call)

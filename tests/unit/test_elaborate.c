@@ -239,6 +239,30 @@ static void loops_carry_what_they_assign(void **state)
     assert_int_equal(ir_node(graph, graph->outputs.at[0].node)->op, IR_CARRY);
 }
 
+/* Also where all values would fit into the type before it. */
+static void the_last_conversion_says_how_an_output_is_stored(void **state)
+{
+    (void)state;
+    const struct {
+        const char *output;
+        Elem elem;
+    } stored[] = {
+        {"u8(image)", ELEM_U8},       {"i32(u8(image))", ELEM_I32},  {"i32(i16(image))", ELEM_I32},
+        {"u32(u16(image))", ELEM_U32}, {"u16(u8(image))", ELEM_U16}, {"u8(i32(image))", ELEM_U8},
+        {"f32(u8(image))", ELEM_F32}, {"i32(image > 3)", ELEM_I32},  {"u8(u8(image))", ELEM_U8},
+    };
+    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "input image[y, x]\noutput a = %s", stored[i].output);
+        const IrGraph *g = elaborate(text);
+        assert_non_null(g);
+        const IrNode *node = ir_node(g, g->outputs.at[0].node);
+        if (node->elem != stored[i].elem) {
+            fail_msg("%s is stored as %s", stored[i].output, elem_name(node->elem));
+        }
+    }
+}
+
 static void tables_keep_the_users_spelling(void **state)
 {
     (void)state;
@@ -771,6 +795,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(whole_image_values_share_their_passes, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(lengths_become_pixels, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(loops_carry_what_they_assign, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(the_last_conversion_says_how_an_output_is_stored, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(tables_keep_the_users_spelling, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(control_flow_becomes_a_function, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(pages_show_what_happens, arena_setup, arena_teardown),
