@@ -33,6 +33,7 @@ typedef struct Stream {
     Results *results;
     Crew *crew;           /* NULL: this thread copies alone */
     Lent *lent;           /* by input */
+    uint64_t pinnable;    /* bytes of inputs that may still be pinned */
     ReadAhead *ahead;     /* NULL: from volumes */
     WriteBehind *behind;  /* NULL: into results */
     double rows, written; /* of all images: in all, so far */
@@ -86,16 +87,19 @@ static bool cut_pieces(const Stream *s, Lent *lent, int input)
     return lent->pieces != NULL;
 }
 
-/* The piece's rows, read and pinned; NULL: they cannot be. */
-static char *pin_piece(const Stream *s, Lent *lent, int input, int64_t piece)
+/* The piece's rows, read and pinned; NULL: there is no room for more, or they cannot be. */
+static char *pin_piece(Stream *s, Lent *lent, int input, int64_t piece)
 {
     Err refused = {0};
     int64_t first = piece * lent->rows, left = lent->total - first;
     int64_t rows = left < lent->rows ? left : lent->rows;
-    if (lent->pieces[piece] == NULL) {
+    uint64_t bytes = (uint64_t)rows * lent->pitch;
+    if (lent->pieces[piece] == NULL && bytes <= s->pinnable) {
         void *at = read_ahead_kept(s->ahead, input, first, rows);
-        bool pinned = at != NULL && dev_host_pin(s->setup->dev, at, (size_t)rows * lent->pitch, &refused);
+        bool pinned = at != NULL && dev_host_pin(s->setup->dev, at, (size_t)bytes, &refused);
         lent->pieces[piece] = pinned ? at : NULL;
+        lent->n = pinned ? lent->n : -1;
+        s->pinnable -= pinned ? bytes : 0;
     }
     return lent->pieces[piece];
 }
@@ -103,7 +107,7 @@ static char *pin_piece(const Stream *s, Lent *lent, int input, int64_t piece)
 static const void *lend_rows(void *context, int input, int times, int64_t c, int64_t z, int64_t row,
                              int64_t *rows, size_t *pitch)
 {
-    const Stream *s = context;
+    Stream *s = context;
     Lent *lent = &s->lent[input];
     const int64_t *e = reader_inputs(s->setup->reader)[input].extent;
     int64_t first, channels, line = z * e[1] + row;
@@ -112,7 +116,6 @@ static const void *lend_rows(void *context, int input, int times, int64_t c, int
     }
     int64_t in_piece = line % lent->rows, left = lent->rows - in_piece;
     const char *piece = pin_piece(s, lent, input, line / lent->rows);
-    lent->n = piece == NULL ? -1 : lent->n;
     reader_channels(s->setup->reader, input, &first, &channels);
     *rows = *rows < left ? *rows : left;
     *pitch = lent->pitch;
@@ -177,6 +180,12 @@ static bool run_in_one_piece(const Stream *s, const ExecStream *stream, Err *err
     return ok;
 }
 
+static bool run_in_parts(Stream *s, const ExecStream *stream, Err *err)
+{
+    s->pinnable = exec_pinnable(s->setup->exec);
+    return exec_run_parts(s->setup->exec, stream, err);
+}
+
 static bool begin(Stream *s, Err *err)
 {
     const StreamSetup *setup = s->setup;
@@ -202,8 +211,7 @@ bool stream_run(const StreamSetup *setup, Results *results, Err *err)
     bool ok = s.lent != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     ok = ok && begin(&s, err);
     if (ok) {
-        ok = exec_in_parts(setup->exec) ? exec_run_parts(setup->exec, &stream, err)
-                                        : run_in_one_piece(&s, &stream, err);
+        ok = exec_in_parts(setup->exec) ? run_in_parts(&s, &stream, err) : run_in_one_piece(&s, &stream, err);
     }
     for (int i = 0; s.lent != NULL && i < setup->program->n_inputs; i++) {
         give_back(&s, &s.lent[i]);

@@ -7,7 +7,9 @@
 #include "exec_state.h"
 
 #include "../host/convert.h"
+#include "exec_fit.h"
 #include "exec_loop.h"
+#include "parts.h"
 #include "parts_run.h"
 
 #include <math.h>
@@ -244,7 +246,7 @@ bool exec_grow(Exec *exec, Err *err)
     bool ok = values != NULL || err_set(err, CODE_MEMORY, "out of host memory for values");
     ok = ok && dev_read(exec->dev, exec->values_mem, 0, values, bytes, err);
     if (ok) {
-        exec_plan_place_values(exec->plan, &exec->target);
+        exec_fit_place_values(exec->plan, &exec->target);
         drop_slices(exec);
         ok = allocate(exec, err) && slice_all(exec, err) &&
              dev_write(exec->dev, exec->values_mem, 0, values, bytes, err);
@@ -479,6 +481,11 @@ void exec_set_limit(Exec *exec, uint64_t bytes)
 {
     exec->limit = bytes;
     unbind(exec);
+}
+
+uint64_t exec_pinnable(const Exec *exec)
+{
+    return exec->plan->parts->pinnable;
 }
 
 bool exec_in_parts(const Exec *exec)

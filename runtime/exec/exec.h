@@ -81,6 +81,8 @@ void exec_set_compilers(Exec *exec, int compilers);
 /* For tests: from the next exec_bind on, as if the device had only so many bytes; 0: what it has. */
 void exec_set_limit(Exec *exec, uint64_t bytes);
 bool exec_in_parts(const Exec *exec);
+/* In parts: bytes of host memory that may be pinned beside staging, so that the driver's tables stay in the limit. */
+uint64_t exec_pinnable(const Exec *exec);
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 
 /* Bytes of host memory that pixels may take which a run in parts comes back to; more go to a

@@ -86,8 +86,6 @@ typedef struct ExecPlan {
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                    const double *params, ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
-/* In parts: the peak of the plan is that of the parts, and the values behind them. */
-void exec_plan_place_values(ExecPlan *plan, const ExecTarget *target);
 /* Whether vectors by label have room for an input's labels up to `largest`: for as many as there are pixels. */
 bool exec_plan_takes_labels(const ExecPlan *plan, int input, double largest, Err *err);
 /* The smallest limit with which there is a plan, to the byte; 0: that cannot be said. */

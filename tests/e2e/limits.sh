@@ -152,6 +152,20 @@ rm -rf out
 expect 0 '' "$PIPEC" run folded.pipe "$SAMPLES/blobs.tif" -q -o out --memory "$least"
 check diff -r -x '.*' whole/folded out
 
+# It does on a GPU, too, whose driver takes some of it.
+expect 4 'the least that will do is --memory' "$PIPEC" plan "$SAMPLES/sources.pipe" --shape 16384x16384:f32 --memory 2MiB
+least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
+expect 4 "the least that will do is --memory $least " "$PIPEC" plan "$SAMPLES/sources.pipe" --shape 16384x16384:f32 \
+    --memory $((least - 1))
+expect 0 '' "$PIPEC" plan "$SAMPLES/sources.pipe" --shape 16384x16384:f32 --memory "$least"
+shows 'and runs in parts'
+for limit in 64 512; do # 4 MiB, and 2 for the tables of 1 GiB of pinned memory
+    expect 0 '' "$PIPEC" plan "$SAMPLES/sources.pipe" --shape 16384x16384:f32 --memory ${limit}MiB
+    shows 'and runs in parts'
+    peak=$(sed -n 's/^peak \([0-9]*\)\..*/\1/p' said.out)
+    check test "$peak" -lt $((limit - 6))
+done
+
 # The least that is named does, also where memory for sorting follows from the limit.
 cat >ranks.pipe <<'PIPE'
 input image[z, y, x]
