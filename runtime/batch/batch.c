@@ -5,7 +5,6 @@
 #include "batch.h"
 
 #include "../../base/file.h"
-#include "../../base/str.h"
 #include "engine.h"
 #include "merge.h"
 #include "../host/signals.h"
@@ -44,33 +43,16 @@ static int count(const Batch *b, ImageState state)
 
 /* ---- before ---------------------------------------------------------------------------- */
 
-/* Everything that decides the results. */
-static uint64_t journal_key(const Batch *b)
-{
-    uint64_t hash = str_hash(STR_HASH, b->program->hash);
-    hash = str_hash(hash, b->program->version);
-    hash = str_hash(hash, b->parameters);
-    hash = str_hash(hash, b->list.template);
-    hash = str_hash(hash, b->options->time_as_z ? "time as z" : "");
-    for (int i = 1; i < b->program->n_inputs; i++) {
-        hash = str_hash(hash, b->options->inputs[i]);
-    }
-    for (int i = 0; strstr(b->list.template, "{index}") != NULL && i < b->list.n; i++) {
-        hash = str_hash(hash, b->list.items[i].inputs[0]); /* one more would move the names of others */
-    }
-    return hash;
-}
-
 /* A single image needs no journal, so that many processes with one image each can share a
  * folder. */
 static bool open_journal(Batch *b, Err *err)
 {
-    char key[20];
+    char key[JOURNAL_KEY];
     bool resume = b->options->resume;
     if (b->program->n_inputs == 0 || (b->list.n == 1 && b->options->shards == 1 && !resume)) {
         return true;
     }
-    snprintf(key, sizeof key, "%016llx", (unsigned long long)journal_key(b));
+    batch_list_key(&b->list, b->options, b->parameters, key);
     TRY(journal_open(b->list.journal, key, resume, &b->journal, err));
     for (int i = 0; resume && i < b->list.n; i++) {
         const char *const *inputs = (const char *const *)b->list.items[i].inputs;

@@ -5,6 +5,7 @@
 #include "batch_list.h"
 
 #include "../../base/file.h"
+#include "../../base/str.h"
 #include "../files/file_list.h"
 #include "../files/image_path.h"
 #include "names.h"
@@ -479,4 +480,22 @@ void batch_list_free(BatchList *list)
     free(list->values);
     free(list->journal);
     list->n = 0;
+}
+
+/* ---- the journal's key ------------------------------------------------------------------- */
+
+void batch_list_key(const BatchList *list, const Options *options, const char *parameters, char key[JOURNAL_KEY])
+{
+    uint64_t hash = str_hash(STR_HASH, list->program->hash);
+    hash = str_hash(hash, list->program->version);
+    hash = str_hash(hash, parameters);
+    hash = str_hash(hash, list->template);
+    hash = str_hash(hash, options->time_as_z ? "time as z" : "");
+    for (int i = 1; i < list->program->n_inputs; i++) {
+        hash = str_hash(hash, options->inputs[i]);
+    }
+    for (int i = 0; strstr(list->template, "{index}") != NULL && i < list->n; i++) {
+        hash = str_hash(hash, list->items[i].inputs[0]); /* one more would move the names of others */
+    }
+    snprintf(key, JOURNAL_KEY, "%016llx", (unsigned long long)hash);
 }

@@ -7,6 +7,7 @@
 #define RUNTIME_BATCH_LIST_H
 
 #include "../options.h"
+#include "journal.h"
 
 typedef struct BatchItem {
     char **inputs;  /* by input of the program: path; at least one, the pipeline's name if it has
@@ -30,5 +31,8 @@ typedef struct BatchList {
 /* Owned by the caller (batch_list_free, also after a failure).  Errors have CODE_USAGE. */
 bool batch_list(const Program *program, const Options *options, BatchList *out, Err *err);
 void batch_list_free(BatchList *list);
+
+/* The journal's key: all that decides the results.  `parameters`: their text (options_params_text). */
+void batch_list_key(const BatchList *list, const Options *options, const char *parameters, char key[JOURNAL_KEY]);
 
 #endif

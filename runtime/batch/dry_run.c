@@ -1,5 +1,6 @@
 /*
- * dry_run: opens every file as the run would, plans its memory, and says which outputs it makes.
+ * dry_run: opens every file as the run would, plans its memory, and says which outputs it makes; with --resume what is
+ * left to do.
  */
 #include "batch.h"
 
@@ -16,8 +17,9 @@ typedef struct DryRun {
     BatchList list;
     VolumeCache cache;
     Notes *notes;
-    uint64_t peak; /* of all images */
-    int failed;
+    Journal *journal; /* NULL: everything is to be done */
+    uint64_t peak;    /* of all images */
+    int failed, before;
 } DryRun;
 
 static void print_shape(const Reader *reader)
@@ -80,10 +82,29 @@ static void show(DryRun *d, const BatchItem *item)
     }
 }
 
+static bool is_done(const DryRun *d, const BatchItem *item)
+{
+    const char *values;
+    return d->journal != NULL &&
+           journal_find(d->journal, (const char *const *)item->inputs, d->program->n_inputs, &values);
+}
+
+static void show_all(DryRun *d)
+{
+    for (int i = 0; i < d->list.n; i++) {
+        bool done = is_done(d, &d->list.items[i]);
+        d->before += done;
+        if (!done) {
+            show(d, &d->list.items[i]);
+        }
+    }
+}
+
 static void show_merged(const DryRun *d)
 {
-    printf("%d image%s, at most %.1f MiB on the device\n", d->list.n, d->list.n == 1 ? "" : "s",
-           (double)d->peak / 0x1p20);
+    int left = d->list.n - d->before;
+    printf("%d image%s, at most %.1f MiB on the device", left, left == 1 ? "" : "s", (double)d->peak / 0x1p20);
+    printf(d->before > 0 ? "; %d done before\n" : "\n", d->before);
     for (int k = 0; k < d->program->n_outputs; k++) {
         if (d->list.merged[k] != NULL) {
             printf("  -> %s\n", d->list.merged[k]);
@@ -94,6 +115,18 @@ static void show_merged(const DryRun *d)
     }
 }
 
+static bool look_for_journal(DryRun *d, Err *err)
+{
+    char key[JOURNAL_KEY];
+    char *parameters = d->options->resume ? options_params_text(d->program, d->options->params) : NULL;
+    if (parameters == NULL) {
+        return !d->options->resume || err_set(err, CODE_MEMORY, "out of host memory");
+    }
+    batch_list_key(&d->list, d->options, parameters, key);
+    free(parameters);
+    return journal_look(d->list.journal, key, &d->journal, err);
+}
+
 int batch_dry_run(const Program *program, const Options *options)
 {
     Err err = {0};
@@ -101,17 +134,16 @@ int batch_dry_run(const Program *program, const Options *options)
     Progress *progress = progress_new(stderr, 0, false, options->quiet);
     d.notes = notes_new(progress);
     bool ok = volume_cache_init(&d.cache, program->n_inputs, NULL, &err) &&
-              batch_list(program, options, &d.list, &err);
+              batch_list(program, options, &d.list, &err) && look_for_journal(&d, &err);
     if (ok) {
-        for (int i = 0; i < d.list.n; i++) {
-            show(&d, &d.list.items[i]);
-        }
+        show_all(&d);
         show_merged(&d);
     } else {
         fprintf(stderr, "%s: %s\n", options->command, err.text);
     }
     notes_end(d.notes);
     progress_end(progress);
+    journal_close(d.journal);
     batch_list_free(&d.list);
     volume_cache_free(&d.cache);
     return !ok ? err.code : d.failed > 0 ? CODE_FILES : CODE_OK;

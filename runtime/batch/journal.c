@@ -24,6 +24,8 @@
 /* Syncing each record would be most of the time of small images. */
 static const uint64_t SYNC_NS = 1000000000u;
 
+enum { HEAD = 100 }; /* characters of the first line */
+
 typedef struct Record {
     char **fields; /* after "done" */
     int n, order;
@@ -243,24 +245,59 @@ static bool begin(Journal *j, const char *head, bool resume, Err *err)
     return true;
 }
 
-bool journal_open(const char *path, const char *key, bool resume, Journal **out, Err *err)
+static void head_of(const char *key, char *head, size_t size)
 {
-    char head[200];
-    snprintf(head, sizeof head, "pipec-journal\t2\t%s\n", key);
-    *out = NULL;
+    snprintf(head, size, "pipec-journal\t2\t%s\n", key);
+}
+
+static Journal *journal_new(const char *path, Err *err)
+{
     Journal *j = calloc(1, sizeof *j);
     if (j == NULL || (j->path = strdup(path)) == NULL) {
         free(j);
-        return err_set(err, CODE_MEMORY, "out of memory for '%s'", path);
+        err_set(err, CODE_MEMORY, "out of memory for '%s'", path);
+        return NULL;
+    }
+    j->fd = -1;
+    return j;
+}
+
+bool journal_open(const char *path, const char *key, bool resume, Journal **out, Err *err)
+{
+    char head[HEAD];
+    head_of(key, head, sizeof head);
+    Journal *j = *out = journal_new(path, err);
+    if (j == NULL) {
+        return false;
     }
     j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     bool ok = j->fd >= 0 || file_err_set(err, CODE_OUTPUT, "write", path, errno);
     if (!ok || !begin(j, head, resume, err)) {
         journal_close(j);
+        *out = NULL;
         return false;
     }
-    *out = j;
     return true;
+}
+
+bool journal_look(const char *path, const char *key, Journal **out, Err *err)
+{
+    char head[HEAD];
+    struct stat st;
+    head_of(key, head, sizeof head);
+    Journal *j = *out = journal_new(path, err);
+    if (j == NULL) {
+        return false;
+    }
+    j->fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool missing = j->fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+    bool ok = missing || (j->fd >= 0 && fstat(j->fd, &st) == 0) || file_err_set(err, CODE_FILES, "read", path, errno);
+    ok = ok && (missing || st.st_size == 0 || read_journal(j, (size_t)st.st_size, head, err));
+    if (!ok || missing) {
+        journal_close(j);
+        *out = NULL;
+    }
+    return ok;
 }
 
 void journal_close(Journal *journal)

@@ -16,11 +16,16 @@
 
 typedef struct Journal Journal;
 
+enum { JOURNAL_KEY = 20 }; /* characters of a key, with the zero */
+
 /*
  * Opens or makes the journal and locks it against other runs.  With `resume` earlier records are
  * read, otherwise they are dropped.  CODE_USAGE when the key differs or another run is at work.
  */
 bool journal_open(const char *path, const char *key, bool resume, Journal **out, Err *err);
+/* Reads the records of a journal, and nothing else: *out is NULL where there is none.  Errors as above, but for the
+ * other run. */
+bool journal_look(const char *path, const char *key, Journal **out, Err *err);
 void journal_close(Journal *journal); /* NULL is allowed */
 
 /*

@@ -54,8 +54,20 @@ stamp out >before
 expect 0 '' ./blobs plate -o out --resume
 stamp out >after
 check cmp before after
+expect 0 '' ./blobs plate -o out --dry-run --resume
+shows '0 images, at most 0.0 MiB on the device; 5 done before'
 rm out/b_labels.tif
 touch -d '2020-01-01' plate/d.tif
+cp out/.blobs.journal journal
+expect 0 '' ./blobs plate -o out --dry-run --resume
+shows '2 images'
+shows '3 done before'
+check test "$(grep -c '^[a-e].tif' said.out)" -eq 2 -a "$(grep -c '^[bd].tif' said.out)" -eq 2
+check cmp journal out/.blobs.journal
+expect 2 'without --resume' ./blobs plate -o out --dry-run --resume --sigma 3
+expect 0 '' ./blobs plate -o nowhere --dry-run --resume
+shows '5 images'
+check test ! -e nowhere
 expect 0 '' ./blobs plate -o out --resume
 stamp out >after
 check diff -r -x '.*' out listed
