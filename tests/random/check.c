@@ -5,6 +5,7 @@
 #include "frontend/ast.h"
 #include "frontend/diag.h"
 #include "ir/text.h"
+#include "on_device.h"
 #include "runtime/exec/parts.h"
 
 #include <stdio.h>
@@ -231,7 +232,8 @@ static bool is_another(Checking *c, const Variant *v)
 
 static bool same_variant(Checking *c, int v)
 {
-    bool graph = c->checks->graphs >> v & 1, run = c->checks->runs >> v & 1;
+    bool possible = CHECK_VARIANTS[v].shape != SHAPE_GPU || (c->checks->dev != NULL && runs_gpu_shapes(c->checks->dev));
+    bool graph = c->checks->graphs >> v & 1, run = possible && c->checks->runs >> v & 1;
     if ((!graph && !run) || !is_another(c, &CHECK_VARIANTS[v])) {
         return true;
     }

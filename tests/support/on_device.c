@@ -1,6 +1,8 @@
 /* on_device: see on_device.h. */
 #include "on_device.h"
 
+#include "runtime/primitives/prim.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,6 +46,17 @@ int close_device(void **state)
     (void)state;
     dev_close(device);
     return 0;
+}
+
+bool runs_gpu_shapes(const Device *dev)
+{
+    const DeviceInfo *info = dev_info(dev);
+    return strcmp(info->platform, "Portable Computing Language") != 0 || strtol(info->driver, NULL, 10) <= 3;
+}
+
+int first_shape(void)
+{
+    return runs_gpu_shapes(device) ? SHAPE_GPU : SHAPE_CPU;
 }
 
 void must(bool ok, const Err *err)

@@ -223,7 +223,7 @@ static void check_reduce(const Image *im, int kind, int wanted)
     static const int BIT[] = {1, 1, 2, 4, 4};
     double want[5], got[SLOTS];
     ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, want);
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    for (int shape = first_shape(); shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {wanted}, .shape = shape};
         run_on_image(&prim_reduce, &call, im, got);
         for (int q = 0; q < 5; q++) {
@@ -236,7 +236,7 @@ static void check_reduce(const Image *im, int kind, int wanted)
 static void check_rank(const Image *im, int kind, double percent)
 {
     double want = ref_rank(im->pixels, im->where, im->shape, percent), got[SLOTS];
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    for (int shape = first_shape(); shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {percent}, .shape = shape};
         run_on_image(&prim_rank, &call, im, got);
         char what[64];
@@ -252,7 +252,7 @@ static void check_summary(const Image *im, int kind, int wanted, double percent)
     double want[6], got[SLOTS];
     ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, want);
     want[5] = ref_rank(im->pixels, im->where, im->shape, percent);
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    for (int shape = first_shape(); shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {wanted, percent}, .shape = shape};
         run_on_image(&prim_summary, &call, im, got);
         for (int q = 0; q < 6; q++) {
@@ -275,7 +275,7 @@ static bool check_otsu(const Image *im, int kind, bool integer)
     ref_reduce(im->pixels, ELEM_F32, im->where, im->shape, want);
     ref_histogram(im->pixels, im->where, im->shape, want[3], want[4], bins, integer, counts);
     want[5] = ref_threshold(counts, bins, want[3], want[4], integer, 0);
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    for (int shape = first_shape(); shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {bins, integer}, .shape = shape};
         run_on_image(&prim_otsu, &call, im, got);
         decided = decided || (shape == SHAPE_GPU && !integer && otsu_decided == 1);
@@ -297,7 +297,7 @@ static void check_histogram(const Image *im, int kind, double lo, double hi, int
     ref_histogram(im->pixels, im->where, im->shape, lo, hi, bins, integer, want);
     set_range(lo, hi);
     DevMem *counts = allocate((size_t)bins * sizeof *got);
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    for (int shape = first_shape(); shape <= SHAPE_CPU; shape++) {
         double ignored[SLOTS];
         PrimCall call = {.arg = {bins, integer}, .shape = shape};
         call.out[0] = (PrimImage){.mem = counts, .elem = ELEM_U32, .length = bins};
@@ -603,7 +603,7 @@ static void test_otsu_tails(void **state)
         }
         upload(&im);
         bool decided = check_otsu(&im, 2000 + many, false);
-        assert_true(small || decided == !many);
+        assert_true(small || !runs_gpu_shapes(device) || decided == !many);
         free_image(&im);
     }
 }
@@ -634,7 +634,7 @@ static void test_otsu_decides(void **state)
             free_image(&im);
         }
     }
-    assert_true(small || decided[0] + decided[1] + decided[4] > rounds * 3 / 2);
+    assert_true(small || !runs_gpu_shapes(device) || decided[0] + decided[1] + decided[4] > rounds * 3 / 2);
     assert_true(decided[6] < rounds); /* no reading tells mirrored halves apart */
 }
 

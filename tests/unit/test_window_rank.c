@@ -197,7 +197,7 @@ static void check_all(int shape, double most_work)
 static void windows_slide(void **state)
 {
     (void)state;
-    for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
+    for (int shape = first_shape(); shape <= SHAPE_CPU; shape++) {
         assert_true(count_sliding(shape) > N_RANKINGS / 2);
         check_all(shape, INFINITY);
     }
@@ -206,6 +206,9 @@ static void windows_slide(void **state)
 /* The same where a group may have only so much local memory; so many of all slide. */
 static void check_within(uint64_t bytes, double most_work, int least, int most)
 {
+    if (!runs_gpu_shapes(device)) {
+        skip();
+    }
     Device *usual = device;
     Err err = {0};
     const DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS"),
