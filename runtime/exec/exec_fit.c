@@ -53,6 +53,45 @@ static int find_onto(ExecPlan *plan, Overwriting who)
     return n;
 }
 
+/* ---- the limit ----------------------------------------------------------------------------- */
+
+/* A GPU's driver has memory of its own on the device, of which some is the run's doing: tables of the pinned memory
+ * it is sent from, and what it takes with the first transfers (bench/NOTES.md, "Pinned memory"). */
+enum { DRIVER = 4 << 20, PINNED = 512 /* bytes that take one in the tables */ };
+
+static uint64_t driver_takes(const ExecPlan *plan, const ExecTarget *target)
+{
+    double pinned = 0;
+    for (int i = 0; i < plan->program->n_inputs; i++) {
+        const HostInput *in = &plan->inputs[i];
+        double pixels = (double)in->extent[0] * (double)in->extent[1] * (double)in->extent[2] * (double)in->extent[3];
+        pinned += pixels * (double)elem_size(in->elem);
+    }
+    bool gpu = target->dev == NULL || !dev_info(target->dev)->cpu;
+    return gpu ? DRIVER + (uint64_t)fmin(pinned / PINNED, 0x1p50) : 0;
+}
+
+/* Limits that no device has are for tests: all of them is the run's own.  Above them no more than half of what is more
+ * is the driver's, so that a larger limit never leaves less. */
+static const uint64_t NO_DEVICE = (uint64_t)8 << 20;
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of a limit, what the run may hold itself. */
+static uint64_t usable(const ExecPlan *plan, const ExecTarget *target, uint64_t limit)
+{
+    uint64_t more = limit > NO_DEVICE ? limit - NO_DEVICE : 0;
+    return limit - least_of(driver_takes(plan, target), more / 2);
+}
+
+uint64_t exec_fit_limit(const ExecPlan *plan, const ExecTarget *target, uint64_t bytes)
+{
+    return bytes + least_of(driver_takes(plan, target), bytes > NO_DEVICE ? bytes - NO_DEVICE : 0);
+}
+
 /* ---- one piece ----------------------------------------------------------------------------- */
 
 /* The program's buffers, then the values, then every step's scratch; how many. */
@@ -110,7 +149,7 @@ static bool in_one_piece(ExecPlan *plan, const ExecTarget *target, Err *err)
         }
         before = n;
         ok = plan_pack(tried, list_arena(plan, tried), target->alignment, target->max_alloc, &result, err);
-        bool short_of = target->limit > 0 && best.peak > target->limit;
+        bool short_of = target->limit > 0 && best.peak > usable(plan, target, target->limit);
         if (ok && result.peak < best.peak && (who != EVERYBODY || short_of)) {
             PlanBuffer *list = taken;
             taken = tried;
@@ -128,44 +167,6 @@ static bool in_one_piece(ExecPlan *plan, const ExecTarget *target, Err *err)
 
 /* ---- parts, and the least limit ------------------------------------------------------------ */
 
-/* A GPU's driver has memory of its own on the device, of which some is the run's doing: tables of the pinned memory
- * it is sent from, and what it takes with the first transfers (bench/NOTES.md, "Pinned memory"). */
-enum { DRIVER = 4 << 20, PINNED = 512 /* bytes that take one in the tables */ };
-
-static uint64_t driver_takes(const ExecPlan *plan, const ExecTarget *target)
-{
-    double pinned = 0;
-    for (int i = 0; i < plan->program->n_inputs; i++) {
-        const HostInput *in = &plan->inputs[i];
-        double pixels = (double)in->extent[0] * (double)in->extent[1] * (double)in->extent[2] * (double)in->extent[3];
-        pinned += pixels * (double)elem_size(in->elem);
-    }
-    bool gpu = target->dev == NULL || !dev_info(target->dev)->cpu;
-    return gpu ? DRIVER + (uint64_t)fmin(pinned / PINNED, 0x1p50) : 0;
-}
-
-/* Limits that no device has are for tests: all of them is the run's own.  Above them no more than half of what is more
- * is the driver's, so that a larger limit never leaves less. */
-static const uint64_t NO_DEVICE = (uint64_t)8 << 20;
-
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Of a limit, what the run may hold itself. */
-static uint64_t usable(const ExecPlan *plan, const ExecTarget *target, uint64_t limit)
-{
-    uint64_t more = limit > NO_DEVICE ? limit - NO_DEVICE : 0;
-    return limit - least_of(driver_takes(plan, target), more / 2);
-}
-
-uint64_t exec_fit_limit(const PartsPlan *parts, uint64_t bytes)
-{
-    uint64_t own = bytes + parts->values, more = own > NO_DEVICE ? own - NO_DEVICE : 0;
-    return own + least_of(parts->driver, more);
-}
-
 /* What a plan in parts leaves for the values, which come behind everything else. */
 static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 {
@@ -181,8 +182,7 @@ static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit,
         return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
     }
     TRY(parts_plan_new(plan, target, own - room, &plan->parts, err));
-    plan->parts->values = room;
-    plan->parts->driver = driver_takes(plan, target);
+    plan->parts->beside = room;
     plan->parts->pinnable = own == limit ? UINT64_MAX : limit - own > DRIVER ? (limit - own - DRIVER) * PINNED : 0;
     return true;
 }

@@ -3,15 +3,14 @@
 #define RUNTIME_EXEC_FIT_H
 
 #include "exec_plan.h"
-#include "parts.h"
 
 /* Fits a plan whose buffers, steps and grids are known into target->limit: in one piece, else in parts; where neither
  * is possible, *least is the smallest limit that will do, if there is one and anybody asks. */
 bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *err);
 /* That limit, from target->limit on; 0: there is none. */
 uint64_t exec_fit_least(ExecPlan *plan, const ExecTarget *target);
-/* The limit under which parts may have so many bytes. */
-uint64_t exec_fit_limit(const PartsPlan *parts, uint64_t bytes);
+/* The limit under which a run may hold so many bytes. */
+uint64_t exec_fit_limit(const ExecPlan *plan, const ExecTarget *target, uint64_t bytes);
 /* In parts: the peak of the plan is that of the parts, and the values behind them. */
 void exec_fit_place_values(ExecPlan *plan, const ExecTarget *target);
 

@@ -147,8 +147,7 @@ typedef struct PartsPlan {
     uint64_t room;    /* what a primitive may take for labels (PrimCall.room) */
     uint64_t limit, peak;
     uint64_t least;   /* bytes with which it would just run */
-    uint64_t values;   /* bytes of the limit that are not the parts': for values, */
-    uint64_t driver;   /* and what a GPU's driver takes beside the run */
+    uint64_t beside;   /* bytes of the run that are not the parts' */
     uint64_t pinnable; /* bytes of host memory that may be pinned without its tables outgrowing that */
 } PartsPlan;
 

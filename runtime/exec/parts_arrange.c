@@ -11,6 +11,7 @@
  * rows stay may differ from segment to segment; those that do not are loaded again.
  */
 #include "exec_fit.h"
+#include "parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -450,7 +451,7 @@ static bool too_many_labels(const Arranging *a, uint64_t least, int which)
                    "'%s' needs %.3f MiB on the device even when the image is cut into parts, but only %.3f MiB "
                    "may be used: there are more labels than could be expected; it takes at least --memory %" PRIu64,
                    step->name, (double)least / 0x1p20, (double)a->parts->limit / 0x1p20,
-                   exec_fit_limit(a->parts, least));
+                   exec_fit_limit(a->plan, a->target, least + a->parts->beside));
 }
 
 static bool lay_out_group(const Arranging *a, const Known *known, int from, int to)

@@ -7,7 +7,7 @@
 #include "fixtures.h"
 #include "on_device.h"
 #include "pipelines.h"
-#include "runtime/exec/exec_plan.h"
+#include "runtime/exec/exec_fit.h"
 #include "runtime/exec/parts.h"
 
 #include <setjmp.h>
@@ -70,13 +70,16 @@ static ExecPlan *plan_of(const Program *program, ExecTarget target, int w, int h
     return plan;
 }
 
-/* For one piece, where every result that can lies on what dies. */
-static uint64_t least_of(const Program *program, ExecTarget target, int w, int h, Elem elem)
+/* The limit for one piece where every result that can lies on what dies, and the bytes of that; NULL: nobody asks. */
+static uint64_t tightest(const Program *program, ExecTarget target, int w, int h, Elem elem, uint64_t *bytes)
 {
     ExecPlan *plan = plan_of(program, target, w, h, elem);
-    uint64_t least = plan->least;
+    uint64_t limit = exec_fit_limit(plan, &target, plan->least);
+    if (bytes != NULL) {
+        *bytes = plan->least;
+    }
     exec_plan_free(plan);
-    return least;
+    return limit;
 }
 
 static void what_dies_is_overwritten(void **state)
@@ -87,9 +90,11 @@ static void what_dies_is_overwritten(void **state)
         const Program *program = program_of(s->text);
         ExecTarget target = exec_target(NULL);
         bool found = false;
-        target.limit = least_of(program, target, 2048, 2048, s->elem);
+        uint64_t least;
+        target.limit = tightest(program, target, 2048, 2048, s->elem, &least);
         ExecPlan *plan = plan_of(program, target, 2048, 2048, s->elem);
-        assert_int_equal(plan->peak, target.limit);
+        assert_int_equal(plan->peak, least);
+        assert_null(plan->parts);
         for (int b = 0; b < program->n_buffers; b++) {
             int onto = plan->buffers[b].onto;
             if (onto >= 0 && s->made == NULL && s->bytes > 0) {
@@ -134,7 +139,7 @@ static void kernels_write_beside_while_there_is_room(void **state)
         const Program *program = program_of(subject->text);
         const ExecTarget roomy = exec_target(NULL);
         ExecTarget tight = roomy;
-        tight.limit = least_of(program, roomy, 2048, 2048, subject->elem);
+        tight.limit = tightest(program, roomy, 2048, 2048, subject->elem, NULL);
         ExecPlan *one = plan_of(program, roomy, 2048, 2048, subject->elem);
         ExecPlan *other = plan_of(program, tight, 2048, 2048, subject->elem);
         for (int k = 0; k < program->n_steps; k++) {
@@ -205,7 +210,7 @@ static void bits_are_the_evaluators(void **state)
             BothCase in = {.n_inputs = 1, .part_rows = ROWS[k], .limit = LIMITS[k]};
             char why[400] = "";
             if (LIMITS[k] == LEAST) {
-                in.limit = least_of(program_of(s->text), exec_target(device), 300, 61, s->elem);
+                in.limit = tightest(program_of(s->text), exec_target(device), 300, 61, s->elem, NULL);
             }
             in.inputs[0] = both_image(300, 61, 1, 1, s->elem, 3, BOTH_SMOOTH);
             both_run(g, &cx, &in, device, why, sizeof why);
