@@ -196,7 +196,7 @@ static void a_crew_decodes_strips_and_tiles(void **state)
 /* Overwrites pixels of the strip in the middle of the file; its number. */
 static int damage_strip(void)
 {
-    uint64_t *at;
+    uint64_t *at = NULL;
     int strip = H / STRIP / 2;
     TIFF *tif = TIFFOpen("large.tif", "r");
     assert_true(tif != NULL && TIFFGetField(tif, TIFFTAG_STRIPOFFSETS, &at));
