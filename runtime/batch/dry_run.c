@@ -104,7 +104,10 @@ static void show_merged(const DryRun *d)
 {
     int left = d->list.n - d->before;
     printf("%d image%s, at most %.1f MiB on the device", left, left == 1 ? "" : "s", (double)d->peak / 0x1p20);
-    printf(d->before > 0 ? "; %d done before\n" : "\n", d->before);
+    if (d->before > 0) {
+        printf("; %d done before", d->before);
+    }
+    putchar('\n');
     for (int k = 0; k < d->program->n_outputs; k++) {
         if (d->list.merged[k] != NULL) {
             printf("  -> %s\n", d->list.merged[k]);

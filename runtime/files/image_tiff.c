@@ -244,12 +244,7 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
 
 static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
 {
-    if (file->scratch_size < size) {
-        free(file->scratch);
-        file->scratch = malloc((size_t)size);
-        file->scratch_size = file->scratch == NULL ? 0 : size;
-    }
-    return file->scratch != NULL || err_set(err, CODE_FILES, "out of memory");
+    return tiff_need(&file->scratch, &file->scratch_size, size, err);
 }
 
 /* ---- decoding -------------------------------------------------------------------------- */
@@ -258,8 +253,7 @@ static uint64_t band_row_bytes(const TiffFile *file)
 {
     const TiffLayout *now = &file->now;
     uint64_t samples = now->planar ? 1 : now->samples;
-    uint64_t columns = (now->x + now->tile_x - 1) / now->tile_x;
-    return now->tiled ? (now->tile_x * samples * now->bits + 7) / 8 * columns
+    return now->tiled ? (now->tile_x * samples * now->bits + 7) / 8 * tiff_tiles_across(now)
                       : tiff_row_bytes(now);
 }
 

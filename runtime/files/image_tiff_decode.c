@@ -156,14 +156,14 @@ static bool decode_strip(TiffDecoder *d, const TiffLayout *now, uint64_t strip, 
     return decoded(d, got, size) || decode_error(d, "strip", strip, err);
 }
 
-static bool need_tile(TiffDecoder *d, uint64_t size, Err *err)
+bool tiff_need(uint8_t **memory, uint64_t *has, uint64_t size, Err *err)
 {
-    if (d->tile_bytes < size) {
-        free(d->tile);
-        d->tile = malloc((size_t)size);
-        d->tile_bytes = d->tile == NULL ? 0 : size;
+    if (*has < size) {
+        free(*memory);
+        *memory = malloc((size_t)size);
+        *has = *memory == NULL ? 0 : size;
     }
-    return d->tile != NULL || err_set(err, CODE_FILES, "out of memory");
+    return *memory != NULL || err_set(err, CODE_FILES, "out of memory");
 }
 
 /* Tiles of a row side by side; bands of tiles are as wide as all tiles together. */
@@ -171,7 +171,7 @@ static bool decode_tile(TiffDecoder *d, const TiffLayout *now, uint64_t band, ui
 {
     uint64_t columns = tiff_tiles_across(now), tile = band * columns + column;
     uint64_t row = TIFFTileRowSize64(d->tif), size = row * now->band_rows;
-    TRY(need_tile(d, size, err));
+    TRY(tiff_need(&d->tile, &d->tile_bytes, size, err));
     d->message[0] = '\0';
     tmsize_t got = TIFFReadEncodedTile(d->tif, (uint32_t)tile, d->tile, (tmsize_t)size);
     if (!decoded(d, got, size)) {

@@ -32,6 +32,8 @@ typedef struct TiffPage {
     const TiffLayout *layout;
 } TiffPage;
 
+/* Makes memory that has `*has` bytes at least so large; what was in it is lost. */
+bool tiff_need(uint8_t **memory, uint64_t *has, uint64_t size, Err *err);
 /* Tiles side by side in a row of them; 1 for strips. */
 uint64_t tiff_tiles_across(const TiffLayout *layout);
 

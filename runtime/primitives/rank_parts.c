@@ -27,6 +27,7 @@ enum { NOWHERE = BINS }; /* a guess that no key is near */
 enum { LISTED = 128, MOST_LISTED = 2 << 20 }; /* one of so many pixels has room in the list; but at most */
 
 extern const char kernel_text_rank_parts[];
+static const char *const TEXTS[] = {kernel_text_visit, kernel_text_rank_parts, NULL};
 
 /* Upper halves: the first of those that are counted in full, and those that are listed. */
 typedef struct Guess {
@@ -97,12 +98,11 @@ static bool is_listed(const PrimCall *call, const RankParts *r, uint32_t upper)
 static bool look_up(const PrimCall *call, RankParts *r, uint32_t upper)
 {
     DevProgram *program = NULL;
-    const char *const texts[] = {kernel_text_visit, kernel_text_rank_parts, NULL};
     if (r->looked_up == upper) {
         return true;
     }
     const DevArg args[] = {dev_uint(r->read[AT_LISTED]), dev_uint(upper), dev_mem(call->scratch)};
-    TRY(visit_bare_program(call, "", texts, &program));
+    TRY(visit_bare_program(call, "", TEXTS, &program));
     TRY(dev_fill(call->dev, call->scratch, 0, BINS * sizeof *r->read, 0, call->err));
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "rank_parts_listed",
@@ -307,10 +307,9 @@ bool rank_parts_run(PrimCall *call, double percent)
         }
     }
     DevProgram *program = NULL;
-    const char *const texts[] = {kernel_text_visit, kernel_text_rank_parts, NULL};
     const PrimPart *part = &call->part;
     TRY(visit_check_count(call));
-    TRY(visit_program(call, "", texts, &program));
+    TRY(visit_program(call, "", TEXTS, &program));
     if (part->first && part->pass == 0) {
         r->guess = guess_of(call->note != NULL ? *call->note : 0);
     }
