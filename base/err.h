@@ -19,7 +19,7 @@ enum {
     CODE_DEVICE = 3,        /* no usable device, or the device was lost */
     CODE_MEMORY = 4,        /* does not fit, even in tiles */
     CODE_OUTPUT = 5,        /* an output cannot be written */
-    CODE_INTERRUPTED = 130, /* SIGINT or SIGTERM */
+    CODE_INTERRUPTED = 130, /* SIGINT; after SIGTERM a process ends with 143 */
 };
 
 typedef struct Err {

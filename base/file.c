@@ -30,6 +30,7 @@ enum {
     SUFFIX_BYTES = 7,
     NAME_BYTES = 255, /* longest name of a file on every common file system */
     TRIES = 100,      /* random suffixes before giving up */
+    PATIENCE_MS = 5000, /* with a pipe that says nothing */
 };
 
 static const char MARK[] = ".pipec-"; /* stands between the name and where the process is */
@@ -104,6 +105,8 @@ static const struct Reason {
     {ENAMETOOLONG, "the name is too long"},
     {ENOMEM, "out of memory"},
     {ELOOP, "too many symbolic links"},
+    {EOVERFLOW, "it is larger than any text of its kind"},
+    {ETIME, "nothing has come from the pipe for five seconds"},
     {ETXTBSY, "it is a program that is running"},
 };
 
@@ -127,56 +130,97 @@ bool file_err_set(Err *err, int code, const char *verb, const char *path, int er
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* Reads to the end, also from pipes, whose size nobody knows. */
-static bool read_all(int fd, char **text, size_t *size)
+/* Waits for more of a pipe that is read without blocking; false with errno ETIME when nothing comes. */
+static bool wait_for_more(int fd)
+{
+    struct pollfd pipe = {.fd = fd, .events = POLLIN};
+    int ready = poll(&pipe, 1, PATIENCE_MS);
+    errno = ready == 0 ? ETIME : errno;
+    return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
+/* Makes room for more than n bytes and an end; false with errno set. */
+static bool make_room(char **at, size_t *cap, size_t n, size_t most)
+{
+    if (n + 1 < *cap) {
+        return true;
+    }
+    char *more = *cap <= SIZE_MAX / 2 ? realloc(*at, 2 * *cap) : NULL;
+    errno = n > most ? EOVERFLOW : ENOMEM;
+    if (more == NULL || n > most) {
+        *at = more != NULL ? more : *at;
+        return false;
+    }
+    *at = more;
+    *cap *= 2;
+    return true;
+}
+
+/* Reads to the end, also from pipes, whose size nobody knows; more than `most` bytes are EOVERFLOW. */
+static bool read_all(int fd, size_t most, char **text, size_t *size)
 {
     size_t cap = 1 << 16, n = 0;
     struct stat st;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        cap = (size_t)st.st_size + 2;
+        cap = (uintmax_t)st.st_size < most ? (size_t)st.st_size + 2 : cap;
     }
     char *at = malloc(cap);
-    while (at != NULL) {
+    bool ok = at != NULL;
+    while (ok) {
         ssize_t got = read(fd, at + n, cap - 1 - n);
         if (got == 0) {
             at[n] = '\0';
             *text = at;
             *size = n;
-            return true;
-        }
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
+            ok = n <= most;
+            errno = ok ? errno : EOVERFLOW;
             break;
         }
-        n += (size_t)got;
-        if (n == cap - 1) {
-            char *more = cap <= SIZE_MAX / 2 ? realloc(at, 2 * cap) : NULL;
-            if (more == NULL) {
-                errno = ENOMEM;
-                break;
-            }
-            at = more;
-            cap *= 2;
-        }
+        n += got > 0 ? (size_t)got : 0;
+        ok = got > 0 ? make_room(&at, &cap, n, most)
+                     : errno == EINTR || (errno == EAGAIN && wait_for_more(fd));
     }
     int error = errno;
-    free(at);
+    if (!ok) {
+        free(at);
+    }
     errno = error;
-    return false;
+    return ok;
+}
+
+static bool read_file(const char *path, int flags, size_t most, char **text, size_t *size, Err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (fd < 0) {
+        return file_err_set(err, CODE_FILES, "read", path, errno);
+    }
+    bool ok = read_all(fd, most, text, size);
+    int error = errno;
+    close(fd);
+    return ok || file_err_set(err, CODE_FILES, "read", path, error);
 }
 
 bool file_read(const char *path, char **text, size_t *size, Err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return file_err_set(err, CODE_FILES, "read", path, errno);
+    return read_file(path, 0, SIZE_MAX - 1, text, size, err);
+}
+
+/* To open a device may already do something, and a pipe nobody writes to is not waited for. */
+bool file_read_text(const char *path, size_t most, char **text, size_t *size, Err *err)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) || S_ISSOCK(st.st_mode))) {
+        return err_set(err, CODE_FILES, "cannot read '%s': it is a %s, not a file", path,
+                       S_ISSOCK(st.st_mode) ? "socket" : "device");
     }
-    bool ok = read_all(fd, text, size);
-    int error = errno;
-    close(fd);
-    return ok || file_err_set(err, CODE_FILES, "read", path, error);
+    TRY(read_file(path, O_NONBLOCK | O_NOCTTY, most, text, size, err));
+    if (*size == 0 && there && S_ISFIFO(st.st_mode)) {
+        free(*text);
+        *text = NULL;
+        return err_set(err, CODE_FILES, "cannot read '%s': it is a pipe that nobody has written to", path);
+    }
+    return true;
 }
 
 bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *head, size_t n))

@@ -17,6 +17,8 @@
 
 /* Reads a whole file; the text is terminated and owned by the caller (free). */
 bool file_read(const char *path, char **text, size_t *size, Err *err);
+/* The same of a text that a user names, of `most` bytes: devices, and pipes that nothing comes from, are errors. */
+bool file_read_text(const char *path, size_t most, char **text, size_t *size, Err *err);
 /* Writes a whole file atomically; missing folders are made. */
 bool file_write(const char *path, const void *data, size_t size, Err *err);
 /* False for a file with something in it whose first bytes are not what `is_ours` knows. */

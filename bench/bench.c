@@ -25,6 +25,7 @@
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "runtime/exec/exec.h"
+#include "runtime/host/signals.h"
 #include "runtime/host/stopwatch.h"
 
 #include <math.h>
@@ -477,6 +478,7 @@ int main(int argc, char **argv)
                         "[--wall] [--no-check] [--dump DIR] [--load DIR] [--hand DIR]\n");
         return 2;
     }
+    signals_install(SIGNALS_AT_ONCE);
     Err err = {0};
     Device *dev = NULL;
     double copy = 0;

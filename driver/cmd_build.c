@@ -10,9 +10,13 @@
 
 #include "../base/file.h"
 #include "../codegen/names.h"
+#include "../runtime/host/signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,27 +119,63 @@ static void library_text(const Compilation *c, const char *name, Str *source, St
 
 /* ---- running the compiler ---------------------------------------------------------------- */
 
-static bool run_compiler(char *const *argv, Err *err)
+static _Atomic pid_t compiler; /* 0: none runs */
+
+/* A compiler that goes on would write what is gone; the signal has come to this process alone. */
+static void stop_compiler(void)
 {
-    pid_t pid = fork();
-    if (pid < 0) {
+    pid_t pid = atomic_load(&compiler);
+    if (pid > 0 && kill(-pid, SIGTERM) == 0) {
+        (void)waitpid(pid, NULL, 0);
+    }
+}
+
+/* In a group of its own, which the programs that it starts belong to. */
+static void become_compiler(char *const *argv, int source)
+{
+    (void)setpgid(0, 0);
+    if (dup2(source, STDIN_FILENO) == STDIN_FILENO) {
+        execvp(argv[0], argv);
+    }
+    fprintf(stderr, "pipec: there is no C compiler '%s'; install gcc, or set CC\n", argv[0]);
+    _exit(127);
+}
+
+/* The compiler reads the source from its standard input, so that no file of it can be left behind. */
+static bool run_compiler(char *const *argv, const Str *source, Err *err)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
         return err_set(err, CODE_OUTPUT, "cannot start %s: %s", argv[0], strerror(errno));
     }
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    pid_t pid = fork();
     if (pid == 0) {
-        execvp(argv[0], argv);
-        fprintf(stderr, "pipec: there is no C compiler '%s'; install gcc, or set CC\n", argv[0]);
-        _exit(127);
+        become_compiler(argv, ends[0]);
     }
+    close(ends[0]);
+    if (pid < 0) {
+        close(ends[1]);
+        return err_set(err, CODE_OUTPUT, "cannot start %s: %s", argv[0], strerror(errno));
+    }
+    (void)setpgid(pid, pid); /* whoever of the two is first */
+    atomic_store(&compiler, pid);
+    bool ok = file_put(ends[1], source->at, source->n);
+    close(ends[1]);
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    atomic_store(&compiler, 0);
+    if (signals_interrupted()) {
+        return err_set(err, CODE_INTERRUPTED, "interrupted");
+    }
+    if (!ok || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         return err_set(err, CODE_OUTPUT, "the C compiler %s failed", argv[0]);
     }
     return true;
 }
 
-static bool link_executable(const char *source, const char *to, Err *err)
+static bool link_executable(const Str *source, const char *to, Err *err)
 {
     Places p;
     TRY(find_runtime(&p, err));
@@ -145,10 +185,11 @@ static bool link_executable(const char *source, const char *to, Err *err)
     snprintf(include, sizeof include, "-I%s", p.include);
     TRY(file_temp(to, temp, sizeof temp, &fd, err));
     close(fd); /* the linker replaces the empty file */
-    const char *argv[] = {cc, "-std=c11", "-O1", include, source, p.runtime, p.base,
+    const char *argv[] = {cc, "-std=c11", "-O1", include, "-x", "c", "-", "-x", "none", p.runtime, p.base,
                           PIPEC_LINK_FLAGS, "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lcfitsio",
                           "-lpthread", "-lm", "-o", temp, NULL};
-    if (!run_compiler((char *const *)argv, err)) {
+    signals_at_end(stop_compiler);
+    if (!run_compiler((char *const *)argv, source, err)) {
         file_discard(temp, -1);
         return false;
     }
@@ -179,21 +220,7 @@ static bool build_executable(Compilation *c, const char *to, Err *err)
     Str text;
     str_init(&text, &c->arena);
     executable_text(c, &text);
-    char folder[] = "/tmp/pipec-XXXXXX", path[sizeof folder + 16];
-    if (mkdtemp(folder) == NULL) {
-        return err_set(err, CODE_OUTPUT, "cannot write to /tmp: %s", strerror(errno));
-    }
-    snprintf(path, sizeof path, "%s/program.c", folder);
-    FILE *file = fopen(path, "w");
-    bool ok = file != NULL && fwrite(text.at, 1, text.n, file) == text.n;
-    ok = file != NULL && fclose(file) == 0 && ok;
-    if (!ok) {
-        err_set(err, CODE_OUTPUT, "cannot write %s: %s", path, strerror(errno));
-    }
-    ok = ok && link_executable(path, to, err);
-    unlink(path);
-    rmdir(folder);
-    return ok;
+    return link_executable(&text, to, err);
 }
 
 static bool build_library(Compilation *c, const char *to, Err *err)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_TEXT = 64 << 20 }; /* bytes of a pipeline; printed graphs are several times as long as what they are of */
+
 static void print_diagnostics(Compilation *c)
 {
     Str text;
@@ -182,7 +184,7 @@ bool compile(Compilation *c, const char *path, const CompileOptions *options, St
     Err err = {0};
     char *text = NULL;
     size_t size;
-    if (!file_read(path, &text, &size, &err)) {
+    if (!file_read_text(path, MOST_TEXT, &text, &size, &err)) {
         complain(&err);
         return false;
     }

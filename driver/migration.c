@@ -50,7 +50,7 @@ int print_migration(const Ops *ops, const char *names, Arena *arena)
     char *text;
     size_t size;
     int missing = 0, unknown = 0;
-    if (!file_read(names, &text, &size, &err)) {
+    if (!file_read_text(names, 1 << 20, &text, &size, &err)) {
         return complain(&err);
     }
     for (char *name = strtok(text, "\n"); name != NULL; name = strtok(NULL, "\n")) {

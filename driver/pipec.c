@@ -1,6 +1,7 @@
 /* pipec: the command line; one row a command. */
 #include "driver.h"
 
+#include "../runtime/host/signals.h"
 #include "../runtime/host/streams.h"
 
 #include <setjmp.h>
@@ -153,6 +154,10 @@ static int command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     streams_open();
+    signals_install(SIGNALS_AT_ONCE);
     int code = command(argc, argv);
+    if (code == CODE_INTERRUPTED) {
+        return signals_code();
+    }
     return code == CODE_OK && !streams_flush("pipec") ? CODE_OUTPUT : code;
 }

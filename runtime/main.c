@@ -19,7 +19,7 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
     } else if (options->dry_run) {
         return batch_dry_run(program, options);
     } else {
-        signals_install();
+        signals_install(SIGNALS_IN_ORDER);
         return batch_run(program, options, hooks);
     }
     return CODE_OK;

@@ -282,10 +282,10 @@ static int report(const Batch *b, const Err *err)
     const char *command = b->options->command;
     int done = count(b, IMAGE_DONE) + count(b, IMAGE_BEFORE);
     report_failures(b);
-    if (signals_interrupted() || err->code == CODE_INTERRUPTED) {
+    if (signals_interrupted()) {
         fprintf(stderr, "%s: interrupted; %d of %d image%s done%s\n", command, done, b->list.n,
                 done == 1 ? " is" : "s are", b->journal != NULL ? ", --resume goes on" : "");
-        return CODE_INTERRUPTED;
+        return signals_code();
     }
     if (err->code != CODE_OK && failed_with(b, err)) {
         fprintf(stderr, "%s: given up; %d of %d image%s done\n", command, done, b->list.n,

@@ -9,6 +9,8 @@
  */
 #include "cl_setup.h"
 
+#include "../host/signals.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <pthread.h>
@@ -108,6 +110,7 @@ static void prepare(void)
     }
     (void)setenv("POCL_CACHE_DIR", private_cache, 1);
     (void)atexit(remove_private_cache);
+    signals_at_end(remove_private_cache);
 }
 
 static int count_icd_files(const char *folder)

@@ -256,7 +256,8 @@ while [ $i -lt 150 ]; do
     ln "$image" many/"$i".tif 2>/dev/null || cp "$image" many/"$i".tif
     i=$((i + 1))
 done
-for signal in INT TERM; do
+for signal in INT:130 TERM:143; do
+    wanted=${signal#*:} signal=${signal%:*}
     folder=stopped_$signal
     # A shell starts background commands with SIGINT ignored; env gives it back.
     env --default-signal=INT "$PIPEC" run "$blobs" many -o $folder >said.out 2>said.err </dev/null &
@@ -269,7 +270,7 @@ for signal in INT TERM; do
     kill -$signal $pid
     wait $pid
     code=$?
-    check test $code -eq 130
+    check test $code -eq $wanted
     says '--resume'
     done=$(find $folder -name '*_table.csv' | wc -l)
     check test "$done" -ge 3 -a "$done" -lt 150

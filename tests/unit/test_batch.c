@@ -769,7 +769,7 @@ static void an_interrupted_run_goes_on_later(void **state)
     }
     Watch w = {.raise_at = 3, .raises = 1};
     RtHooks hooks = {.check = watch, .context = &w};
-    assert_int_equal(run_hooked(&spots, "in -o out/ --check", &hooks), 130);
+    assert_int_equal(run_hooked(&spots, "in -o out/ --check", &hooks), 143);
     assert_said("spots: interrupted; ");
     assert_said("done, --resume goes on\n");
     assert_int_equal(access("out/values.csv", F_OK), -1);
@@ -801,7 +801,7 @@ static void a_second_signal_ends_at_once(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 130);
+    assert_int_equal(WEXITSTATUS(status), 143);
     assert_int_equal(count_files("out"), 0);
 }
 

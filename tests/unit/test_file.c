@@ -106,6 +106,35 @@ static void test_read_pipe(void **state)
     free(text);
 }
 
+/* What a user may name that is no text, or has no end. */
+static void test_read_text(void **state)
+{
+    const struct {
+        const char *path, *says;
+    } no_texts[] = {{"/dev/zero", "it is a device"},
+                    {"/dev/tty", "it is a device"},
+                    {scratch_path("pipe"), "a pipe that nobody has written to"},
+                    {scratch_path("long"), "it is larger than"},
+                    {scratch_path(""), "it is a folder"}};
+    char *text;
+    size_t size;
+    Err err = {0};
+    (void)state;
+    assert_true(file_write(scratch_path("long"), "12345", 5, &err));
+    assert_int_equal(mkfifo(scratch_path("pipe"), 0600), 0);
+    for (size_t i = 0; i < sizeof no_texts / sizeof *no_texts; i++) {
+        err_clear(&err);
+        assert_false(file_read_text(no_texts[i].path, 4, &text, &size, &err));
+        assert_int_equal(err.code, CODE_FILES);
+        assert_non_null(strstr(err.text, no_texts[i].says));
+    }
+    assert_true(file_read_text(scratch_path("long"), 5, &text, &size, &err));
+    assert_int_equal(size, 5);
+    free(text);
+    unlink(scratch_path("long"));
+    unlink(scratch_path("pipe"));
+}
+
 static void test_folders(void **state)
 {
     Err err = {0};
@@ -413,7 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),       cmocka_unit_test(test_read_pipe),
-        cmocka_unit_test(test_folders),    cmocka_unit_test(test_commit_and_discard),
+        cmocka_unit_test(test_read_text), cmocka_unit_test(test_folders),    cmocka_unit_test(test_commit_and_discard),
         cmocka_unit_test(test_long_names), cmocka_unit_test(test_discard_all),
         cmocka_unit_test(test_too_many),   cmocka_unit_test(test_limits),
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_kill), cmocka_unit_test(test_sweep),

@@ -1,0 +1,62 @@
+# SIGINT and SIGTERM end every command within a second or so, whatever the driver compiles, with 130 or 143; whole
+# outputs or none are left, and nothing temporary.
+. "$ROOT/tests/e2e/lib.sh"
+many=many.pipe
+{
+    echo 'input image[y, x]'
+    i=0
+    while [ $i -lt 40 ]; do
+        echo "output m$i = mean(image * $i) + max(median_filter(image, $((i % 7 + 1))))"
+        i=$((i + 1))
+    done
+} >"$many"
+image=$SAMPLES/blobs.tif
+
+# interrupted SIGNAL CODE SECONDS SIGNALS COMMAND...: so long after its start the command gets so many signals.
+interrupted() {
+    signal=$1 wanted=$2 after=$3 times=$4
+    shift 4
+    rm -rf pocl out
+    mkdir pocl
+    # A shell starts background commands with SIGINT ignored; env gives it back.
+    env --default-signal=INT POCL_CACHE_DIR="$PWD/pocl" "$@" >said.out 2>said.err </dev/null &
+    pid=$!
+    sleep "$after"
+    begin=$(date +%s%N)
+    while [ "$times" -gt 0 ]; do
+        kill -"$signal" $pid
+        times=$((times - 1))
+    done
+    wait $pid
+    code=$?
+    took=$((($(date +%s%N) - begin) / 1000000))
+    check test $code -eq "$wanted"
+    check test $took -lt 2000 # a second, and as much for a busy machine
+    check test -z "$(find out "$TMPDIR" -type f 2>/dev/null | grep -v journal)"
+    check test -z "$(find . -name '.*pipec-*')"
+}
+
+"$PIPEC" build "$many" -o many || fail "build"
+for after in 0.1 0.4 1; do
+    interrupted INT 130 $after 1 "$PIPEC" run "$many" "$image" -o out
+    interrupted TERM 143 $after 1 ./many "$image" -o out
+    interrupted TERM 143 $after 2 "$PIPEC" run "$many" "$image" -o out
+done
+interrupted INT 130 0.1 1 "$PIPEC" devices --probe
+# A compiler that takes long, and has begun to write.
+cat >cc <<'END'
+#!/bin/sh
+while [ $# -gt 1 ]; do
+    shift
+done
+echo begun >"$1"
+echo $$ >cc.pid
+sleep 60
+echo ended >>"$1"
+END
+chmod +x cc
+for signal in INT:130 TERM:143; do
+    interrupted ${signal%:*} ${signal#*:} 1 1 env CC=./cc "$PIPEC" build "$many" -o out/many
+    check eval '! kill -0 "$(cat cc.pid)"'
+done
+finish
