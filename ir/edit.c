@@ -85,64 +85,6 @@ void ir_move_to_end(IrGraph *g, IrId id)
     ir_replace_node(g, id, (IrId)(g->nodes.n - 1));
 }
 
-typedef struct Users {
-    int *count;
-    int *seen; /* by node: the last reader that counted */
-    int reader;
-} Users;
-
-static void count_user(const IrGraph *g, IrExpr e, void *ctx)
-{
-    Users *users = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    bool reads = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_LOOKUP ||
-                 n->op == IR_X_VALUE;
-    if (reads && users->seen[n->node] != users->reader) {
-        users->seen[n->node] = users->reader;
-        users->count[n->node]++;
-    }
-}
-
-int *ir_count_users(IrGraph *g)
-{
-    Users users = {.count = arena_array(g->arena, int, g->nodes.n),
-                   .seen = arena_array(g->arena, int, g->nodes.n)};
-    for (int i = 1; i < g->nodes.n; i++) {
-        const IrNode *n = &g->nodes.at[i];
-        users.reader = i;
-        for (int k = 0; k < IR_MAX_IN && !n->dead; k++) {
-            ir_walk(g, n->in[k], count_user, &users);
-        }
-        if (!n->dead && n->of != 0) {
-            users.count[n->of]++;
-        }
-    }
-    for (int i = 0; i < g->outputs.n; i++) {
-        users.reader = -1 - i;
-        users.count[g->outputs.at[i].node]++;
-        if (g->outputs.at[i].value != 0) {
-            ir_walk(g, g->outputs.at[i].value, count_user, &users);
-        }
-    }
-    for (int i = 1; i < g->loops.n; i++) {
-        const IrLoop *loop = &g->loops.at[i];
-        bool alive = false;
-        for (int k = 0; k < loop->carries.n; k++) {
-            alive = alive || !ir_node(g, loop->carries.at[k].carry)->dead;
-        }
-        for (int k = 0; alive && k < loop->carries.n; k++) {
-            users.count[loop->carries.at[k].carry]++;
-            users.count[loop->carries.at[k].first]++;
-            users.count[loop->carries.at[k].next]++;
-        }
-        users.reader = -1000 - i;
-        if (alive && loop->until != 0) {
-            ir_walk(g, loop->until, count_user, &users);
-        }
-    }
-    return users.count;
-}
-
 IrExpr ir_as_stored(IrGraph *g, IrId map)
 {
     const IrNode *n = ir_node(g, map);

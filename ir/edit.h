@@ -8,9 +8,6 @@
 void ir_replace_node(IrGraph *g, IrId from, IrId to);
 /* The node stands behind all others, under another number. */
 void ir_move_to_end(IrGraph *g, IrId id);
-/* How many live nodes read each node (a node that reads twice counts once), outputs, carries and
- * loop conditions included; indexed by node. */
-int *ir_count_users(IrGraph *g);
 /* Applies `visit` bottom-up to every expression of every live node, output and loop.  Returns
  * whether anything changed. */
 bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx);

@@ -8,6 +8,7 @@
 #include "pass.h"
 
 #include "../ir/edit.h"
+#include "../ir/uses.h"
 
 #include <string.h>
 

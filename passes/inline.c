@@ -10,11 +10,16 @@
  * every consumer; inlining costs reading p's inputs at every consumer instead of once.  A
  * primitive computes what it reads pixel by pixel, without the registers that a kernel of its own
  * keeps neighbours in: it takes stencils of a few reads only.
+ *
+ * What all of its readers read at their own pixel is decided first, readers before what they read, on the table of
+ * uses alone; then each expression is rewritten once.  What is read at other pixels is put in afterwards, a stage
+ * at a time, since each place takes a copy of its own.
  */
 #include "figures.h"
 #include "pass.h"
 
 #include "../ir/edit.h"
+#include "../ir/uses.h"
 #include "../ir/footprint.h"
 
 #include <string.h>
@@ -24,37 +29,28 @@ enum {
     CHANNELS = 3 /* that a picture has: what none of them needs for itself is computed for each */
 };
 
+typedef struct Inlining {
+    IrGraph *g;
+    PassContext *cx;
+    IrUses *uses;
+    IrId *into;     /* by node: the first of the readers that it was put into; 0: it stays */
+    IrExpr *value;  /* by node that was put into its readers: what they have instead of the read */
+    bool *touched;  /* by node: others were put into it, which its expressions do not show yet */
+    bool *folds;    /* by node: its expression has folds, also with what was put into it */
+    bool *renames;  /* by node that was put into its readers: some have folds, too */
+} Inlining;
+
 /* ---- what a consumer sees -------------------------------------------------------------- */
 
 typedef struct Use {
-    bool reads, offset, constant, whole;
+    bool offset, constant, whole;
     bool window; /* it is read at offsets that run over a window */
-    int places;  /* at which it is read otherwise: what is read there twice is computed once */
-    int taps;
+    int taps;    /* places at which it is read: what is read there twice is computed once */
 } Use;
 
-typedef struct UseWalk {
-    IrId node;
-    Use use;
-} UseWalk;
-
-static void look(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_moved(const IrExprNode *n)
 {
-    UseWalk *w = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->node != w->node || (n->op != IR_X_READ && n->op != IR_X_READAT)) {
-        return;
-    }
-    bool offset = n->op == IR_X_READAT || n->a != 0 || n->b != 0 || n->c != 0;
-    w->use.reads = true;
-    w->use.offset = w->use.offset || offset;
-    w->use.constant = w->use.constant || (offset && n->border == IR_CONSTANT);
-    w->use.whole = w->use.whole || n->op == IR_X_READAT;
-    w->use.places++;
-    const IrExpr at[3] = {n->a, n->b, n->c};
-    for (int ax = 0; ax < 3; ax++) {
-        w->use.window = w->use.window || (at[ax] != 0 && ir_expr(g, at[ax])->rank > IR_HOST);
-    }
+    return n->op == IR_X_READAT || n->a != 0 || n->b != 0 || n->c != 0;
 }
 
 static int taps_of(IrGraph *g, IrId consumer, IrId p)
@@ -68,18 +64,27 @@ static int taps_of(IrGraph *g, IrId consumer, IrId p)
     return taps;
 }
 
-static Use use_of(IrGraph *g, IrId consumer, IrId p)
+static Use use_of(const Inlining *in, IrId consumer, IrId p)
 {
-    UseWalk w = {.node = p};
-    const IrNode *n = ir_node(g, consumer);
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        ir_walk(g, n->in[i], look, &w);
+    IrGraph *g = in->g;
+    Use use = {0};
+    int n;
+    const IrExpr *read = ir_uses_of(in->uses, consumer, p, &n);
+    for (int i = 0; i < n; i++) {
+        const IrExprNode *r = ir_expr(g, read[i]);
+        const IrExpr at[3] = {r->a, r->b, r->c};
+        use.offset = use.offset || is_moved(r);
+        use.constant = use.constant || (is_moved(r) && r->border == IR_CONSTANT);
+        use.whole = use.whole || r->op == IR_X_READAT;
+        for (int ax = 0; ax < 3; ax++) {
+            use.window = use.window || (at[ax] != 0 && ir_expr(g, at[ax])->rank > IR_HOST);
+        }
     }
-    w.use.taps = w.use.window ? taps_of(g, consumer, p) : w.use.places;
+    use.taps = use.window ? taps_of(g, consumer, p) : n;
     int domain = ir_domain(g, consumer), own = ir_node(g, p)->grid;
     bool channels = domain >= 0 && g->grids.at[domain].has[IR_AX_C] && !g->grids.at[own].has[IR_AX_C];
-    w.use.taps *= channels ? CHANNELS : 1;
-    return w.use;
+    use.taps *= channels ? CHANNELS : 1;
+    return use;
 }
 
 /* Does a primitive take this read as a stored image? */
@@ -123,9 +128,8 @@ static bool is_small_stencil(const IrFootprint *fp)
     return !whole && taps <= MAX_PRIMITIVE_TAPS;
 }
 
-static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint *fp, bool pointwise)
+static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, const IrFootprint *fp, bool pointwise)
 {
-    Use use = use_of(g, consumer, p);
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
         return "it is on the other side of a loop";
     }
@@ -136,13 +140,13 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const IrFootprint 
     if (wants_stored(g, consumer, p)) {
         return "the primitive reads it at places of its own choice";
     }
-    if (use.whole) {
+    if (use->whole) {
         return "it is read at computed positions";
     }
-    if (use.offset && (!pointwise || fp->coords)) {
+    if (use->offset && (!pointwise || fp->coords)) {
         return "a stencil of a stencil is computed once, not at every tap";
     }
-    if (use.constant) {
+    if (use->constant) {
         return "a constant border is a value of this stage";
     }
     bool primitive = ir_op_is_primitive(ir_node(g, consumer)->op);
@@ -180,45 +184,81 @@ static bool is_pointwise(const IrFootprint *fp, const IrGraph *g)
     return true;
 }
 
-/* ---- doing it ---------------------------------------------------------------------------- */
+/* The nodes that read p, if p may and should be computed in all of them; none otherwise.  A stage that must be stored
+ * for one is read by the others too.  With `here`: only where all read it at the current pixel. */
+typedef struct Choice {
+    IrReaders readers;
+    const char *blocked; /* why not; NULL: it is put into its readers */
+    bool beside;         /* some read it at other pixels */
+    double bytes;        /* for a remark: what each reader saves or costs */
+} Choice;
 
-typedef struct Insert {
-    IrId p;
-    IrExpr value;      /* p as stored */
-    IrExprNode at;     /* the read that is being replaced */
-} Insert;
+static Choice choose(Inlining *in, IrId p)
+{
+    IrGraph *g = in->g;
+    IrFootprint fp = ir_footprint(g, ir_node(g, p)->in[0]);
+    bool pointwise = is_pointwise(&fp, g);
+    Choice choice = {.readers = ir_uses_readers(in->uses, p),
+                     .blocked = in->uses->pinned[p] ? "it is an output or carried by a loop" : NULL};
+    double taps = 0;
+    for (int i = 0; i < choice.readers.n; i++) {
+        IrId reader = choice.readers.at[i];
+        Use use = use_of(in, reader, p);
+        taps += use.taps;
+        choice.beside = choice.beside || use.offset;
+        const char *why = why_not(g, reader, p, &use, &fp, pointwise);
+        choice.blocked = choice.blocked != NULL ? choice.blocked : why;
+    }
+    double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = choice.readers.n;
+    double saved = own * (1 + readers) + from - from * readers;
+    const DeviceFigures *figures = in->cx->figures != NULL ? in->cx->figures : figures_known(NULL);
+    if (choice.blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > figures_repeated_ops(figures))) {
+        choice.blocked = saved < 0 ? "reading its inputs again would move more bytes"
+                                   : "it would be computed too often";
+    }
+    choice.bytes = choice.blocked != NULL ? own * 2 : saved / readers;
+    return choice;
+}
+
+static void remark(Inlining *in, IrId p, const Choice *choice)
+{
+    for (int i = 0; i < choice->readers.n; i++) {
+        const IrRemark r = {.from = p,
+                            .to = choice->readers.at[i],
+                            .state = choice->blocked == NULL ? IR_EDGE_INLINE : IR_EDGE_GLOBAL,
+                            .why = choice->blocked == NULL ? "computed where it is read" : choice->blocked,
+                            .bytes = choice->bytes};
+        vec_push(in->g->arena, &in->cx->remarks, r);
+    }
+}
+
+/* ---- expressions in place of reads ------------------------------------------------------- */
 
 static IrExpr move_read(IrGraph *g, IrExpr e, void *ctx)
 {
-    const Insert *in = ctx;
+    const IrExprNode *at = ctx; /* the reader's read, which p's own ones take the place of */
     const IrExprNode n = *ir_expr(g, e);
     if (n.op != IR_X_READ || n.rank != IR_PIXEL) {
         return e;
     }
-    bool own = n.a != 0 || n.b != 0 || n.c != 0; /* then the reader's read has no offsets */
-    const IrExpr offset[3] = {own ? n.a : in->at.a, own ? n.b : in->at.b, own ? n.c : in->at.c};
+    bool own = is_moved(&n); /* then the reader's read has no offsets */
+    const IrExpr offset[3] = {own ? n.a : at->a, own ? n.b : at->b, own ? n.c : at->c};
     IrExpr channel = n.channel;
     bool has_channels = g->grids.at[ir_node(g, n.node)->grid].has[IR_AX_C];
     if (channel == 0 && has_channels) {
-        channel = in->at.channel;
+        channel = at->channel;
     }
-    return ir_read_offset(g, n.node, offset, channel, own ? n.border : in->at.border,
-                          own ? n.outside : in->at.outside);
+    return ir_read_offset(g, n.node, offset, channel, own ? n.border : at->border, own ? n.outside : at->outside);
 }
 
 static IrExpr insert(IrGraph *g, IrExpr e, void *ctx)
 {
-    Insert *in = ctx;
-    const IrExprNode n = *ir_expr(g, e);
-    if (n.op != IR_X_READ || n.node != in->p) {
+    const Inlining *in = ctx;
+    IrExprNode n = *ir_expr(g, e);
+    if (n.op != IR_X_READ || in->value[n.node] == 0) {
         return e;
     }
-    bool moved = n.a != 0 || n.b != 0 || n.c != 0 || n.channel != 0;
-    if (!moved) {
-        return in->value;
-    }
-    in->at = n;
-    return ir_rewrite(g, in->value, move_read, in);
+    return is_moved(&n) || n.channel != 0 ? ir_rewrite(g, in->value[n.node], move_read, &n) : in->value[n.node];
 }
 
 /* The folds of p get indices of their own: inside a fold of the consumer that happens to use the
@@ -249,119 +289,130 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
     *found = *found || (ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL);
 }
 
-static bool has_folds(const IrGraph *g, IrExpr e)
+static void substitute(Inlining *in, IrId reader)
 {
-    bool found = false;
-    if (e != 0) {
-        ir_walk(g, e, look_for_fold, &found);
-    }
-    return found;
-}
-
-static void inline_into(IrGraph *g, IrId consumer, IrId p)
-{
-    Insert in = {.p = p, .value = ir_as_stored(g, p)};
-    if (has_folds(g, in.value) && has_folds(g, ir_node(g, consumer)->in[0])) {
-        Rename rename = {arena_array(g->arena, int, g->next_index + 1)};
-        in.value = ir_rewrite(g, in.value, rename_index, &rename);
-    }
     for (int i = 0; i < IR_MAX_IN; i++) {
-        IrExpr e = ir_node(g, consumer)->in[i];
-        if (e != 0) {
-            e = ir_rewrite(g, e, insert, &in);
-            ir_node(g, consumer)->in[i] = e;
-        }
+        IrExpr e = ir_rewrite(in->g, ir_node(in->g, reader)->in[i], insert, in);
+        ir_node(in->g, reader)->in[i] = e;
     }
 }
 
-static bool is_pinned(const IrGraph *g, IrId id)
+/* What readers of p have instead of a read of it. */
+static IrExpr value_of(Inlining *in, IrId p)
 {
-    for (int i = 0; i < g->outputs.n; i++) {
-        if (g->outputs.at[i].node == id) {
-            return true;
-        }
-    }
-    for (int i = 1; i < g->loops.n; i++) {
-        for (int k = 0; k < g->loops.at[i].carries.n; k++) {
-            const IrCarry *c = &g->loops.at[i].carries.at[k];
-            if (c->first == id || c->next == id) {
-                return true;
-            }
-        }
-    }
-    for (int i = 1; i < g->nodes.n; i++) {
-        if (!g->nodes.at[i].dead && g->nodes.at[i].of == id) {
-            return true;
-        }
-    }
-    return false;
+    IrGraph *g = in->g;
+    IrExpr value = ir_as_stored(g, p);
+    Rename rename = {in->renames[p] ? arena_array(g->arena, int, g->next_index + 1) : NULL};
+    return in->renames[p] ? ir_rewrite(g, value, rename_index, &rename) : value;
 }
 
-static void remark(PassContext *cx, IrGraph *g, IrId from, IrId to, const char *why, double bytes)
+/* The stage stays as an expression only. */
+static void put_into(Inlining *in, IrId p, const IrReaders *readers)
 {
-    IrRemark r = {.from = from,
-                  .to = to,
-                  .state = why == NULL ? IR_EDGE_INLINE : IR_EDGE_GLOBAL,
-                  .why = why == NULL ? "computed where it is read" : why,
-                  .bytes = bytes};
-    vec_push(g->arena, &cx->remarks, r);
+    for (int i = 0; i < readers->n; i++) {
+        IrId reader = readers->at[i];
+        in->renames[p] = in->renames[p] || (in->folds[p] && in->folds[reader]);
+        in->folds[reader] = in->folds[reader] || in->folds[p];
+    }
+    in->into[p] = readers->at[0];
+    ir_node(in->g, p)->dead = true;
 }
 
-/* All consumers or none: a stage that must be stored for one is read by the others too.  With
- * `here`: only where all read it at the current pixel. */
-static bool inline_stage(IrGraph *g, IrId p, PassContext *cx, bool here)
+static bool is_map(const IrGraph *g, IrId id)
 {
-    IrFootprint fp = ir_footprint(g, ir_node(g, p)->in[0]);
-    bool pointwise = is_pointwise(&fp, g);
-    Vec(IrId) consumers = {0};
-    const char *blocked = is_pinned(g, p) ? "it is an output or carried by a loop" : NULL;
-    double taps = 0;
-    bool beside = false;
-    for (IrId c = p + 1; c < (IrId)g->nodes.n; c++) {
-        if (ir_node(g, c)->dead) {
+    return !ir_node(g, id)->dead && ir_node(g, id)->op == IR_MAP;
+}
+
+/* ---- both ways --------------------------------------------------------------------------- */
+
+/* What the readers of p read when it is computed in them. */
+static void hand_reads_on(Inlining *in, IrId p, IrId reader)
+{
+    IrGraph *g = in->g;
+    const IrReads *own = &in->uses->reads[reader], *from = &in->uses->reads[p];
+    IrReads all = {0};
+    for (int i = 0; i < own->n; i++) {
+        IrExprNode n = *ir_expr(g, own->at[i]);
+        if (n.node != p) {
+            vec_push(g->arena, &all, own->at[i]);
+        }
+        for (int k = 0; n.node == p && k < from->n; k++) {
+            IrExpr read = n.channel != 0 ? move_read(g, from->at[k], &n) : from->at[k];
+            vec_push(g->arena, &all, read);
+        }
+    }
+    ir_uses_set(in->uses, reader, all.at, all.n);
+    in->touched[reader] = true;
+}
+
+/* Readers first: what several stages read that end up in one is computed there once. */
+static bool decide_here(Inlining *in)
+{
+    IrGraph *g = in->g;
+    bool changed = false;
+    for (IrId p = (IrId)g->nodes.n - 1; p > 0; p--) {
+        Choice choice = is_map(g, p) ? choose(in, p) : (Choice){0};
+        if (choice.readers.n == 0 || choice.blocked != NULL || choice.beside) {
             continue;
         }
-        Use use = use_of(g, c, p);
-        if (use.reads) {
-            vec_push(g->arena, &consumers, c);
-            taps += use.taps;
-            beside = beside || use.offset;
-            const char *why = why_not(g, c, p, &fp, pointwise);
-            blocked = blocked != NULL ? blocked : why;
+        remark(in, p, &choice);
+        for (int i = 0; i < choice.readers.n; i++) {
+            hand_reads_on(in, p, choice.readers.at[i]);
+        }
+        put_into(in, p, &choice.readers);
+        changed = true;
+    }
+    return changed;
+}
+
+static void substitute_here(Inlining *in)
+{
+    IrGraph *g = in->g;
+    IrId n = (IrId)g->nodes.n;
+    for (IrId id = 1; id < n; id++) {
+        if (in->into[id] != 0 || in->touched[id]) {
+            substitute(in, id);
+        }
+        if (in->into[id] != 0) {
+            in->value[id] = value_of(in, id);
         }
     }
-    if (consumers.n == 0) {
-        return false;
+}
+
+static bool put_beside(Inlining *in)
+{
+    IrGraph *g = in->g;
+    bool changed = false;
+    for (IrId p = 1; p < (IrId)g->nodes.n; p++) {
+        Choice choice = is_map(g, p) ? choose(in, p) : (Choice){0};
+        remark(in, p, &choice);
+        if (choice.readers.n == 0 || choice.blocked != NULL) {
+            continue;
+        }
+        put_into(in, p, &choice.readers);
+        in->value[p] = value_of(in, p);
+        for (int i = 0; i < choice.readers.n; i++) {
+            substitute(in, choice.readers.at[i]);
+            ir_uses_changed(in->uses, choice.readers.at[i]);
+        }
+        changed = true;
     }
-    double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = consumers.n;
-    double saved = own * (1 + readers) + from - from * readers;
-    const DeviceFigures *figures = cx->figures != NULL ? cx->figures : figures_known(NULL);
-    if (blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > figures_repeated_ops(figures))) {
-        blocked = saved < 0 ? "reading its inputs again would move more bytes"
-                            : "it would be computed too often";
-    }
-    if (here && (blocked != NULL || beside)) {
-        return false;
-    }
-    for (int i = 0; i < consumers.n; i++) {
-        remark(cx, g, p, consumers.at[i], blocked, blocked ? own * 2 : saved / readers);
-        if (blocked == NULL) {
-            inline_into(g, consumers.at[i], p);
+    return changed;
+}
+
+/* The inputs of a stage that was put into its reader are read by that one now. */
+static void move_remarks(const Inlining *in)
+{
+    for (int i = 0; i < in->cx->remarks.n; i++) {
+        IrRemark *r = &in->cx->remarks.at[i];
+        while (in->into[r->to] != 0) {
+            r->to = in->into[r->to];
         }
     }
-    if (blocked == NULL) {
-        ir_node(g, p)->dead = true;
-        for (int i = 0; i < cx->remarks.n; i++) { /* its own inputs are now read by the reader */
-            IrRemark *r = &cx->remarks.at[i];
-            r->to = r->to == p ? consumers.at[0] : r->to;
-        }
-    }
-    return blocked == NULL;
 }
 
 bool pass_inline(IrGraph *g, PassContext *cx)
 {
-    bool changed = false;
     /* A primitive keeps its grid, even when what moves into it reads no image at all. */
     for (IrId p = 1; p < (IrId)g->nodes.n; p++) {
         if (!ir_node(g, p)->dead && ir_op_is_primitive(ir_node(g, p)->op)) {
@@ -369,16 +420,25 @@ bool pass_inline(IrGraph *g, PassContext *cx)
             ir_node(g, p)->grid = grid;
         }
     }
-    /* Readers first: what several stages read that end up in one is computed there once. */
-    for (IrId p = (IrId)g->nodes.n - 1; cx->fuse != FUSE_NONE && p > 0; p--) {
-        if (!ir_node(g, p)->dead && ir_node(g, p)->op == IR_MAP) {
-            changed = inline_stage(g, p, cx, true) || changed;
+    if (cx->fuse == FUSE_NONE) {
+        return false;
+    }
+    Inlining in = {.g = g,
+                   .cx = cx,
+                   .uses = ir_uses_new(g, g->arena),
+                   .into = arena_array(g->arena, IrId, g->nodes.n),
+                   .value = arena_array(g->arena, IrExpr, g->nodes.n),
+                   .touched = arena_array(g->arena, bool, g->nodes.n),
+                   .folds = arena_array(g->arena, bool, g->nodes.n),
+                   .renames = arena_array(g->arena, bool, g->nodes.n)};
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        if (!ir_node(g, id)->dead) {
+            ir_walk(g, ir_node(g, id)->in[0], look_for_fold, &in.folds[id]);
         }
     }
-    for (IrId p = 1; cx->fuse != FUSE_NONE && p < (IrId)g->nodes.n; p++) {
-        if (!ir_node(g, p)->dead && ir_node(g, p)->op == IR_MAP) {
-            changed = inline_stage(g, p, cx, false) || changed;
-        }
-    }
-    return changed;
+    bool here = decide_here(&in);
+    substitute_here(&in);
+    bool beside = put_beside(&in);
+    move_remarks(&in);
+    return here || beside;
 }

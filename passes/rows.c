@@ -14,6 +14,7 @@
 #include "siblings.h"
 
 #include "../ir/edit.h"
+#include "../ir/uses.h"
 #include "../ir/footprint.h"
 #include "../ir/long_fold.h"
 

@@ -10,6 +10,7 @@
 #include "epilogue.h"
 
 #include "../ir/edit.h"
+#include "../ir/uses.h"
 
 #include <string.h>
 
