@@ -166,20 +166,33 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
 
 /* ---- types and ranks ------------------------------------------------------------------- */
 
-static bool depends_on(const IrGraph *g, IrExpr e, int index)
+/* The folds around an expression, innermost first. */
+typedef struct Around {
+    int index;
+    const struct Around *outer;
+} Around;
+
+static bool is_bound(const Around *around, int index)
+{
+    while (around != NULL && around->index != index) {
+        around = around->outer;
+    }
+    return around != NULL;
+}
+
+/* Does it follow from an index that no fold around or in it binds? */
+static bool has_free_index(const IrGraph *g, IrExpr e, const Around *around)
 {
     const IrExprNode *n = ir_expr(g, e);
     if (e == 0 || n->rank < IR_INDEX) {
         return false;
     }
     if (n->op == IR_X_INDEX) {
-        return (int)n->num == index;
+        return n->num >= 0 && !is_bound(around, (int)n->num);
     }
-    if (n->op == IR_X_FOLD && (int)n->num == index) {
-        return depends_on(g, n->b, index) || depends_on(g, n->c, index); /* bound inside */
-    }
-    return depends_on(g, n->a, index) || depends_on(g, n->b, index) || depends_on(g, n->c, index) ||
-           depends_on(g, n->where, index) || depends_on(g, n->channel, index);
+    const Around fold = {(int)n->num, around}, *inside = n->op == IR_X_FOLD ? &fold : around;
+    return has_free_index(g, n->a, inside) || has_free_index(g, n->b, around) || has_free_index(g, n->c, around) ||
+           has_free_index(g, n->where, inside) || has_free_index(g, n->channel, around);
 }
 
 /* A fold over host things alone has the rank of what is left when its index is bound. */
@@ -189,17 +202,13 @@ static IrRank fold_rank(const IrGraph *g, const IrExprNode *n)
     if (rank > IR_INDEX) {
         return rank;
     }
-    rank = IR_HOST;
+    const Around own = {(int)n->num, NULL};
     const IrExpr part[4] = {n->b, n->c, n->where, n->a};
+    bool free = false;
     for (int i = 0; i < 4; i++) {
-        for (int other = 0; part[i] != 0 && other < g->next_index; other++) {
-            if (other != (int)n->num && depends_on(g, part[i], other)) {
-                /* The indices of folds inside are bound there. */
-                rank = ir_expr(g, part[i])->rank == IR_INDEX ? IR_INDEX : rank;
-            }
-        }
+        free = free || (ir_expr(g, part[i])->rank == IR_INDEX && has_free_index(g, part[i], &own));
     }
-    return rank;
+    return free ? IR_INDEX : IR_HOST;
 }
 
 static IrRank operand_rank(const IrGraph *g, const IrExprNode *n)

@@ -2,18 +2,19 @@
 #include "edit.h"
 #include "footprint.h"
 
-typedef struct Swap {
-    IrId from, to;
-} Swap;
-
-static IrExpr swap_node(IrGraph *g, IrExpr e, void *ctx)
+static IrId moved(const IrId *to, IrId id)
 {
-    const Swap *swap = ctx;
+    return to[id] != 0 ? to[id] : id;
+}
+
+static IrExpr move_reads(IrGraph *g, IrExpr e, void *ctx)
+{
+    const IrId *to = ctx;
     IrExprNode n = *ir_expr(g, e);
-    if (n.node != swap->from) {
+    if (to[n.node] == 0) {
         return e;
     }
-    n.node = swap->to;
+    n.node = to[n.node];
     return ir_intern(g, n);
 }
 
@@ -55,24 +56,34 @@ bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx)
     return changed;
 }
 
-void ir_replace_node(IrGraph *g, IrId from, IrId to)
+void ir_replace_in(IrGraph *g, IrId id, const IrId *to)
 {
-    Swap swap = {from, to};
-    ir_rewrite_all(g, swap_node, &swap);
-    for (int i = 1; i < g->nodes.n; i++) {
-        IrNode *n = &g->nodes.at[i];
-        n->of = n->of == from ? to : n->of;
+    for (int k = 0; k < IR_MAX_IN + IR_MAX_ARG; k++) {
+        IrNode *n = ir_node(g, id);
+        IrExpr *e = k < IR_MAX_IN ? &n->in[k] : &n->arg[k - IR_MAX_IN];
+        *e = ir_rewrite(g, *e, move_reads, (void *)(uintptr_t)to); /* nodes stay where they are */
+    }
+    ir_node(g, id)->of = moved(to, ir_node(g, id)->of);
+}
+
+void ir_replace_nodes(IrGraph *g, const IrId *to)
+{
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        if (!ir_node(g, id)->dead) {
+            ir_replace_in(g, id, to);
+        }
     }
     for (int i = 0; i < g->outputs.n; i++) {
         IrOutput *o = &g->outputs.at[i];
-        o->node = o->node == from ? to : o->node;
+        o->node = moved(to, o->node);
+        o->value = ir_rewrite(g, o->value, move_reads, (void *)(uintptr_t)to);
     }
     for (int i = 1; i < g->loops.n; i++) {
-        for (int k = 0; k < g->loops.at[i].carries.n; k++) {
-            IrCarry *c = &g->loops.at[i].carries.at[k];
-            c->carry = c->carry == from ? to : c->carry;
-            c->first = c->first == from ? to : c->first;
-            c->next = c->next == from ? to : c->next;
+        IrLoop *loop = &g->loops.at[i];
+        loop->until = ir_rewrite(g, loop->until, move_reads, (void *)(uintptr_t)to);
+        for (int k = 0; k < loop->carries.n; k++) {
+            IrCarry *c = &loop->carries.at[k];
+            *c = (IrCarry){moved(to, c->carry), moved(to, c->first), moved(to, c->next)};
         }
     }
 }
@@ -82,7 +93,9 @@ void ir_move_to_end(IrGraph *g, IrId id)
     IrNode node = *ir_node(g, id);
     vec_push(g->arena, &g->nodes, node);
     ir_node(g, id)->dead = true;
-    ir_replace_node(g, id, (IrId)(g->nodes.n - 1));
+    IrId *to = arena_array(g->arena, IrId, g->nodes.n);
+    to[id] = (IrId)(g->nodes.n - 1);
+    ir_replace_nodes(g, to);
 }
 
 IrExpr ir_as_stored(IrGraph *g, IrId map)

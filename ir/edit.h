@@ -4,8 +4,10 @@
 
 #include "ir.h"
 
-/* Every mention of node `from` becomes one of `to`: reads, values, carries, outputs. */
-void ir_replace_node(IrGraph *g, IrId from, IrId to);
+/* Every mention of a node with to[node] != 0 becomes one of to[node]: reads, values, carries, outputs. */
+void ir_replace_nodes(IrGraph *g, const IrId *to);
+/* The same in one node. */
+void ir_replace_in(IrGraph *g, IrId id, const IrId *to);
 /* The node stands behind all others, under another number. */
 void ir_move_to_end(IrGraph *g, IrId id);
 /* Applies `visit` bottom-up to every expression of every live node, output and loop.  Returns

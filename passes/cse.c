@@ -8,7 +8,6 @@
 #include "pass.h"
 
 #include "../ir/edit.h"
-#include "../ir/uses.h"
 
 #include <string.h>
 
@@ -29,22 +28,62 @@ static bool is_fixed(IrOp op)
     return op == IR_INPUT || op == IR_CARRY || op == IR_MEASURE || op == IR_NEAR_PAIRS;
 }
 
+typedef struct Merge {
+    IrGraph *g;
+    IrId *to;     /* by node: the equal one that takes its place; 0: itself */
+    IrId *first;  /* by hash: nodes, open addressing */
+    uint32_t mask;
+} Merge;
+
+static uint32_t hash_node(const IrNode *n)
+{
+    uint32_t h = (uint32_t)n->op * 31 + (uint32_t)n->grid;
+    for (int k = 0; k < IR_MAX_IN; k++) {
+        h = (h ^ n->in[k]) * 16777619u;
+    }
+    for (int k = 0; k < IR_MAX_ARG; k++) {
+        h = (h ^ n->arg[k]) * 16777619u;
+    }
+    return (h ^ n->of) * 16777619u;
+}
+
+/* The first node that is equal to this one: itself, if there is none before it. */
+static IrId first_of(const Merge *m, IrId id)
+{
+    const IrNode *n = ir_node(m->g, id);
+    uint32_t at = hash_node(n) & m->mask;
+    while (m->first[at] != 0 && !is_same(ir_node(m->g, m->first[at]), n)) {
+        at = (at + 1) & m->mask;
+    }
+    m->first[at] = m->first[at] == 0 ? id : m->first[at];
+    return m->first[at];
+}
+
 bool pass_cse(IrGraph *g, PassContext *cx)
 {
     (void)cx;
     bool changed = false;
-    for (int i = 2; i < g->nodes.n; i++) {
-        if (g->nodes.at[i].dead || is_fixed(g->nodes.at[i].op)) {
+    uint32_t slots = 64;
+    while (slots < 2 * (uint32_t)g->nodes.n) {
+        slots *= 2;
+    }
+    Merge m = {g, arena_array(g->arena, IrId, g->nodes.n), arena_array(g->arena, IrId, slots), slots - 1};
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        if (ir_node(g, id)->dead) {
             continue;
         }
-        for (int k = 1; k < i; k++) {
-            if (!g->nodes.at[k].dead && is_same(&g->nodes.at[k], &g->nodes.at[i])) {
-                g->nodes.at[i].dead = true;
-                ir_replace_node(g, (IrId)i, (IrId)k);
-                changed = true;
-                break;
-            }
+        if (changed) {
+            ir_replace_in(g, id, m.to);
         }
+        IrId first = is_fixed(ir_node(g, id)->op) ? id : first_of(&m, id);
+        if (first != id) {
+            m.to[id] = first;
+            ir_node(g, id)->dead = true;
+            changed = true;
+        }
+    }
+    if (changed) {
+        ir_replace_nodes(g, m.to);
     }
     return changed;
 }
