@@ -204,10 +204,10 @@ static bool is_alive(const IrGraph *g, const IrLoop *loop)
     return false;
 }
 
-int *ir_count_users(IrGraph *g)
+int *ir_count_users(IrUses *u)
 {
-    IrUses *u = ir_uses_new(g, g->arena);
-    int *count = arena_array(g->arena, int, g->nodes.n);
+    const IrGraph *g = u->g;
+    int *count = arena_array(u->arena, int, g->nodes.n);
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         count[id] = u->belong[id].n + u->readers[id].n;
     }

@@ -47,6 +47,6 @@ void ir_uses_set(IrUses *u, IrId reader, const IrExpr *reads, int n);
 
 /* How many read each node: live nodes (one that reads twice counts once, and one that belongs to it), outputs, carries
  * and conditions of loops; by node. */
-int *ir_count_users(IrGraph *g);
+int *ir_count_users(IrUses *u);
 
 #endif

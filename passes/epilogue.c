@@ -10,9 +10,6 @@
  */
 #include "epilogue.h"
 
-#include "cost.h"
-
-#include "../ir/footprint.h"
 
 enum {
     SUM = 1, SQUARES = 2, EXTREMES = 4, /* bits of what a reduction is wanted for */
@@ -50,21 +47,22 @@ static bool blocks_pay(Cost *c, const IrStep *step, IrId image)
            cost_time(c, &k) * (often - seldom) < cost_bytes(c, size) + cost_launch(c);
 }
 
-static void tell(IrGraph *g, IrSchedule *s, IrId image, IrId reduction)
+static void tell(Grouping *b, IrId image, IrId reduction)
 {
-    for (int i = 0; i < s->remarks.n; i++) {
-        IrRemark *r = &s->remarks.at[i];
-        if (r->from == image && r->to == reduction) {
+    for (int at = b->first_remark[image]; at != 0; at = b->next_remark.at[at - 1]) {
+        IrRemark *r = &b->s->remarks.at[at - 1];
+        if (r->to == reduction) {
             r->state = IR_EDGE_ON_THE_WAY;
-            r->bytes = (double)elem_size(ir_node(g, image)->elem);
+            r->bytes = (double)elem_size(ir_node(b->g, image)->elem);
             r->why = "reduced in registers by the kernel that stores it";
         }
     }
 }
 
-void pass_choose_epilogues(IrGraph *g, const PassContext *cx, IrSchedule *s)
+void pass_choose_epilogues(Grouping *b)
 {
-    Cost cost = cost_new(g, cx, s);
+    IrGraph *g = b->g;
+    IrSchedule *s = b->s;
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
         IrId image = node->dead ? 0 : pass_reduced_image(g, node);
@@ -79,10 +77,10 @@ void pass_choose_epilogues(IrGraph *g, const PassContext *cx, IrSchedule *s)
             continue;
         }
         bool any_order = sums_are_exact(ir_node(g, image)->elem, (int)wanted);
-        if (any_order || blocks_pay(&cost, step, image)) {
+        if (any_order || blocks_pay(&b->cost, step, image)) {
             step->strip = any_order ? step->strip : BLOCK_ROWS;
             s->taken_from[id] = image;
-            tell(g, s, image, id);
+            tell(b, image, id);
         }
     }
 }

@@ -137,9 +137,10 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     schedule_loop(&b, 0);
     s->remarks.at = cx->remarks.at;
     s->remarks.n = s->remarks.cap = cx->remarks.n;
-    pass_choose_shapes(g, cx, s);
+    Grouping *grouping = grouping_new(g, cx, s);
+    pass_choose_shapes(grouping);
     if (cx->fuse == FUSE_ALL) {
-        pass_choose_epilogues(g, cx, s);
+        pass_choose_epilogues(grouping);
     }
     pass_order_steps(g, s);
     return s;

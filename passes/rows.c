@@ -10,12 +10,8 @@
  * on a few columns more; then it is never stored.  Otherwise it has a kernel of its own.
  */
 #include "rows.h"
-#include "cost.h"
 #include "siblings.h"
 
-#include "../ir/edit.h"
-#include "../ir/uses.h"
-#include "../ir/footprint.h"
 #include "../ir/long_fold.h"
 
 #include <string.h>
@@ -222,44 +218,46 @@ static void check(Walk *w, IrExpr e)
     }
 }
 
-/* Reads of one node with offsets in x under two borders need two arrays: not in rows. */
-typedef struct Borders {
-    IrBorder *border;
-    IrExpr *outside;
-    bool *seen;
-    bool mixed;
-} Borders;
-
-static void note_border(const IrGraph *g, IrExpr e, void *ctx)
+/* The first read of the node by the stage with an offset in x; 0 none. */
+static IrExpr first_beside(const Grouping *b, IrId stage, IrId node)
 {
-    Borders *b = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op != IR_X_READ || n->a == 0) {
-        return;
-    }
-    bool other = b->seen[n->node] &&
-                 (b->border[n->node] != n->border || b->outside[n->node] != n->outside);
-    b->mixed = b->mixed || other;
-    b->seen[n->node] = true;
-    b->border[n->node] = n->border;
-    b->outside[n->node] = n->outside;
-}
-
-static Borders borders_of(IrGraph *g, const IrId *stage, int n)
-{
-    Borders b = {.border = arena_array(g->arena, IrBorder, g->nodes.n),
-                 .outside = arena_array(g->arena, IrExpr, g->nodes.n),
-                 .seen = arena_array(g->arena, bool, g->nodes.n)};
+    int n;
+    const IrExpr *read = ir_uses_of(b->uses, stage, node, &n);
     for (int i = 0; i < n; i++) {
-        ir_walk(g, ir_node(g, stage[i])->in[0], note_border, &b);
+        const IrExprNode *r = ir_expr(b->g, read[i]);
+        if (r->op == IR_X_READ && r->a != 0) {
+            return read[i];
+        }
     }
-    return b;
+    return 0;
 }
 
-static Form form_of(IrGraph *g, IrId id)
+/* Reads of one node with offsets in x under two borders need two arrays: not in rows. */
+static bool has_two_borders(const Grouping *b, const IrId *stage, int n)
 {
-    Walk w = {.g = g, .domain = ir_node(g, id)->grid, .march_index = -1,
-              .form = {.rows = true}};
+    bool two = false;
+    for (int i = 0; i < n; i++) {
+        const IrReads *reads = &b->uses->reads[stage[i]];
+        for (int k = 0; k < reads->n && !two; k++) {
+            const IrExprNode *r = ir_expr(b->g, reads->at[k]);
+            bool beside = r->op == IR_X_READ && r->a != 0;
+            for (int j = 0; j <= i && beside; j++) {
+                IrExpr other = first_beside(b, stage[j], r->node);
+                const IrExprNode *o = ir_expr(b->g, other);
+                two = two || (other != 0 && (o->border != r->border || o->outside != r->outside));
+            }
+        }
+    }
+    return two;
+}
+
+static const Form *form_of(Grouping *b, IrId id)
+{
+    if (b->form[id] != NULL) {
+        return b->form[id];
+    }
+    IrGraph *g = b->g;
+    Walk w = {.g = g, .domain = ir_node(g, id)->grid, .march_index = -1, .form = {.rows = true}};
     check(&w, ir_node(g, id)->in[0]);
     if (long_axis(g, id) >= 0) {
         refuse(&w, TOO_LONG);
@@ -267,78 +265,83 @@ static Form form_of(IrGraph *g, IrId id)
     if (w.form.y_fold && w.form.z_fold) {
         refuse(&w, "it folds over rows and planes");
     }
-    if (borders_of(g, &id, 1).mixed) {
+    if (has_two_borders(b, &id, 1)) {
         refuse(&w, "it reads one image under two borders");
     }
-    return w.form;
+    b->form[id] = arena_new(g->arena, Form);
+    *b->form[id] = w.form;
+    return b->form[id];
 }
 
 /* ---- what a kernel of several stages allows ----------------------------------------------- */
 
 typedef struct Kernel {
-    IrGraph *g;
+    Grouping *b;
     IrId stage[MAX_STAGES];
     int n;
 } Kernel;
 
-static bool has_stage(const Kernel *k, IrId id)
+/* The place of a node among the stages; -1. */
+static int place_of(const Kernel *k, IrId id)
 {
     for (int i = 0; i < k->n; i++) {
         if (k->stage[i] == id) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return -1;
 }
 
-/* How a stage is read by the others of the kernel. */
-typedef struct RowWalk {
-    IrId node;
+/* How a stage is read by another one of the kernel. */
+typedef struct RowUse {
     bool read;
     bool moved, fixed, shifted; /* along the march axis by a fold, by a constant; along x */
     IrBorder border;
-} RowWalk;
+} RowUse;
 
-static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
+static RowUse row_use(const Kernel *k, IrId reader, IrId node)
 {
-    RowWalk *w = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op != IR_X_READ || n->node != w->node) {
-        return;
+    const IrGraph *g = k->b->g;
+    RowUse use = {.border = IR_NEAREST};
+    int n;
+    const IrExpr *read = ir_uses_of(k->b->uses, reader, node, &n);
+    for (int i = 0; i < n; i++) {
+        const IrExprNode *r = ir_expr(g, read[i]);
+        const IrExpr rows[2] = {r->b, r->c};
+        for (int j = 0; j < 2 && r->op == IR_X_READ; j++) {
+            bool index = rows[j] != 0 && ir_expr(g, rows[j])->op == IR_X_INDEX;
+            use.moved = use.moved || index;
+            use.fixed = use.fixed || (rows[j] != 0 && !index);
+        }
+        if (r->op == IR_X_READ && r->a != 0) {
+            use.shifted = true;
+            use.border = r->border;
+        }
+        use.read = use.read || r->op == IR_X_READ;
     }
-    const IrExpr rows[2] = {n->b, n->c};
-    w->read = true;
-    for (int i = 0; i < 2; i++) {
-        bool index = rows[i] != 0 && ir_expr(g, rows[i])->op == IR_X_INDEX;
-        w->moved = w->moved || index;
-        w->fixed = w->fixed || (rows[i] != 0 && !index);
-    }
-    if (n->a != 0) {
-        w->shifted = true;
-        w->border = n->border;
-    }
+    return use;
 }
 
-static bool halos_are_small(Kernel *k)
+static bool halos_are_small(const Kernel *k)
 {
-    IrGraph *g = k->g;
-    double *left = arena_array(g->arena, double, g->nodes.n);
-    double *right = arena_array(g->arena, double, g->nodes.n);
+    IrGraph *g = k->b->g;
+    double left[MAX_STAGES] = {0}, right[MAX_STAGES] = {0};
     for (int i = k->n - 1; i >= 0; i--) {
-        IrFootprint fp = ir_footprint(g, ir_node(g, k->stage[i])->in[0]);
-        for (int j = 0; j < fp.reach.n; j++) {
-            const IrReach *r = &fp.reach.at[j];
+        const IrFootprint *fp = grouping_footprint(k->b, k->stage[i]);
+        for (int j = 0; j < fp->reach.n; j++) {
+            const IrReach *r = &fp->reach.at[j];
+            int from = place_of(k, r->node);
             double lo, hi;
-            if (!has_stage(k, r->node)) {
+            if (from < 0) {
                 continue;
             }
             if (!ir_is_const(g, r->lo[0], &lo) || !ir_is_const(g, r->hi[0], &hi)) {
                 return false;
             }
-            double l = left[k->stage[i]] - lo, h = right[k->stage[i]] + hi;
-            left[r->node] = l > left[r->node] ? l : left[r->node];
-            right[r->node] = h > right[r->node] ? h : right[r->node];
-            if (left[r->node] + right[r->node] > MAX_COMPUTED_HALO) {
+            double l = left[i] - lo, h = right[i] + hi;
+            left[from] = l > left[from] ? l : left[from];
+            right[from] = h > right[from] ? h : right[from];
+            if (left[from] + right[from] > MAX_COMPUTED_HALO) {
                 return false;
             }
         }
@@ -347,29 +350,27 @@ static bool halos_are_small(Kernel *k)
 }
 
 /* Can all stages of k be computed in one walk over rows?  NULL, or the rule that says no. */
-static const char *kernel_refusal(Kernel *k)
+static const char *kernel_refusal(const Kernel *k)
 {
-    IrGraph *g = k->g;
-    bool *off_row = arena_array(g->arena, bool, g->nodes.n);
+    bool off_row[MAX_STAGES] = {false};
     bool y_fold = false, z_fold = false;
     for (int i = k->n - 1; i >= 0; i--) {
-        Form form = form_of(g, k->stage[i]);
-        if (!form.rows) {
-            return form.why;
+        const Form *form = form_of(k->b, k->stage[i]);
+        if (!form->rows) {
+            return form->why;
         }
-        y_fold = y_fold || form.y_fold;
-        z_fold = z_fold || form.z_fold;
-        if (form.folds && off_row[k->stage[i]]) {
+        y_fold = y_fold || form->y_fold;
+        z_fold = z_fold || form->z_fold;
+        if (form->folds && off_row[i]) {
             return "one level of folds over rows a kernel: this one is stored in between";
         }
         for (int j = 0; j < i; j++) {
-            RowWalk w = {.node = k->stage[j], .border = IR_NEAREST};
-            ir_walk(g, ir_node(g, k->stage[i])->in[0], look_at_read, &w);
-            off_row[w.node] = off_row[w.node] || w.moved || (w.read && off_row[k->stage[i]]);
-            if (w.fixed) {
+            RowUse use = row_use(k, k->stage[i], k->stage[j]);
+            off_row[j] = off_row[j] || use.moved || (use.read && off_row[i]);
+            if (use.fixed) {
                 return "it is read at other rows than it would be computed on";
             }
-            if (w.shifted && w.border != IR_NEAREST && w.border != IR_CONSTANT) {
+            if (use.shifted && use.border != IR_NEAREST && use.border != IR_CONSTANT) {
                 return "its border needs columns that this work-item does not have";
             }
         }
@@ -377,7 +378,7 @@ static const char *kernel_refusal(Kernel *k)
     if (y_fold && z_fold) {
         return "one kernel marches along one axis";
     }
-    if (borders_of(g, k->stage, k->n).mixed) {
+    if (has_two_borders(k->b, k->stage, k->n)) {
         return "it is read under two borders";
     }
     return halos_are_small(k) ? NULL : "too many columns would be computed twice";
@@ -385,102 +386,23 @@ static const char *kernel_refusal(Kernel *k)
 
 /* ---- joining ------------------------------------------------------------------------------ */
 
-typedef struct Reader {
-    IrId node;
-    bool found;
-} Reader;
-
-static void look_for_node(const IrGraph *g, IrExpr e, void *ctx)
-{
-    Reader *r = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    bool reads = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_LOOKUP ||
-                 n->op == IR_X_VALUE;
-    r->found = r->found || (reads && n->node == r->node);
-}
-
-static bool node_reads(IrGraph *g, IrId reader, IrId node)
-{
-    Reader r = {.node = node};
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        ir_walk(g, ir_node(g, reader)->in[i], look_for_node, &r);
-    }
-    return r.found;
-}
-
-static bool step_uses(IrGraph *g, const IrStep *step, IrId node)
-{
-    for (int i = 0; i < step->stages.n; i++) {
-        IrId stage = step->stages.at[i];
-        if (ir_node(g, stage)->of == node || node_reads(g, stage, node)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A loop makes its carries, for those behind it, of their next values. */
-static bool step_needs(IrGraph *g, const IrStep *reader, const IrStep *maker)
-{
-    bool needs = false;
-    for (int i = 0; i < maker->stages.n; i++) {
-        needs = needs || step_uses(g, reader, maker->stages.at[i]);
-    }
-    for (int i = 0; maker->kind == IR_STEP_LOOP && i < g->loops.at[maker->loop].carries.n; i++) {
-        needs = needs || step_uses(g, reader, g->loops.at[maker->loop].carries.at[i].carry);
-    }
-    for (int i = 0; reader->kind == IR_STEP_LOOP && i < g->loops.at[reader->loop].carries.n; i++) {
-        for (int k = 0; k < maker->stages.n; k++) {
-            needs = needs || g->loops.at[reader->loop].carries.at[i].next == maker->stages.at[k];
-        }
-    }
-    return needs;
-}
-
-int pass_joined_place(IrGraph *g, const IrSchedule *s, int a, int z)
-{
-    bool early = true, late = true;
-    for (int i = a + 1; i < z; i++) {
-        early = early && !step_needs(g, &s->steps.at[z], &s->steps.at[i]);
-        late = late && !step_needs(g, &s->steps.at[i], &s->steps.at[a]);
-    }
-    return late ? z : early ? a : -1;
-}
-
 /* The one step whose stages are all that read `p`; -1 when there are several or other users. */
-static int only_consumer(IrGraph *g, const IrSchedule *s, IrId p, const int *users)
+static int only_consumer(const Grouping *b, IrId p)
 {
-    int step = -1, found = 0;
-    for (IrId c = p + 1; c < (IrId)g->nodes.n; c++) {
-        if (ir_node(g, c)->dead || !node_reads(g, c, p)) {
-            continue;
-        }
-        if (step >= 0 && s->step[c] != step) {
-            return -1;
-        }
-        step = s->step[c];
-        found++;
+    const IrReaders readers = ir_uses_readers(b->uses, p);
+    int step = readers.n > 0 && readers.n == b->users[p] ? b->s->step[readers.at[0]] : -1;
+    for (int i = 1; i < readers.n; i++) {
+        step = b->s->step[readers.at[i]] == step ? step : -1;
     }
-    return found == users[p] ? step : -1;
+    return step;
 }
 
-static void sort_stages(IrId *stage, int n)
+static void remark(Grouping *b, IrId from, int step, const char *why)
 {
-    for (int i = 1; i < n; i++) {
-        for (int j = i; j > 0 && stage[j] < stage[j - 1]; j--) {
-            IrId t = stage[j];
-            stage[j] = stage[j - 1];
-            stage[j - 1] = t;
-        }
-    }
-}
-
-static void remark(IrGraph *g, IrSchedule *s, IrId from, int step, const char *why)
-{
-    double size = (double)elem_size(ir_node(g, from)->elem);
-    for (int i = 0; i < s->remarks.n; i++) {
-        IrRemark *r = &s->remarks.at[i];
-        if (r->from == from && s->step[r->to] == step) {
+    double size = (double)elem_size(ir_node(b->g, from)->elem);
+    for (int at = b->first_remark[from]; at != 0; at = b->next_remark.at[at - 1]) {
+        IrRemark *r = &b->s->remarks.at[at - 1];
+        if (b->s->step[r->to] == step) {
             r->state = why == NULL ? IR_EDGE_LOCAL : IR_EDGE_GLOBAL;
             r->why = why == NULL ? "computed in registers on the row that is being read" : why;
             r->bytes = 2 * size;
@@ -488,30 +410,27 @@ static void remark(IrGraph *g, IrSchedule *s, IrId from, int step, const char *w
     }
 }
 
-void pass_merge_steps(IrGraph *g, IrSchedule *s, int from, int to)
+const char *pass_rows_refusal(Grouping *b, const IrStep *one, const IrStep *two)
 {
-    IrStep *joined = &s->steps.at[to], *gone = &s->steps.at[from];
-    for (int i = 0; i < gone->stages.n; i++) {
-        vec_push(g->arena, &joined->stages, gone->stages.at[i]);
-        s->step[gone->stages.at[i]] = to;
+    Kernel k = {.b = b, .n = one->stages.n};
+    memcpy(k.stage, one->stages.at, (size_t)one->stages.n * sizeof *k.stage);
+    for (int i = 0; two != NULL && i < two->stages.n; i++) { /* both are in order */
+        int at = k.n++;
+        for (; at > 0 && k.stage[at - 1] > two->stages.at[i]; at--) {
+            k.stage[at] = k.stage[at - 1];
+        }
+        k.stage[at] = two->stages.at[i];
     }
-    gone->stages.n = 0;
-    sort_stages(joined->stages.at, joined->stages.n);
-}
-
-const char *pass_rows_refusal(IrGraph *g, const IrId *stages, int n)
-{
-    Kernel k = {.g = g, .n = n};
-    memcpy(k.stage, stages, (size_t)n * sizeof *stages);
-    sort_stages(k.stage, n);
     return kernel_refusal(&k);
 }
 
-static bool try_to_join(IrGraph *g, IrSchedule *s, IrId p, const int *users)
+static bool try_to_join(Grouping *b, IrId p)
 {
-    int from = s->step[p], to = only_consumer(g, s, p, users);
+    const IrGraph *g = b->g;
+    IrSchedule *s = b->s;
+    int from = s->step[p], to = only_consumer(b, p);
     if (to == from) { /* they met as siblings */
-        remark(g, s, p, to, NULL);
+        remark(b, p, to, NULL);
         s->stored[p] = false;
         return true;
     }
@@ -519,75 +438,52 @@ static bool try_to_join(IrGraph *g, IrSchedule *s, IrId p, const int *users)
         s->steps.at[to].loop != s->steps.at[from].loop) {
         return false;
     }
-    const IrStep *a = &s->steps.at[from], *b = &s->steps.at[to];
-    if (ir_node(g, a->stages.at[0])->grid != ir_node(g, b->stages.at[0])->grid ||
-        ir_node(g, b->stages.at[0])->op == IR_CARRY || a->stages.n + b->stages.n > MAX_STAGES) {
+    const IrStep *one = &s->steps.at[from], *two = &s->steps.at[to];
+    if (ir_node(g, one->stages.at[0])->grid != ir_node(g, two->stages.at[0])->grid ||
+        ir_node(g, two->stages.at[0])->op == IR_CARRY || one->stages.n + two->stages.n > MAX_STAGES) {
         return false;
     }
-    IrId stages[MAX_STAGES];
-    memcpy(stages, a->stages.at, (size_t)a->stages.n * sizeof *stages);
-    memcpy(stages + a->stages.n, b->stages.at, (size_t)b->stages.n * sizeof *stages);
-    int place = pass_joined_place(g, s, from, to);
-    const char *why = place < 0 ? "what is made with it is needed before"
-                                : pass_rows_refusal(g, stages, a->stages.n + b->stages.n);
-    remark(g, s, p, to, why);
+    int place = grouping_joined_place(b, from, to);
+    const char *why = place < 0 ? "what is made with it is needed before" : pass_rows_refusal(b, one, two);
+    remark(b, p, to, why);
     if (why != NULL) {
         return false;
     }
-    pass_merge_steps(g, s, place == to ? from : to, place);
+    grouping_merge(b, place == to ? from : to, place);
     s->stored[p] = false;
     return true;
 }
 
-static void drop_empty_steps(IrGraph *g, IrSchedule *s)
+static void join_producers(Grouping *b)
 {
-    int n = 0;
-    for (int i = 0; i < s->steps.n; i++) {
-        bool loop = s->steps.at[i].kind == IR_STEP_LOOP || s->steps.at[i].kind == IR_STEP_END;
-        if (!loop && s->steps.at[i].stages.n == 0) {
-            continue;
-        }
-        s->steps.at[n] = s->steps.at[i];
-        for (int k = 0; k < s->steps.at[n].stages.n; k++) {
-            s->step[s->steps.at[n].stages.at[k]] = n;
-        }
-        n++;
-    }
-    s->steps.n = n;
-    (void)g;
-}
-
-static void join_producers(IrGraph *g, IrSchedule *s)
-{
-    const int *users = ir_count_users(g);
-    for (IrId p = (IrId)g->nodes.n - 1; p > 0; p--) {
-        const IrNode *n = ir_node(g, p);
-        if (!n->dead && n->op == IR_MAP && n->of == 0 && s->stored[p]) {
-            try_to_join(g, s, p, users);
+    for (IrId p = (IrId)b->g->nodes.n - 1; p > 0; p--) {
+        const IrNode *n = ir_node(b->g, p);
+        if (!n->dead && n->op == IR_MAP && n->of == 0 && b->s->stored[p]) {
+            try_to_join(b, p);
         }
     }
 }
 
-void pass_choose_shapes(IrGraph *g, PassContext *cx, IrSchedule *s)
+void pass_choose_shapes(Grouping *b)
 {
-    if (cx->fuse == FUSE_ALL) {
-        join_producers(g, s);
-        if (pass_join_siblings(g, cx, s)) { /* what both read has one reader now */
-            join_producers(g, s);
+    if (b->cx->fuse == FUSE_ALL) {
+        join_producers(b);
+        if (pass_join_siblings(b)) { /* what both read has one reader now */
+            join_producers(b);
         }
     }
-    drop_empty_steps(g, s);
-    for (int i = 0; i < s->steps.n; i++) {
-        IrStep *step = &s->steps.at[i];
+    grouping_drop_empty(b);
+    for (int i = 0; i < b->s->steps.n; i++) {
+        IrStep *step = &b->s->steps.at[i];
         if (step->kind != IR_STEP_KERNEL) {
             continue;
         }
         bool z_fold = false;
         for (int j = 0; j < step->stages.n; j++) {
-            z_fold = z_fold || form_of(g, step->stages.at[j]).z_fold;
+            z_fold = z_fold || form_of(b, step->stages.at[j])->z_fold;
         }
-        bool rows = pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
-        int along = step->stages.n == 1 ? long_axis(g, step->stages.at[0]) : -1;
+        bool rows = pass_rows_refusal(b, step, NULL) == NULL;
+        int along = step->stages.n == 1 ? long_axis(b->g, step->stages.at[0]) : -1;
         step->shape = along >= 0 ? IR_SHAPE_LONG : rows ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
         step->march = along >= 0 ? along : z_fold ? IR_AX_Z : IR_AX_Y;
     }

@@ -15,7 +15,6 @@
  */
 #include "siblings.h"
 
-#include "cost.h"
 #include "rows.h"
 
 #include "../ir/gather.h"
@@ -26,14 +25,17 @@ enum {
     MAX_SIBLINGS = 24,  /* stages of a joined kernel, */
     MAX_GATHERS = 8,    /* as many as a pixel between pixels of a volume has neighbours */
     MAX_IMAGES = 16,    /* and images, each with three arguments */
+    MAX_READERS = 48,   /* of an image before a kernel with which it is compared */
     MAX_REGISTERS = 300 /* of a work-item, by cost.h: 300 still pays, 330 spills */
 };
 
 typedef struct Siblings {
+    Grouping *b;
     IrGraph *g;
     IrSchedule *s;
-    Cost cost;
+    Cost *cost;
     bool *rows; /* by step: it is a kernel that marches over rows */
+    Vec(int) candidates; /* steps with which one may become one kernel, in ascending order */
 } Siblings;
 
 static bool is_in(const IrId *list, int n, IrId id)
@@ -49,7 +51,7 @@ static bool is_in(const IrId *list, int n, IrId id)
 static bool step_reads(Siblings *b, const IrStep *step, IrId id)
 {
     for (int i = 0; i < step->stages.n; i++) {
-        const CostStage *stage = cost_stage(&b->cost, step->stages.at[i]);
+        const CostStage *stage = cost_stage(b->cost, step->stages.at[i]);
         if (is_in(stage->reads.at, stage->reads.n, id)) {
             return true;
         }
@@ -60,7 +62,7 @@ static bool step_reads(Siblings *b, const IrStep *step, IrId id)
 static bool step_moves(Siblings *b, const IrStep *step, IrId id)
 {
     for (int i = 0; i < step->stages.n; i++) {
-        const CostStage *stage = cost_stage(&b->cost, step->stages.at[i]);
+        const CostStage *stage = cost_stage(b->cost, step->stages.at[i]);
         if (is_in(stage->moved.at, stage->moved.n, id)) {
             return true;
         }
@@ -83,7 +85,7 @@ static IrId shared_image(Siblings *b, const IrStep *one, const IrStep *two)
         shared = shared == 0 && step_reads(b, two, made) ? made : shared;
     }
     for (int i = 0; i < one->stages.n; i++) {
-        const CostStage *stage = cost_stage(&b->cost, one->stages.at[i]);
+        const CostStage *stage = cost_stage(b->cost, one->stages.at[i]);
         for (int k = 0; k < stage->reads.n; k++) {
             IrId from = stage->reads.at[k];
             bool both = ir_has_pixels(b->g, from) && step_reads(b, two, from);
@@ -98,12 +100,12 @@ static int count_images(Siblings *b, const IrId *stages, int n)
 {
     int images = 0;
     for (int i = 0; i < n; i++) {
-        const CostStage *stage = cost_stage(&b->cost, stages[i]);
+        const CostStage *stage = cost_stage(b->cost, stages[i]);
         images += b->s->stored[stages[i]];
         for (int k = 0; k < stage->reads.n; k++) {
             bool seen = is_in(stages, n, stage->reads.at[k]);
             for (int j = 0; j < i && !seen; j++) {
-                const CostStage *before = cost_stage(&b->cost, stages[j]);
+                const CostStage *before = cost_stage(b->cost, stages[j]);
                 seen = is_in(before->reads.at, before->reads.n, stage->reads.at[k]);
             }
             images += !seen;
@@ -117,13 +119,13 @@ static int count_images(Siblings *b, const IrId *stages, int n)
 static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages,
                  double *saved)
 {
-    CostKernel first = cost_kernel(&b->cost, one->stages.at, one->stages.n);
-    CostKernel second = cost_kernel(&b->cost, two->stages.at, two->stages.n);
-    CostKernel both = cost_kernel(&b->cost, stages, one->stages.n + two->stages.n);
+    CostKernel first = cost_kernel(b->cost, one->stages.at, one->stages.n);
+    CostKernel second = cost_kernel(b->cost, two->stages.at, two->stages.n);
+    CostKernel both = cost_kernel(b->cost, stages, one->stages.n + two->stages.n);
     *saved = first.bytes + second.bytes - both.bytes;
     return both.known && both.registers <= MAX_REGISTERS &&
-           cost_time(&b->cost, &both) <=
-               cost_time(&b->cost, &first) + cost_time(&b->cost, &second);
+           cost_time(b->cost, &both) <=
+               cost_time(b->cost, &first) + cost_time(b->cost, &second);
 }
 
 static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
@@ -137,7 +139,7 @@ static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two,
                      ? "it is in a register of the kernel that stores it"
                      : arena_printf(b->g->arena, "one kernel with '%s', which reads it too",
                                     ir_node(b->g, other)->name);
-    vec_push(b->g->arena, &b->s->remarks, remark);
+    grouping_add_remark(b->b, remark);
 }
 
 static bool try_to_join(Siblings *b, int a, int z)
@@ -149,7 +151,7 @@ static bool try_to_join(Siblings *b, int a, int z)
         return false;
     }
     IrId shared = shared_image(b, one, two), stages[MAX_SIBLINGS];
-    int place = shared != 0 ? pass_joined_place(b->g, b->s, a, z) : -1;
+    int place = shared != 0 ? grouping_joined_place(b->b, a, z) : -1;
     if (place < 0) {
         return false;
     }
@@ -157,11 +159,11 @@ static bool try_to_join(Siblings *b, int a, int z)
     memcpy(stages + one->stages.n, two->stages.at, (size_t)two->stages.n * sizeof *stages);
     double saved;
     if (count_images(b, stages, n) > MAX_IMAGES || !pays(b, one, two, stages, &saved) ||
-        pass_rows_refusal(b->g, stages, n) != NULL) {
+        pass_rows_refusal(b->b, one, two) != NULL) {
         return false;
     }
     tell(b, shared, one, two, saved);
-    pass_merge_steps(b->g, b->s, place == a ? z : a, place);
+    grouping_merge(b->b, place == a ? z : a, place);
     b->rows[a] = b->rows[z] = false;
     b->rows[place] = true;
     return true;
@@ -200,9 +202,9 @@ static bool try_to_join_gathers(Siblings *b, int a, int z)
     if (!same || one->stages.n + two->stages.n > MAX_GATHERS || follows(b->g, two, one)) {
         return false;
     }
-    int place = pass_joined_place(b->g, b->s, a, z);
+    int place = grouping_joined_place(b->b, a, z);
     if (place >= 0) {
-        pass_merge_steps(b->g, b->s, place == a ? z : a, place);
+        grouping_merge(b->b, place == a ? z : a, place);
     }
     return place >= 0;
 }
@@ -220,24 +222,82 @@ static bool join_gathers(Siblings *b)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-static bool is_candidate(IrGraph *g, const IrStep *step)
+static bool is_candidate(Grouping *b, const IrStep *step)
 {
     return step->kind == IR_STEP_KERNEL && step->stages.n > 0 &&
-           ir_node(g, step->stages.at[0])->op == IR_MAP &&
-           pass_rows_refusal(g, step->stages.at, step->stages.n) == NULL;
+           ir_node(b->g, step->stages.at[0])->op == IR_MAP && pass_rows_refusal(b, step, NULL) == NULL;
 }
 
-bool pass_join_siblings(IrGraph *g, const PassContext *cx, IrSchedule *s)
+static void add_candidate(Siblings *b, IrId stage, int after, int before)
 {
-    Siblings b = {g, s, cost_new(g, cx, s), arena_array(g->arena, bool, s->steps.n + 1)};
-    bool any = false;
-    for (int i = 0; i < s->steps.n; i++) {
-        b.rows[i] = is_candidate(g, &s->steps.at[i]);
+    int step = b->s->step[stage], at = b->candidates.n;
+    if (step <= after || step >= before || !b->rows[step]) {
+        return;
     }
-    for (int z = 1; z < s->steps.n; z++) {
-        for (int a = 0; a < z && b.rows[z]; a++) {
-            any = (b.rows[a] && try_to_join(&b, a, z)) || any;
+    while (at > 0 && b->candidates.at[at - 1] > step) {
+        at--;
+    }
+    if (at == 0 || b->candidates.at[at - 1] != step) {
+        vec_push(b->g->arena, &b->candidates, step);
+        memmove(b->candidates.at + at + 1, b->candidates.at + at,
+                sizeof *b->candidates.at * (size_t)(b->candidates.n - 1 - at));
+        b->candidates.at[at] = step;
+    }
+}
+
+/* The kernels behind step `after` and before z that make or read an image that z reads. */
+static void find_candidates(Siblings *b, int after, int z)
+{
+    const IrStep *step = &b->s->steps.at[z];
+    b->candidates.n = 0;
+    for (int i = 0; i < step->stages.n; i++) {
+        const CostStage *stage = cost_stage(b->cost, step->stages.at[i]);
+        for (int k = 0; k < stage->reads.n; k++) {
+            const IrId from = stage->reads.at[k];
+            if (!ir_has_pixels(b->g, from)) {
+                continue;
+            }
+            if (ir_node(b->g, from)->op == IR_MAP) {
+                add_candidate(b, from, after, z);
+            }
+            const IrReaders readers = ir_uses_readers(b->b->uses, from);
+            int near = readers.n;
+            while (near > 0 && readers.at[near - 1] >= step->stages.at[i]) {
+                near--;
+            }
+            for (int j = near > MAX_READERS ? near - MAX_READERS : 0; j < near; j++) {
+                add_candidate(b, readers.at[j], after, z);
+            }
         }
     }
-    return (cx->in_rounds && join_gathers(&b)) || any;
+}
+
+static bool join_with_earlier(Siblings *b, int z)
+{
+    bool any = false;
+    find_candidates(b, -1, z);
+    for (int i = 0; i < b->candidates.n && b->rows[z]; i++) {
+        int a = b->candidates.at[i];
+        if (b->rows[a] && try_to_join(b, a, z)) {
+            any = true;
+            find_candidates(b, a, z); /* it reads more now */
+            i = -1;
+        }
+    }
+    return any;
+}
+
+bool pass_join_siblings(Grouping *grouping)
+{
+    IrSchedule *s = grouping->s;
+    Siblings b = {.b = grouping, .g = grouping->g, .s = s, .cost = &grouping->cost,
+                  .rows = arena_array(grouping->g->arena, bool, s->steps.n + 1)};
+    bool any = false;
+    for (int i = 0; i < s->steps.n; i++) {
+        b.rows[i] = is_candidate(grouping, &s->steps.at[i]);
+    }
+    for (int z = 1; z < s->steps.n; z++) {
+        any = (b.rows[z] && join_with_earlier(&b, z)) || any;
+    }
+    return (grouping->cx->in_rounds && join_gathers(&b)) || any;
 }

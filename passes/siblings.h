@@ -4,9 +4,9 @@
 #ifndef PASSES_SIBLINGS_H
 #define PASSES_SIBLINGS_H
 
-#include "pass.h"
+#include "grouping.h"
 
 /* Joins kernels of the schedule; whether there were any. */
-bool pass_join_siblings(IrGraph *g, const PassContext *cx, IrSchedule *s);
+bool pass_join_siblings(Grouping *b);
 
 #endif

@@ -131,7 +131,7 @@ static void join_otsu(IrGraph *g, IrId range, IrId threshold)
 static bool join_thresholds(IrGraph *g)
 {
     bool changed = false;
-    const int *users = ir_count_users(g);
+    const int *users = ir_count_users(ir_uses_new(g, g->arena));
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
         bool threshold = !node->dead && node->op == IR_THRESHOLD && !is_carried(g, id);
