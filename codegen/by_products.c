@@ -11,10 +11,19 @@ static bool is_taken_in(const CgShared *cg, const IrStep *step, IrId reduction)
     return image != 0 && &cg->sched->steps.at[cg->sched->step[image]] == step;
 }
 
+static bool has_by_products(const CgKernel *k, const IrStep *step)
+{
+    bool any = false;
+    for (int i = 0; i < step->stages.n; i++) {
+        any = any || k->cg->sched->reduced[step->stages.at[i]];
+    }
+    return any;
+}
+
 /* The reduction that comes next; 0 when there is none. */
 static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
 {
-    for (IrId id = before + 1; id < (IrId)k->g->nodes.n; id++) {
+    for (IrId id = before + 1; has_by_products(k, step) && id < (IrId)k->g->nodes.n; id++) {
         if (is_taken_in(k->cg, step, id)) {
             return id;
         }
@@ -22,10 +31,6 @@ static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
     return 0;
 }
 
-static bool has_by_products(const CgKernel *k, const IrStep *step)
-{
-    return next_of(k, step, 0) != 0;
-}
 
 static int wanted_of(const CgKernel *k, IrId reduction)
 {
@@ -76,7 +81,7 @@ void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
 
 void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent, Str *out)
 {
-    for (IrId id = 1; id < (IrId)k->g->nodes.n; id++) {
+    for (IrId id = 1; k->cg->sched->reduced[stage] && id < (IrId)k->g->nodes.n; id++) {
         if (k->cg->sched->taken_from[id] == stage) {
             str_addf(out, "%*sREDUCED_ADD(reduced%d, %s, %d, %s, %s);\n", 4 * indent, "",
                      k->cg->slot[id], type_of(k, id), wanted_of(k, id),

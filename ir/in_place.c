@@ -15,13 +15,15 @@ static bool is_image(const IrGraph *g, IrId id)
     return kind == IR_K_IMAGE || kind == IR_K_MASK || kind == IR_K_LABELS;
 }
 
-static bool is_stage_of(const IrSchedule *s, const IrStep *step, IrId id)
+/* The place of a node among the stages of a step; -1. */
+static int place_of(const IrStep *step, IrId id)
 {
-    bool is = false;
     for (int i = 0; i < step->stages.n; i++) {
-        is = is || step->stages.at[i] == id;
+        if (step->stages.at[i] == id) {
+            return i;
+        }
     }
-    return is && s->step[id] >= 0;
+    return -1;
 }
 
 static int count_stored(const IrSchedule *s, const IrStep *step)
@@ -42,11 +44,11 @@ static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
 
 /* Reductions of what the kernel stores are taken by it: then work-items beyond the edge compute the last columns once
  * more, maybe after they are written (codegen/kernels/by_products.cl). */
-static bool is_reduced(const IrGraph *g, const IrSchedule *s, const IrStep *step)
+static bool is_reduced(const IrSchedule *s, const IrStep *step)
 {
     bool reduced = false;
-    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-        reduced = reduced || (s->taken_from[id] != 0 && is_stage_of(s, step, s->taken_from[id]));
+    for (int i = 0; i < step->stages.n; i++) {
+        reduced = reduced || s->reduced[step->stages.at[i]];
     }
     return reduced;
 }
@@ -60,7 +62,8 @@ static bool is_here(const IrReach *reach)
  * reads all of them in each. */
 static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId made, IrId from)
 {
-    bool may, reads = false, window = false, *moved = arena_array(g->arena, bool, g->nodes.n);
+    bool may, reads = false, window = false;
+    bool *moved = arena_array(g->arena, bool, step->stages.n); /* by stage: others read it beside the pixel */
     int stored = count_stored(s, step);
     may = !ir_is_gather(g, made);
     for (int i = step->stages.n - 1; may && i >= 0; i--) {
@@ -69,13 +72,16 @@ static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId
         ir_walk(g, ir_node(g, stage)->in[0], look_for_window, &window);
         for (int k = 0; k < fp.reach.n; k++) {
             const IrReach *reach = &fp.reach.at[k];
-            bool here = is_here(reach) && !moved[stage];
-            moved[reach->node] = moved[reach->node] || !here;
+            bool here = is_here(reach) && !moved[i];
+            int stage_read = place_of(step, reach->node);
+            if (stage_read >= 0) {
+                moved[stage_read] = moved[stage_read] || !here;
+            }
             reads = reads || reach->node == from;
             may = may && (reach->node != from || (here && (stored == 1 || stage == made)));
         }
     }
-    return may && reads && !window && !is_reduced(g, s, step);
+    return may && reads && !window && !is_reduced(s, step);
 }
 
 static bool primitive_may(IrGraph *g, const IrNode *node, IrId from)
@@ -95,7 +101,7 @@ bool ir_may_overwrite(IrGraph *g, const IrSchedule *s, IrId made, IrId from)
     const IrStep *step = &s->steps.at[s->step[made]];
     bool images = is_image(g, made) && is_image(g, from) && s->stored[made] && s->stored[from] &&
                   ir_node(g, made)->grid == ir_node(g, from)->grid;
-    if (!images || ir_node(g, made)->op == IR_INPUT || is_stage_of(s, step, from)) {
+    if (!images || ir_node(g, made)->op == IR_INPUT || place_of(step, from) >= 0) {
         return false;
     }
     return step->kind == IR_STEP_PRIMITIVE ? primitive_may(g, ir_node(g, made), from)

@@ -63,6 +63,7 @@ typedef struct IrSchedule {
     int *step;        /* by node: the step that computes it */
     IrId *taken_from; /* by node: a reduction: the stage whose kernel hands it partial results, which
                          spare it the reading of that stage's image; 0 none */
+    bool *reduced;    /* by node: its kernel hands partial results to reductions */
     Vec(IrRemark) remarks;
 } IrSchedule;
 

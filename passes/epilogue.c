@@ -80,6 +80,7 @@ void pass_choose_epilogues(Grouping *b)
         if (any_order || blocks_pay(&b->cost, step, image)) {
             step->strip = any_order ? step->strip : BLOCK_ROWS;
             s->taken_from[id] = image;
+            s->reduced[image] = true;
             tell(b, image, id);
         }
     }

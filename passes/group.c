@@ -133,6 +133,7 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     s->stored = arena_array(g->arena, bool, g->nodes.n);
     s->step = arena_array(g->arena, int, g->nodes.n);
     s->taken_from = arena_array(g->arena, IrId, g->nodes.n);
+    s->reduced = arena_array(g->arena, bool, g->nodes.n);
     Group b = {g, s};
     schedule_loop(&b, 0);
     s->remarks.at = cx->remarks.at;
@@ -142,6 +143,6 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     if (cx->fuse == FUSE_ALL) {
         pass_choose_epilogues(grouping);
     }
-    pass_order_steps(g, s);
+    pass_order_steps(grouping);
     return s;
 }

@@ -31,6 +31,7 @@ enum {
 };
 
 static const double NOMINAL[IR_AXES] = {2048, 2048, 64, 3};
+static const double WORTH_IT = 0.99; /* of the peak as written, below which another order is taken */
 static int beam = BEAM;
 
 /* A step, or a loop from its beginning to its end. */
@@ -38,7 +39,9 @@ typedef struct Unit {
     int begin, end;
     uint64_t needs;
     double inside; /* the most that is there only while it runs */
+    double makes, keeps; /* bytes of what it makes, and of these of what is needed afterwards */
     int places, n_places; /* among all of them */
+    Vec(int) buffers; /* those that it uses and that may go after it */
 } Unit;
 
 typedef struct Buffer {
@@ -67,16 +70,25 @@ typedef struct Nominal {
     double value;
 } Nominal;
 
+typedef Vec(IrId) Nodes;
+typedef Vec(int) Steps;
+
 typedef struct Order {
     IrGraph *g;
     IrSchedule *s;
+    const IrUses *reads;
     IrStep *steps;   /* in their new order */
+    Nodes *uses;     /* by step: nodes that it needs, also for its loop */
+    Nodes *new_uses; /* in their new order */
+    Steps *users;    /* by node: steps that use it, before their piece was put in order */
+    bool *output;    /* by node */
     Unit unit[MOST_UNITS];
     int n;
+    Vec(IrId) nodes; /* that the piece makes or uses, in ascending order */
+    uint64_t *used_by; /* by node: units */
     Vec(Buffer) buffers;
     Vec(Place) places; /* by unit */
-    int *unit_of;    /* by step: -1 elsewhere */
-    bool *used;      /* by node: what the walk has met */
+    int *unit_of;    /* by step of the piece */
     Nominal *nominal; /* by expression */
 } Order;
 
@@ -147,58 +159,56 @@ static double bytes_of(const Order *o, IrId id)
 
 /* ---- who needs what ---------------------------------------------------------------------- */
 
-static void note_node(const IrGraph *g, IrExpr e, void *ctx)
+static void add_use(Order *o, int step, IrId node)
 {
-    bool *used = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_VALUE || n->op == IR_X_LOOKUP) {
-        used[n->node] = true;
+    Steps *users = &o->users[node];
+    if (node != 0 && (users->n == 0 || users->at[users->n - 1] != step)) {
+        vec_push(o->g->arena, users, step);
+        vec_push(o->g->arena, &o->uses[step], node);
     }
 }
 
-static void note_expr(const Order *o, IrExpr e)
+typedef struct Condition {
+    Order *o;
+    int step;
+} Condition;
+
+static void note_read(const IrGraph *g, IrExpr e, void *ctx)
 {
-    if (e != 0) {
-        ir_walk(o->g, e, note_node, o->used);
+    const Condition *c = ctx;
+    if (ir_is_read(ir_expr(g, e))) {
+        add_use(c->o, c->step, ir_expr(g, e)->node);
     }
 }
 
-static void note_loop(const Order *o, const IrLoop *loop)
+static void find_uses(Order *o)
 {
-    note_expr(o, loop->until);
-    for (int i = 0; i < loop->carries.n; i++) {
-        o->used[loop->carries.at[i].carry] = o->used[loop->carries.at[i].next] = true;
-    }
-}
-
-/* Nodes that the steps [begin, end) use go to o->used. */
-static void note_uses(const Order *o, int begin, int end)
-{
-    memset(o->used, 0, sizeof *o->used * (size_t)o->g->nodes.n);
-    for (int i = begin; i < end; i++) {
+    for (int i = 0; i < o->s->steps.n; i++) {
         const IrStep *step = &o->s->steps.at[i];
-        if (step->kind == IR_STEP_LOOP) {
-            note_loop(o, &o->g->loops.at[step->loop]);
-        }
+        const IrLoop *loop = step->kind == IR_STEP_LOOP ? &o->g->loops.at[step->loop] : NULL;
         for (int k = 0; k < step->stages.n; k++) {
-            const IrNode *node = ir_node(o->g, step->stages.at[k]);
-            o->used[node->of] = true;
-            for (int j = 0; j < IR_MAX_IN; j++) {
-                note_expr(o, node->in[j]);
+            const IrReads *reads = &o->reads->reads[step->stages.at[k]];
+            add_use(o, i, ir_node(o->g, step->stages.at[k])->of);
+            for (int j = 0; j < reads->n; j++) {
+                add_use(o, i, ir_expr(o->g, reads->at[j])->node);
             }
-            for (int j = 0; j < IR_MAX_ARG; j++) {
-                note_expr(o, node->arg[j]);
-            }
+        }
+        if (loop != NULL) {
+            ir_walk(o->g, loop->until, note_read, &(Condition){o, i});
+        }
+        for (int k = 0; loop != NULL && k < loop->carries.n; k++) {
+            add_use(o, i, loop->carries.at[k].carry);
+            add_use(o, i, loop->carries.at[k].next);
         }
     }
-    o->used[0] = false;
 }
 
-/* The unit of the region that makes the node; -1: none does. */
+/* The unit of the piece that makes the node; -1: none does. */
 static int maker_of(const Order *o, IrId id)
 {
-    const IrOp op = ir_node(o->g, id)->op;
-    return op == IR_INPUT || ir_node(o->g, id)->dead ? -1 : o->unit_of[o->s->step[id]];
+    int step = o->s->step[id], first = o->unit[0].begin, last = o->unit[o->n - 1].end;
+    bool made = ir_node(o->g, id)->op != IR_INPUT && !ir_node(o->g, id)->dead;
+    return made && step >= first && step < last ? o->unit_of[step] : -1;
 }
 
 /* The loop that exchanges a carry has made it, too, for all that come behind. */
@@ -207,20 +217,22 @@ static void need_loops(Order *o, int user)
     for (int u = 0; u < user; u++) {
         const IrStep *step = &o->s->steps.at[o->unit[u].begin];
         for (int i = 0; step->kind == IR_STEP_LOOP && i < o->g->loops.at[step->loop].carries.n; i++) {
-            if (o->used[o->g->loops.at[step->loop].carries.at[i].carry]) {
+            if ((o->used_by[o->g->loops.at[step->loop].carries.at[i].carry] >> user & 1) != 0) {
                 o->unit[user].needs |= (uint64_t)1 << u;
             }
         }
     }
 }
 
-static bool is_output(const IrGraph *g, IrId id)
+/* Steps outside of the piece use it. */
+static bool is_used_outside(const Order *o, IrId id)
 {
-    bool is = false;
-    for (int i = 0; i < g->outputs.n; i++) {
-        is = is || g->outputs.at[i].node == id;
+    int first = o->unit[0].begin, last = o->unit[o->n - 1].end;
+    bool outside = false;
+    for (int i = 0; i < o->users[id].n; i++) {
+        outside = outside || o->users[id].at[i] < first || o->users[id].at[i] >= last;
     }
-    return is;
+    return outside;
 }
 
 /* At most one place for each that is made. */
@@ -256,63 +268,135 @@ static void look_for_places(Order *o)
     }
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+    const IrId *p = a, *q = b;
+    return *p < *q ? -1 : *p > *q;
+}
+
+/* The nodes of the piece, with the units that use them. */
+static void find_nodes(Order *o)
+{
+    for (int i = 0; i < o->nodes.n; i++) {
+        o->used_by[o->nodes.at[i]] = 0;
+    }
+    o->nodes.n = 0;
+    for (int u = 0; u < o->n; u++) {
+        for (int step = o->unit[u].begin; step < o->unit[u].end; step++) {
+            for (int k = 0; k < o->uses[step].n; k++) {
+                o->used_by[o->uses[step].at[k]] |= (uint64_t)1 << u;
+                vec_push(o->g->arena, &o->nodes, o->uses[step].at[k]);
+            }
+            for (int k = 0; k < o->s->steps.at[step].stages.n; k++) {
+                vec_push(o->g->arena, &o->nodes, o->s->steps.at[step].stages.at[k]);
+            }
+        }
+    }
+    if (o->nodes.n > 0) {
+        qsort(o->nodes.at, (size_t)o->nodes.n, sizeof *o->nodes.at, compare_nodes);
+    }
+    int kept = 0;
+    for (int i = 0; i < o->nodes.n; i++) {
+        if (kept == 0 || o->nodes.at[kept - 1] != o->nodes.at[i]) {
+            o->nodes.at[kept++] = o->nodes.at[i];
+        }
+    }
+    o->nodes.n = kept;
+}
+
+static void add_buffer(Order *o, IrId id)
+{
+    Buffer b = {.node = id, .maker = maker_of(o, id), .users = o->used_by[id],
+                .stays = o->output[id] || is_used_outside(o, id)};
+    if (b.maker < 0 && (b.users == 0 || b.stays)) {
+        return;
+    }
+    b.bytes = floor(bytes_of(o, id)); /* so that sums do not depend on the order */
+    vec_push(o->g->arena, &o->buffers, b);
+    for (int u = 0; u < o->n; u++) {
+        if (!b.stays && (b.users >> u & 1) != 0) {
+            vec_push(o->g->arena, &o->unit[u].buffers, o->buffers.n - 1);
+        }
+    }
+    if (b.maker >= 0) {
+        Unit *maker = &o->unit[b.maker];
+        bool needed = b.stays || (b.users & ~((uint64_t)1 << b.maker)) != 0;
+        maker->makes += b.bytes;
+        maker->keeps += needed ? b.bytes : 0;
+    }
+}
+
 /* Needs of units, and the buffers that they make and use. */
 static void look_at_uses(Order *o)
 {
-    IrGraph *g = o->g;
-    uint64_t *users = arena_array(g->arena, uint64_t, g->nodes.n);
-    bool *outside = arena_array(g->arena, bool, g->nodes.n);
-    for (int u = 0; u < o->n; u++) {
-        note_uses(o, o->unit[u].begin, o->unit[u].end);
-        for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-            int maker = o->used[id] ? maker_of(o, id) : -1;
-            users[id] |= o->used[id] ? (uint64_t)1 << u : 0;
-            o->unit[u].needs |= maker >= 0 && maker != u ? (uint64_t)1 << maker : 0;
-        }
-        need_loops(o, u);
-    }
-    int first = o->unit[0].begin, last = o->unit[o->n - 1].end;
-    for (int part = 0; part < 2; part++) {
-        note_uses(o, part == 0 ? 0 : last, part == 0 ? first : o->s->steps.n);
-        for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-            outside[id] = outside[id] || o->used[id];
-        }
-    }
+    find_nodes(o);
     o->buffers.n = 0;
-    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-        if (ir_node(g, id)->dead || !o->s->stored[id]) {
-            continue;
+    for (int i = 0; i < o->nodes.n; i++) {
+        IrId id = o->nodes.at[i];
+        int maker = maker_of(o, id);
+        for (int u = 0; u < o->n && maker >= 0; u++) {
+            o->unit[u].needs |= u != maker && (o->used_by[id] >> u & 1) != 0 ? (uint64_t)1 << maker : 0;
         }
-        Buffer b = {.node = id, .maker = maker_of(o, id), .users = users[id],
-                    .stays = outside[id] || is_output(g, id)};
-        if (b.maker >= 0 || (b.users != 0 && !b.stays)) {
-            b.bytes = bytes_of(o, id);
-            vec_push(g->arena, &o->buffers, b);
+        if (!ir_node(o->g, id)->dead && o->s->stored[id]) {
+            add_buffer(o, id);
         }
+    }
+    for (int u = 0; u < o->n; u++) {
+        need_loops(o, u);
     }
     look_for_places(o);
 }
 
 /* ---- the search -------------------------------------------------------------------------- */
 
-/* While a unit runs, what it makes is there beside all that it uses, or in its place. */
-static void memory_with(const Order *o, uint64_t done, int unit, double *during, double *after)
+/* What is there before the first unit. */
+static double memory_at_start(const Order *o)
 {
-    uint64_t then = done | (uint64_t)1 << unit;
-    *during = o->unit[unit].inside;
-    *after = 0;
+    double bytes = 0;
     for (int i = 0; i < o->buffers.n; i++) {
-        const Buffer *b = &o->buffers.at[i];
-        bool before = b->maker < 0 || (done >> b->maker & 1) != 0, makes = b->maker == unit;
-        bool left = b->stays || (b->users & ~done) != 0;
-        bool kept = b->stays || (b->users & ~then) != 0;
-        *during += makes || (before && left) ? b->bytes : 0;
-        *after += (makes || before) && kept ? b->bytes : 0;
+        bytes += o->buffers.at[i].maker < 0 ? o->buffers.at[i].bytes : 0;
     }
-    for (int i = 0; i < o->unit[unit].n_places; i++) {
-        const Buffer *from = &o->buffers.at[o->places.at[o->unit[unit].places + i].from];
+    return bytes;
+}
+
+/* While a unit runs, what it makes is there beside all that is there before, or in the place of what it takes. */
+static void memory_with(const Order *o, uint64_t done, double now, int unit, double *during, double *after)
+{
+    const Unit *u = &o->unit[unit];
+    uint64_t then = done | (uint64_t)1 << unit;
+    *during = now + u->inside + u->makes;
+    *after = now + u->keeps;
+    for (int i = 0; i < u->buffers.n; i++) {
+        const Buffer *b = &o->buffers.at[u->buffers.at[i]];
+        bool own = b->maker == unit; /* a loop uses what it makes: counted in `keeps` */
+        *after -= !own && (b->users & ~then) == 0 ? b->bytes : 0;
+    }
+    for (int i = 0; i < u->n_places; i++) {
+        const Buffer *from = &o->buffers.at[o->places.at[u->places + i].from];
         *during -= (from->users & ~then) == 0 ? from->bytes : 0;
     }
+}
+
+/* What any order has in buffers at some time: what a unit makes and what it uses, or what stays. */
+static double least_peak(const Order *o)
+{
+    double least = 0, stays = 0;
+    for (int i = 0; i < o->buffers.n; i++) {
+        stays += o->buffers.at[i].stays ? o->buffers.at[i].bytes : 0;
+    }
+    for (int i = 0; i < o->n; i++) {
+        const Unit *u = &o->unit[i];
+        double bytes = u->inside + u->makes;
+        for (int k = 0; k < u->buffers.n; k++) {
+            const Buffer *b = &o->buffers.at[u->buffers.at[k]];
+            bytes += b->maker != i ? b->bytes : 0;
+        }
+        for (int k = 0; k < u->n_places; k++) {
+            bytes -= o->buffers.at[o->places.at[u->places + k].from].bytes;
+        }
+        least = fmax(least, bytes);
+    }
+    return fmax(least, stays);
 }
 
 static bool is_better(const State *a, const State *b)
@@ -354,7 +438,7 @@ static int next_level(const Order *o, const State *from, int n_from, State *to, 
                 continue;
             }
             double during, after;
-            memory_with(o, from[i].done, u, &during, &after);
+            memory_with(o, from[i].done, from[i].now, u, &during, &after);
             State *have = state_of(to, &n, slots, n_slots, from[i].done | bit);
             const State way = {have->done, fmax(from[i].peak, during), after, i, u};
             *have = is_better(&way, have) ? way : *have;
@@ -377,6 +461,7 @@ static bool search(const Order *o, int *order, double *peak)
     }
     int *slots = arena_array(arena, int, (int)n_slots);
     levels[0] = arena_array(arena, State, 1);
+    levels[0]->now = memory_at_start(o);
     for (int k = 0; k < o->n; k++) {
         n = next_level(o, levels[k], n, work, slots, n_slots);
         qsort(work, (size_t)n, sizeof *work, compare_states);
@@ -397,10 +482,10 @@ static bool search(const Order *o, int *order, double *peak)
 
 static double peak_as_written(const Order *o)
 {
-    double peak = 0, during, after;
+    double peak = 0, during, now = memory_at_start(o);
     uint64_t done = 0;
     for (int u = 0; u < o->n; u++) {
-        memory_with(o, done, u, &during, &after);
+        memory_with(o, done, now, u, &during, &now);
         peak = fmax(peak, during);
         done |= (uint64_t)1 << u;
     }
@@ -424,18 +509,21 @@ static int end_of(const IrSchedule *s, int loop)
 static double order_units(Order *o, int at)
 {
     int order[MOST_UNITS], to = at;
-    double best, written;
     look_at_uses(o);
-    written = peak_as_written(o);
-    o->s->order = !search(o, order, &best) ? IR_ORDER_BEST_SEEN : o->s->order;
-    bool pays = best < written * 0.99;
+    double written = peak_as_written(o), best = written;
+    if (least_peak(o) < written * WORTH_IT && !search(o, order, &best)) {
+        o->s->order = IR_ORDER_BEST_SEEN;
+    }
+    bool pays = best < written * WORTH_IT;
     for (int i = 0; i < o->n; i++) {
         const Unit *unit = &o->unit[pays ? order[i] : i];
-        for (int k = unit->begin; k < unit->end; k++) {
-            o->steps[to++] = o->s->steps.at[k];
+        for (int k = unit->begin; k < unit->end; k++, to++) {
+            o->steps[to] = o->s->steps.at[k];
+            o->new_uses[to] = o->uses[k];
         }
     }
     memcpy(o->s->steps.at + at, o->steps + at, sizeof *o->steps * (size_t)(to - at));
+    memcpy(o->uses + at, o->new_uses + at, sizeof *o->uses * (size_t)(to - at));
     for (int i = at; i < to; i++) {
         for (int k = 0; k < o->s->steps.at[i].stages.n; k++) {
             o->s->step[o->s->steps.at[i].stages.at[k]] = i;
@@ -457,7 +545,6 @@ static double order_region(Order *o, int begin, int end)
     }
     for (int at = begin; at < end;) {
         int first = at;
-        memset(o->unit_of, -1, sizeof *o->unit_of * (size_t)o->s->steps.n);
         for (o->n = 0; o->n < MOST_UNITS && at < end; o->n++) {
             bool loop = o->s->steps.at[at].kind == IR_STEP_LOOP;
             int behind = loop ? end_of(o->s, at) : at + 1;
@@ -472,15 +559,25 @@ static double order_region(Order *o, int begin, int end)
     return peak;
 }
 
-void pass_order_steps(IrGraph *g, IrSchedule *s)
+void pass_order_steps(Grouping *b)
 {
-    Order o = {.g = g, .s = s};
-    o.steps = arena_array(g->arena, IrStep, s->steps.n + 1);
-    o.unit_of = arena_array(g->arena, int, s->steps.n + 1);
-    o.used = arena_array(g->arena, bool, g->nodes.n);
+    IrGraph *g = b->g;
+    int n_steps = b->s->steps.n + 1;
+    Order o = {.g = g, .s = b->s, .reads = b->uses};
+    o.steps = arena_array(g->arena, IrStep, n_steps);
+    o.uses = arena_array(g->arena, Nodes, n_steps);
+    o.new_uses = arena_array(g->arena, Nodes, n_steps);
+    o.unit_of = arena_array(g->arena, int, n_steps);
+    o.users = arena_array(g->arena, Steps, g->nodes.n);
+    o.output = arena_array(g->arena, bool, g->nodes.n);
+    o.used_by = arena_array(g->arena, uint64_t, g->nodes.n);
     o.nominal = arena_array(g->arena, Nominal, g->exprs.n);
-    s->order = IR_ORDER_BEST;
-    (void)order_region(&o, 0, s->steps.n);
+    for (int i = 0; i < g->outputs.n; i++) {
+        o.output[g->outputs.at[i].node] = true;
+    }
+    find_uses(&o);
+    b->s->order = IR_ORDER_BEST;
+    (void)order_region(&o, 0, b->s->steps.n);
 }
 
 void pass_order_at_most(int orders)
