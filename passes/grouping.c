@@ -83,9 +83,9 @@ static bool needs_between(const Grouping *b, IrId stage, int a, int z)
     return needs;
 }
 
-static bool is_needed_between(Grouping *b, IrId stage, int a, int z)
+static bool is_needed_between(const Grouping *b, IrId stage, int a, int z)
 {
-    const IrReaders lists[2] = {ir_uses_readers(b->uses, stage), b->uses->belong[stage]};
+    const IrReaders lists[2] = {b->uses->readers[stage], b->uses->belong[stage]};
     IrId carry = b->uses->next_of[stage];
     bool needed = carry != 0 && is_between(b->loop_step[ir_node(b->g, carry)->loop], a, z);
     for (int k = 0; k < 2; k++) {
@@ -96,7 +96,7 @@ static bool is_needed_between(Grouping *b, IrId stage, int a, int z)
     return needed;
 }
 
-int grouping_joined_place(Grouping *b, int a, int z)
+int grouping_joined_place(const Grouping *b, int a, int z)
 {
     const IrStep *one = &b->s->steps.at[a], *two = &b->s->steps.at[z];
     bool early = true, late = true;

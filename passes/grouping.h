@@ -36,7 +36,7 @@ void grouping_add_remark(Grouping *b, IrRemark remark);
 
 /* Where the kernels of steps a < z can stand as one: z, if nobody between them needs what a makes; a, if all is
  * there that z needs; or -1. */
-int grouping_joined_place(Grouping *b, int a, int z);
+int grouping_joined_place(const Grouping *b, int a, int z);
 /* Puts the stages of step `from` into step `to`. */
 void grouping_merge(Grouping *b, int from, int to);
 /* Removes the steps that were merged into others. */

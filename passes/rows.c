@@ -389,7 +389,7 @@ static const char *kernel_refusal(const Kernel *k)
 /* The one step whose stages are all that read `p`; -1 when there are several or other users. */
 static int only_consumer(const Grouping *b, IrId p)
 {
-    const IrReaders readers = ir_uses_readers(b->uses, p);
+    const IrReaders readers = b->uses->readers[p];
     int step = readers.n > 0 && readers.n == b->users[p] ? b->s->step[readers.at[0]] : -1;
     for (int i = 1; i < readers.n; i++) {
         step = b->s->step[readers.at[i]] == step ? step : -1;

@@ -260,7 +260,7 @@ static void find_candidates(Siblings *b, int after, int z)
             if (ir_node(b->g, from)->op == IR_MAP) {
                 add_candidate(b, from, after, z);
             }
-            const IrReaders readers = ir_uses_readers(b->b->uses, from);
+            const IrReaders readers = b->b->uses->readers[from];
             int near = readers.n;
             while (near > 0 && readers.at[near - 1] >= step->stages.at[i]) {
                 near--;
