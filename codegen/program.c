@@ -337,11 +337,12 @@ static void need_channel(NeedWalk *w, const IrNode *node, IrExpr channel)
     }
 }
 
+static const char *const AXIS[] = {"width", "height", "depth", "number of channels"};
+
 /* A read at the current pixel needs an image of the same extents, unless the image has one channel for all; one of
  * a channel a channel that is there. */
 static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
 {
-    static const char *const AXIS[] = {"width", "height", "depth", "number of channels"};
     NeedWalk *w = ctx;
     Build *b = w->b;
     const IrExprNode n = *ir_expr(g, e);
@@ -745,6 +746,15 @@ static void add_outputs(Build *b)
     b->program->n_outputs = b->g->outputs.n;
 }
 
+static void need_equals(Build *b)
+{
+    for (int i = 0; i < b->g->equals.n; i++) {
+        const IrEqual *equal = &b->g->equals.at[i];
+        add_need(b, equal->a, equal->b, false, where_of(b, equal->span),
+                 arena_printf(b->arena, "the %s of an image and that of another one it is used with", AXIS[equal->axis]));
+    }
+}
+
 static void add_bounds(Build *b)
 {
     ProgBound *list = arena_array(b->arena, ProgBound, b->g->bounds.n + 1);
@@ -832,6 +842,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     add_params(&b);
     add_outputs(&b);
     add_bounds(&b);
+    need_equals(&b);
     add_notes(&b);
     p->name = g->name;
     p->version = PIPEC_VERSION;

@@ -261,6 +261,8 @@ IrExpr el_bound(Elab *el, const AstExpr *e);
 /* ---- stencils (elaborate_stencil.c, elaborate_fold.c) ----------------------------------- */
 
 Val el_index(Elab *el, const AstExpr *e);
+/* False after a complaint: an image or selection lacks an axis. */
+bool el_need_axis(Elab *el, Val v, int axis, Span span);
 /* Whole pixels beside a value outside that their type does not have become what the two are in arithmetic, f32 beside
  * 7.5 or NaN.  An infinity is the end of the type. */
 Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside);
@@ -321,8 +323,8 @@ Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at);
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
 /* How to write an argument that others call by this name; NULL: there is none. */
 const char *el_peer_argument(Elab *el, const Op *op, const char *name);
-/* False after a complaint about a place or a size along z, which the image lacks. */
-bool el_check_flat(Elab *el, const Call *call);
+/* False after a complaint about an axis, or a place or a size along one, that the image lacks. */
+bool el_check_axes(Elab *el, const Call *call);
 /* False after a complaint about what is to be painted and has channels. */
 bool el_check_channels(Elab *el, const Call *call);
 /* How an operator that moves pixels is written for labels, which are its first argument; NULL: it is

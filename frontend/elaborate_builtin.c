@@ -154,22 +154,34 @@ Val el_pixel_size(Elab *el, Call *call)
     return el_host(size);
 }
 
-/* Zeros with the axes of an image and other extents; an extent of 0 takes the axis away. */
+/* Zeros with the axes of an image and other extents. */
 Val el_canvas(Elab *el, Call *call)
 {
     IrGrid grid = *el_grid(el, call->arg[0]);
     IrPlace place = *el_place_of(el, call->arg[0].grid);
     for (int ax = 0; ax < IR_AXES; ax++) {
-        double value;
         if (!call->given[ax + 1] || call->arg[ax + 1].kind != VAL_NUMBER) {
             continue;
         }
-        bool constant = el_constant(el, call->arg[ax + 1], &value);
-        grid.has[ax] = !constant || value > 0;
-        grid.extent[ax] = grid.has[ax] ? call->arg[ax + 1].expr : 0;
+        grid.has[ax] = true;
+        grid.extent[ax] = call->arg[ax + 1].expr;
         place = ax < 3 ? el_nowhere() : place;
     }
     return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, place));
+}
+
+/* What is left moves up: planes become rows, and rows columns. */
+Val el_without_axis(Elab *el, Call *call)
+{
+    int gone = call->arg[1].text[0] - 'x';
+    IrGrid grid = *el_grid(el, call->arg[0]);
+    for (int ax = gone; ax < IR_AX_Z; ax++) {
+        grid.has[ax] = grid.has[ax + 1];
+        grid.extent[ax] = grid.extent[ax + 1];
+    }
+    grid.has[IR_AX_Z] = false;
+    grid.extent[IR_AX_Z] = 0;
+    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, el_nowhere()));
 }
 
 /* 0, 1, 2 ... along the axis that is named first; the others only have an extent. */

@@ -158,9 +158,10 @@ static bool per_axis(Elab *el, const Call *call, const OpParam *p, Val *v, Span 
     }
     if (v->n != ndim) {
         const char *axes = image.kind == VAL_IMAGE ? el_axes(el, image.grid) : "[z, y, x]";
+        bool rows = (p->types & OP_FOOTPRINT) != 0;
         Diag *d = el_error(el, PER_AXIS_COUNT, at, p->name, v->n, axes);
-        diag_help(el->diags, d, "one number for all axes, or a list in the order of the axes, "
-                                "x last");
+        diag_help(el->diags, d, "one number for all axes, or a list in the order of the axes, x last%s%s%s",
+                  rows ? "; a footprint is written as its rows: [" : "", rows ? el_words(el, at) : "", rows ? "]" : "");
         return false;
     }
     int next = v->n - 1;
@@ -206,7 +207,8 @@ static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *
     fitted.text = v->text;
     memcpy(fitted.items, v->items, sizeof *v->items * (size_t)v->n);
     for (int ax = 0; ax < 3; ax++) {
-        bool there = image.kind != VAL_IMAGE || el_has(el, image, ax);
+        bool written = v->n > 3; /* as rows, which are refused there (el_check_axes) */
+        bool there = written || image.kind != VAL_IMAGE || el_has(el, image, ax);
         const Val r = v->items[ax].val;
         fitted.items[ax].val = !there           ? el_number(el, 0)
                                : r.unit != NULL ? el_host(el_pixels(el, r, el_grid_of(el, image), ax, at))
@@ -571,7 +573,7 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     call->op = op;
     call->span = e->span;
     call->word = e->word;
-    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_flat(el, call) &&
+    bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_axes(el, call) &&
                 el_check_channels(el, call);
     const char *hint = el->hint;
     el->hint = el_hint(el, op->name);

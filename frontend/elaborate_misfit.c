@@ -1,7 +1,7 @@
 /*
  * elaborate_misfit: arguments that an operator would take, or complain about in general terms,
  * while it can be told what was meant: reductions along an axis, axes by number, settings that
- * others have or call otherwise, places along z of an image without z, colours for what has channels,
+ * others have or call otherwise, axes that the image lacks, colours for what has channels,
  * and labels that are to be moved or resized.
  */
 #include "elab.h"
@@ -228,7 +228,7 @@ bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg
            refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg);
 }
 
-/* ---- places along z of an image without z ------------------------------------------------ */
+/* ---- axes that an image lacks ------------------------------------------------------------ */
 
 /* Numbers in the order that others have: x, y, width, height. */
 static void help_for_flat(Elab *el, Diag *d, const Call *call)
@@ -248,33 +248,68 @@ static void help_for_flat(Elab *el, Diag *d, const Call *call)
     }
 }
 
-bool el_check_flat(Elab *el, const Call *call)
+/* False after a complaint about the argument i, an axis, a matrix or the rows of a kernel. */
+static bool has_that_axis(Elab *el, const Call *call, const OpParam *p, int i)
+{
+    const Val image = call->arg[0], v = call->arg[i];
+    if (p->types == OP_AXIS) {
+        return el_need_axis(el, image, v.text[0] - 'x', call->at[i]);
+    }
+    if (v.kind == VAL_LIST && strcmp(call->op->name, "affine") == 0) {
+        return v.n != 3 || el_need_axis(el, image, IR_AX_Z, call->at[i]);
+    }
+    bool fine = true;
+    for (int ax = 0; ax < 3 && v.kind == VAL_FOOTPRINT && v.n > 3; ax++) {
+        double r = 0;
+        fine = fine && (!el_constant(el, v.items[ax].val, &r) || r == 0 || el_need_axis(el, image, ax, call->at[i]));
+    }
+    return fine;
+}
+
+/* Does an operator move pixels by its arguments x, y and z, or give an image its width, height and depth? */
+static bool moves_pixels(const Op *op)
+{
+    static const char *const MOVES[] = {"crop", "roll", "translate", "resize", "paste"};
+    bool moves = false;
+    for (size_t i = 0; i < sizeof MOVES / sizeof *MOVES; i++) {
+        moves = moves || strcmp(MOVES[i], op->name) == 0;
+    }
+    return moves;
+}
+
+/* False after a complaint about a place or a size along an axis that is not there.  What says nothing, no shift or one
+ * pixel, may be given; and the prelude gives what it has asked for. */
+static bool fits_axes(Elab *el, const Call *call, const OpParam *p, int i)
 {
     static const struct {
         const char *name;
-        double fits; /* what says nothing: no shift, one plane */
-    } ALONG_Z[] = {{"z", 0}, {"depth", 1}};
-    static const char *const MOVES[] = {"crop", "roll", "translate", "resize"};
-    bool moves = false;
-    for (size_t i = 0; i < sizeof MOVES / sizeof *MOVES; i++) {
-        moves = moves || strcmp(MOVES[i], call->op->name) == 0;
-    }
-    const Val v = call->arg[0];
-    if (!moves || v.kind != VAL_IMAGE || el_has(el, v, IR_AX_Z)) {
-        return true;
-    }
-    for (int i = 1; i < call->op->n_params; i++) {
-        for (size_t k = 0; k < sizeof ALONG_Z / sizeof *ALONG_Z; k++) {
-            double value;
-            bool meant = strcmp(call->op->param[i].name, ALONG_Z[k].name) == 0 && call->given[i];
-            if (meant && el_constant(el, call->arg[i], &value) && value != ALONG_Z[k].fits) {
-                Diag *d = el_error(el, ABSENT_Z, call->at[i], ALONG_Z[k].name, call->op->name, el_axes(el, v.grid));
-                help_for_flat(el, d, call);
-                return false;
-            }
+        double nothing;
+    } ARGUMENTS[] = {{"x", 0}, {"y", 0}, {"z", 0}, {"width", 1}, {"height", 1}, {"depth", 1}};
+    for (int k = 0; k < 6; k++) {
+        double value;
+        bool along = call->arg[i].kind == VAL_NUMBER && strcmp(p->name, ARGUMENTS[k].name) == 0;
+        bool known = along && el_constant(el, call->arg[i], &value);
+        if (!along || el_has(el, call->arg[0], k % 3) || (known ? value == ARGUMENTS[k].nothing : el->call.source != NULL)) {
+            continue;
         }
+        Diag *d = el_error(el, ABSENT_AXIS, call->at[i], p->name, call->op->name, "xyz"[k % 3],
+                           el_axes(el, call->arg[0].grid));
+        help_for_flat(el, d, call);
+        return false;
     }
     return true;
+}
+
+bool el_check_axes(Elab *el, const Call *call)
+{
+    const Val v = call->arg[0];
+    bool fine = true;
+    for (int i = 1; i < call->op->n_params && (v.kind == VAL_IMAGE || v.kind == VAL_SELECTION); i++) {
+        const OpParam *p = &call->op->param[i];
+        fine = fine && has_that_axis(el, call, p, i) &&
+               (!call->given[i] || !moves_pixels(call->op) || fits_axes(el, call, p, i));
+    }
+    return fine;
 }
 
 /* ---- what has channels already ----------------------------------------------------------- */

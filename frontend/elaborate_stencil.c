@@ -53,7 +53,7 @@ static bool input_has_axis(const Elab *el, int axis)
     return has;
 }
 
-static bool has_axis(Elab *el, Val v, int axis, Span span)
+bool el_need_axis(Elab *el, Val v, int axis, Span span)
 {
     if (el_has(el, v, axis)) {
         return true;
@@ -94,7 +94,7 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     if (constant && value == 0) {
         return true;
     }
-    if (!has_axis(el, v, w->axis, arg->name_span)) {
+    if (!el_need_axis(el, v, w->axis, arg->name_span)) {
         return false;
     }
     ix->offset[w->axis] = el_is_integral(el, e) ? e : ir_op1(el->g, IR_X_ROUND, e);
@@ -105,7 +105,7 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
 static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const AstArg *arg)
 {
     Val given = el_expr(el, arg->value);
-    if (el_is_bad(given) || !has_axis(el, v, w->axis, arg->name_span)) {
+    if (el_is_bad(given) || !el_need_axis(el, v, w->axis, arg->name_span)) {
         return false;
     }
     bool number = (el_is_scalar(given) || given.kind == VAL_IMAGE) && !el_is_truth(el, given) &&
@@ -128,7 +128,7 @@ static bool read_channel(Elab *el, Val v, Index *ix, const AstArg *arg)
 {
     double value;
     IrExpr e = el_host_number(el, arg->value, "a channel");
-    if (e == 0 || !has_axis(el, v, IR_AX_C, arg->name_span)) {
+    if (e == 0 || !el_need_axis(el, v, IR_AX_C, arg->name_span)) {
         return false;
     }
     if (ir_is_const(el->g, e, &value) && (value != floor(value) || value < 0)) {

@@ -586,29 +586,93 @@ static Val moved_to(Elab *el, Val v, int grid, Span span)
     return v;
 }
 
-bool el_meet(Elab *el, Val *vals, int n, Span span)
+/* What an index of a comprehension chooses is one number for the image: it reads at no place that follows from the
+ * pixel, and is the same on an image of any extents. */
+typedef struct Chosen {
+    bool read, own;
+} Chosen;
+
+static void find_own_places(const IrGraph *g, IrExpr e, void *ctx)
 {
-    static const char NAMES[] = "xyzc";
-    int grid = -1;
-    for (int i = 0; i < n; i++) {
-        if (vals[i].kind != VAL_IMAGE || vals[i].grid == grid) {
+    Chosen *w = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    const IrExpr at[IR_AXES] = {n->a, n->b, n->c, n->channel};
+    w->own = w->own || n->op == IR_X_COORD || n->op == IR_X_READ;
+    for (int ax = 0; ax < IR_AXES && n->op == IR_X_READAT; ax++) {
+        w->own = w->own || (at[ax] == 0 && g->grids.at[ir_node(g, n->node)->grid].has[ax]);
+        w->read = true;
+    }
+}
+
+static bool is_chosen(Elab *el, Val v)
+{
+    Chosen chosen = {.read = false};
+    ir_walk(el->g, v.expr, find_own_places, &chosen);
+    return chosen.read && !chosen.own && has_open_index(el, v.expr);
+}
+
+static void add_equal(Elab *el, IrEqual equal)
+{
+    double n, m;
+    bool known = ir_is_const(el->g, equal.a, &n) && ir_is_const(el->g, equal.b, &m);
+    known = known || ir_expr(el->g, equal.a)->rank > IR_HOST || ir_expr(el->g, equal.b)->rank > IR_HOST;
+    for (int i = 0; i < el->g->equals.n && !known; i++) {
+        const IrEqual *have = &el->g->equals.at[i];
+        known = have->a == equal.a && have->b == equal.b;
+    }
+    if (!known) {
+        vec_push(el->arena, &el->g->equals, equal);
+    }
+}
+
+/* Images with these grids meet; false after a complaint where extents are certain to differ.  Where they may, a run
+ * compares them. */
+static bool have_same_extents(Elab *el, int p, int q, Span span)
+{
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        const IrGrid *a = extents_of(el, p), *b = extents_of(el, q);
+        IrExpr one = a->extent[ax], other = b->extent[ax];
+        if (!a->has[ax] || !b->has[ax] || one == other) {
             continue;
         }
-        if (grid < 0) {
-            grid = vals[i].grid;
-            continue;
+        if (!may_be_equal(el, one, other)) {
+            el_error(el, SHAPES_DIFFER, span, el_axes(el, p), el_axes(el, q), "xyzc"[ax]);
+            return false;
         }
-        for (int ax = 0; ax < IR_AXES; ax++) {
-            const IrGrid *p = extents_of(el, grid), *q = extents_of(el, vals[i].grid);
-            if (p->has[ax] && q->has[ax] && !may_be_equal(el, p->extent[ax], q->extent[ax])) {
-                el_error(el, SHAPES_DIFFER, span, el_axes(el, grid), el_axes(el, vals[i].grid),
-                         NAMES[ax]);
+        add_equal(el, (IrEqual){one, other, ax, el_place(el, span)});
+    }
+    return true;
+}
+
+/* The grid of what is made of images, those that are chosen last: they only bring axes that the others lack. */
+static bool meeting_grid(Elab *el, const Val *vals, int n, Span span, int *grid)
+{
+    *grid = -1;
+    for (int chosen = 0; chosen < 2; chosen++) {
+        for (int i = 0; i < n; i++) {
+            if (vals[i].kind != VAL_IMAGE || vals[i].grid == *grid || is_chosen(el, vals[i]) != (chosen == 1)) {
+                continue;
+            }
+            if (*grid >= 0 && chosen == 0 && !have_same_extents(el, *grid, vals[i].grid, span)) {
                 return false;
             }
+            *grid = *grid < 0 ? vals[i].grid : joined_grid(el, *grid, vals[i].grid);
         }
-        grid = joined_grid(el, grid, vals[i].grid);
     }
-    for (int i = 0; i < n && grid >= 0; i++) {
+    return true;
+}
+
+bool el_meet(Elab *el, Val *vals, int n, Span span)
+{
+    int grid = -1, others = 0;
+    for (int i = 0; i < n; i++) {
+        others += vals[i].kind == VAL_IMAGE && grid >= 0 && vals[i].grid != grid;
+        grid = vals[i].kind == VAL_IMAGE && grid < 0 ? vals[i].grid : grid;
+    }
+    if (others > 0 && !meeting_grid(el, vals, n, span, &grid)) {
+        return false;
+    }
+    for (int i = 0; i < n && others > 0; i++) {
         if (vals[i].kind != VAL_IMAGE || vals[i].grid == grid) {
             continue;
         }

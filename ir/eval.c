@@ -642,6 +642,13 @@ static void check_bounds(IrEval *ev)
             err_set(ev->err, CODE_USAGE, "%s is %g, it must be %s", bound->what, value, bound->must);
         }
     }
+    for (int i = 0; i < ev->g->equals.n && ev->err->code == CODE_OK; i++) {
+        const IrEqual *equal = &ev->g->equals.at[i];
+        double a = ir_eval_uniform(ev, equal->a), b = ir_eval_uniform(ev, equal->b);
+        if (ev->err->code == CODE_OK && a != b) {
+            err_set(ev->err, CODE_FILES, "images that are used together have the extents %g and %g", a, b);
+        }
+    }
 }
 
 bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,

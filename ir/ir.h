@@ -232,6 +232,14 @@ typedef struct IrBound {
     Span span;
 } IrBound;
 
+/* What must hold before a run: extents of images that meet in an expression are the same.  Host expressions; passes may
+ * leave nothing of the images that would tell. */
+typedef struct IrEqual {
+    IrExpr a, b;
+    int axis;
+    Span span;
+} IrEqual;
+
 /* A function with control flow, kept as text that is valid C and valid OpenCL C (see
  * ir/function.h for its little tree, which the evaluator interprets). */
 typedef struct IrFunction IrFunction;
@@ -248,6 +256,7 @@ typedef struct IrGraph {
     Vec(IrOutput) outputs;
     Vec(IrNote) notes;
     Vec(IrBound) bounds;
+    Vec(IrEqual) equals;
     Vec(IrFunction *) functions;
     int next_index;          /* for index variables */
     Vec(IrEnds) ends;        /* by index variable, as far as they are known before the fold is made */

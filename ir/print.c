@@ -353,6 +353,9 @@ static void print_sources(Printer *p)
     for (int i = 0; i < p->g->bounds.n; i++) {
         quote(p, p->g->bounds.at[i].span);
     }
+    for (int i = 0; i < p->g->equals.n; i++) {
+        quote(p, p->g->equals.at[i].span);
+    }
     for (int i = 0; i < p->sources.n; i++) {
         const Lines *lines = &p->sources.at[i];
         str_addf(p->out, "source %d ", i);
@@ -610,6 +613,14 @@ static void print_bound(Printer *p, const IrBound *bound)
     print_lines(p, &(Line){"value", bound->value}, 1);
 }
 
+static void print_equal(Printer *p, const IrEqual *equal)
+{
+    str_addf(p->out, "equal %s", AXIS[equal->axis]);
+    print_place(p, equal->span);
+    const Line lines[] = {{"a", equal->a}, {"b", equal->b}};
+    print_lines(p, lines, 2);
+}
+
 void ir_print(const IrGraph *g, Str *out)
 {
     Printer p = {.g = g,
@@ -648,6 +659,9 @@ void ir_print(const IrGraph *g, Str *out)
     }
     for (int i = 0; i < g->bounds.n; i++) {
         print_bound(&p, &g->bounds.at[i]);
+    }
+    for (int i = 0; i < g->equals.n; i++) {
+        print_equal(&p, &g->equals.at[i]);
     }
 }
 

@@ -313,6 +313,24 @@ static void read_bound(Reader *r)
     vec_push(r->arena, &r->g->bounds, bound);
 }
 
+static bool equal_line(Reader *r, void *ctx)
+{
+    IrEqual *equal = ctx;
+    IrExpr *to = read_accept(r, "a") ? &equal->a : read_accept(r, "b") ? &equal->b : NULL;
+    if (to != NULL) {
+        *to = read_expression(r);
+    }
+    return to != NULL;
+}
+
+static void read_equal(Reader *r)
+{
+    IrEqual equal = {.axis = read_axis(r, IR_AXES)};
+    equal.span = place(r);
+    read_lines(r, equal_line, &equal);
+    vec_push(r->arena, &r->g->equals, equal);
+}
+
 static void read_title(Reader *r)
 {
     r->g->name = read_name(r);
@@ -330,6 +348,7 @@ static const struct Part {
     {"grid", false, true, read_grid},         {"loop", false, true, read_loop},
     {"%", true, true, read_node},             {"output", false, true, read_output},
     {"note", false, true, read_note},         {"bound", false, true, read_bound},
+    {"equal", false, true, read_equal},
 };
 enum { N_PARTS = sizeof PARTS / sizeof *PARTS };
 
@@ -351,7 +370,7 @@ static void read_part(Reader *r)
         }
         return;
     }
-    read_fail(r, "expected %s", "graph, source, param, function, grid, loop, output, note, bound or a node");
+    read_fail(r, "expected %s", "graph, source, param, function, grid, loop, output, note, bound, equal or a node");
 }
 
 static void read_parts(Reader *r, bool heads)

@@ -341,6 +341,12 @@ void ir_verify_report(const IrGraph *g, Str *out)
         require(&c, g->bounds.at[i].value != 0, "has no value");
         check_tree(&c, g->bounds.at[i].value, IR_HOST);
     }
+    for (int i = 0; i < g->equals.n; i++) {
+        c.subject = arena_printf(g->arena, "equal %d", i);
+        require(&c, g->equals.at[i].a != 0 && g->equals.at[i].b != 0, "has no numbers");
+        check_tree(&c, g->equals.at[i].a, IR_HOST);
+        check_tree(&c, g->equals.at[i].b, IR_HOST);
+    }
 }
 
 void ir_verify(const IrGraph *g, const char *after)

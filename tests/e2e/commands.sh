@@ -63,6 +63,21 @@ for device in cpu reference; do
     expect 0 '' "$PIPEC" run half.pipe "$SAMPLES/blobs.tif" -q -o half --device $device
     expect 1 'do not fit' "$PIPEC" run other.pipe "$SAMPLES/blobs.tif" -q -o other --device $device --flat half/blobs_a.tif
 done
+# Also inside of a comprehension, and where nothing of an image is left but what is read at places; what an index chooses
+# is a number, whichever factor it is.
+printf 'input image[y, x]\ninput t[y, x]\noutput a = sum(image[x = x_of(image) + i] * t[x = x_of(t) + i] for i in 0 .. 2)\n' >inside.pipe
+printf 'input image[y, x]\ninput t[y, x]\noutput a = t[x = 1, y = 0] * image[x = x_of(image) + 1, y = y_of(image)]\n' >places.pipe
+printf 'input image[y, x]\ninput t[y, x]\na = sum(image[dx = i] * t[x = i, y = 0] for i in 0 .. 2)\noutput n = sum(a == sum(t[x = i, y = 0] * image[dx = i] for i in 0 .. 2))\n' >chosen.pipe
+for name in inside places; do
+    expect 1 'which are used together, are 256 and 128: these do not fit' "$PIPEC" run $name.pipe "$SAMPLES/blobs.tif" -q -o other --device reference --t half/blobs_a.tif
+done
+expect 0 '' "$PIPEC" run chosen.pipe "$SAMPLES/blobs.tif" -q -o chosen --device reference --t half/blobs_a.tif
+check grep -q ',65024$' chosen/values.csv
+
+# ---- extents of no pixels ------------------------------------------------------------------
+printf 'input image[y, x]\nparam w = 3 in 0 .. 10\nparam f = 1.0 in 0 .. 1\noutput a = scale(crop(image, 5, 5, width = w), f + 1e-9)\n' >nothing.pipe
+expect 1 "line 4: 'width' of 'crop' is 0, it must be at least 1" "$PIPEC" run nothing.pipe "$SAMPLES/blobs.tif" -q -o nothing --device reference --w 0
+expect 1 'an image would be 0 pixels long along its x axis' "$PIPEC" run nothing.pipe "$SAMPLES/blobs.tif" -q -o nothing --device reference --f 0
 
 # ---- pixels that the asked type does not hold are refused, and white is that of the type -----
 printf 'input image[y, x]\noutput a = image / 2\n' >halves.pipe
