@@ -84,7 +84,7 @@ static void source_head(const Compilation *c, Str *out)
     str_addf(out,
              "%s %s from %s; do not edit.\n"
              " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
-             " * -lpng -lz -lcfitsio -lpthread -lm. */\n",
+             " * -lpng -lz -lexpat -lcfitsio -lpthread -lm. */\n",
              MADE, PIPEC_VERSION, c->source.path);
     str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
 }
@@ -186,7 +186,7 @@ static bool link_executable(const Str *source, const char *to, Err *err)
     TRY(file_temp(to, temp, sizeof temp, &fd, err));
     close(fd); /* the linker replaces the empty file */
     const char *argv[] = {cc, "-std=c11", "-O1", include, "-x", "c", "-", "-x", "none", p.runtime, p.base,
-                          PIPEC_LINK_FLAGS, "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lcfitsio",
+                          PIPEC_LINK_FLAGS, "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lexpat", "-lcfitsio",
                           "-lpthread", "-lm", "-o", temp, NULL};
     signals_at_end(stop_compiler);
     if (!run_compiler((char *const *)argv, source, err)) {

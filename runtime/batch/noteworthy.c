@@ -11,28 +11,50 @@
 
 /* ---- files -------------------------------------------------------------------------------- */
 
+/* What is counted has two names behind its number, and `says` why it is not read. */
 static const struct {
-    const char *one, *several; /* behind their number */
-    const char *why;
-} UNREAD[IMAGE_UNREADS] = {
-    [UNREAD_PAGES] = {"more page is", "more pages are", "reading ends at the first of another size or type"},
-    [UNREAD_UNLISTED] = {"more page is", "more pages are", "the OME-XML of the file does not list all"},
-    [UNREAD_UNFINISHED] = {"more page is", "more pages are", "the acquisition ended before its last time point, or "
+    const char *one, *several;
+    const char *says;
+} REMARKS[IMAGE_REMARKS] = {
+    [REMARK_PAGES] = {"more page is", "more pages are", "reading ends at the first of another size or type"},
+    [REMARK_UNLISTED] = {"more page is", "more pages are", "the OME-XML of the file does not list all"},
+    [REMARK_UNFINISHED] = {"more page is", "more pages are", "the acquisition ended before its last time point, or "
                            "plane, had all pages that the OME-XML of the file lists"},
-    [UNREAD_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
-    [UNREAD_XML] = {"file with OME-XML is", "files with OME-XML are", "without it pages are planes of z, and sizes of "
+    [REMARK_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
+    [REMARK_XML] = {"file with OME-XML is", "files with OME-XML are", "without it pages are planes of z, and sizes of "
                     "pixels unknown; combine the set into one file to have them (bfconvert)"},
+    [REMARK_FILES] = {"plane in another file is", "planes in other files are", "the OME-XML of the file lists them; "
+                      "combine the set into one file to have them (bfconvert)"},
+    [REMARK_XML_DAMAGED] = {.says = "its OME-XML is damaged; without it pages are planes of z, and sizes of pixels unknown"},
+    [REMARK_DESCRIPTION] = {.says = "its description tells of other pages than the file has; pages are planes of z"},
+    [REMARK_SIZES] = {.says = "its OME-XML tells of pixels of other extents or another type than the file has, which is "
+                              "read as it is"},
+    [REMARK_MARKS] = {.says = "all its pages are marked as smaller versions or masks of others; they are read as if none was"},
+    [REMARK_BITS] = {.says = "its pixels are single bits, of which 0 is to be shown white (MinIsWhite), as scikit-image and "
+                             "tifffile write arrays of True and False; bits that are set are true"},
+    [REMARK_CALIBRATED] = {.says = "its values are calibrated: pixels have the values that ImageJ shows, not those that are "
+                                   "stored"},
+    [REMARK_UNCALIBRATED] = {.says = "it says what its values stand for by a curve, which is not applied; pixels have the "
+                                     "stored values"},
+    [REMARK_NODATA] = {.says = "one value stands for pixels without data (GDAL_NODATA); it is a number like others here"},
+    [REMARK_ORIENTATION] = {.says = "it is to be shown turned or mirrored (Orientation); pixels are read as they are stored"},
+    [REMARK_ALPHA] = {.says = "its alpha (how opaque pixels are) is not read"},
+    [REMARK_CHANNEL_NAMES] = {.says = "its channels have names; outputs keep them only in OME-TIFF files of one channel after "
+                                      "the other"},
 };
 
-static void note_unread(Notes *notes, const char *name, const ImageInfo *info)
+static void note_file(Notes *notes, const char *name, const ImageInfo *info)
 {
-    for (int i = 0; i < IMAGE_UNREADS; i++) {
-        int64_t n = info->unread[i];
-        if (n > 0) {
-            char kind[200];
-            snprintf(kind, sizeof kind, "%s not read; %s", UNREAD[i].several, UNREAD[i].why);
+    for (int i = 0; i < IMAGE_REMARKS; i++) {
+        int64_t n = info->remarks[i];
+        const char *says = REMARKS[i].says;
+        char kind[300];
+        if (n > 0 && REMARKS[i].one == NULL) {
+            notes_add(notes, says, name, "%s", says);
+        } else if (n > 0) {
+            snprintf(kind, sizeof kind, "%s not read; %s", REMARKS[i].several, says);
             notes_add(notes, kind, name, "%lld %s not read; %s", (long long)n,
-                      n == 1 ? UNREAD[i].one : UNREAD[i].several, UNREAD[i].why);
+                      n == 1 ? REMARKS[i].one : REMARKS[i].several, says);
         }
     }
 }
@@ -106,7 +128,7 @@ void noteworthy(Notes *notes, const Program *program, const Options *options, co
     }
     HostContext context = {.params = options->params, .inputs = like};
     for (int i = 0; i < program->n_inputs; i++) {
-        note_unread(notes, i == 0 ? item->name : item->inputs[i], reader_info(reader, i));
+        note_file(notes, i == 0 ? item->name : item->inputs[i], reader_info(reader, i));
         memcpy(like[i].extent, inputs[i].extent, sizeof like[i].extent);
         like[i].elem = program->inputs[i].elem == ELEM_FILE ? inputs[i].elem : program->inputs[i].elem;
     }

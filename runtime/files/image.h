@@ -16,16 +16,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a file has beside the image that is read. */
-typedef enum ImageUnread {
-    UNREAD_PAGES,    /* TIFF: from the first page on that has another size or type, without those marked as
+/* What a user should know of how a file was read: what it has beside the image, and what is understood otherwise than
+ * somebody may think. */
+typedef enum ImageRemark {
+    /* Counted. */
+    REMARK_PAGES,    /* TIFF: from the first page on that has another size or type, without those marked as
                         smaller versions or masks of another one */
-    UNREAD_UNLISTED, /* OME-TIFF: pages that its XML does not list */
-    UNREAD_UNFINISHED, /* OME-TIFF: pages of the last time point or plane, in the midst of which the acquisition ended */
-    UNREAD_IMAGES,   /* OME-TIFF: images after the first one */
-    UNREAD_XML,      /* OME-TIFF of a set: the file that has the XML of all */
-    IMAGE_UNREADS
-} ImageUnread;
+    REMARK_UNLISTED, /* OME-TIFF: pages that its XML does not list */
+    REMARK_UNFINISHED, /* OME-TIFF: pages of the last time point or plane, in the midst of which the acquisition ended */
+    REMARK_IMAGES,   /* OME-TIFF: images beside the one that is read */
+    REMARK_XML,      /* OME-TIFF of a set: the file that has the XML of all */
+    REMARK_FILES,    /* OME-TIFF of a set: planes in other files */
+    /* True or false. */
+    REMARK_XML_DAMAGED,  /* OME-TIFF: the XML is none */
+    REMARK_DESCRIPTION,  /* TIFF: it tells of other pages than there are */
+    REMARK_SIZES,        /* OME-TIFF: the XML tells of pixels of other extents or another type */
+    REMARK_MARKS,        /* TIFF: all pages are marked as smaller versions or masks */
+    REMARK_BITS,         /* TIFF: white is zero in pixels of one bit, which are taken as they are stored */
+    REMARK_CALIBRATED,   /* ImageJ: values are what its calibration makes of those that are stored */
+    REMARK_UNCALIBRATED, /* TIFF: stored values, though the file says what they stand for */
+    REMARK_NODATA,       /* TIFF: one value stands for no data */
+    REMARK_ORIENTATION,  /* TIFF: rows are not stored from the top left on */
+    REMARK_ALPHA,        /* alpha is left out */
+    REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names, which go only where channels stay as they are */
+    IMAGE_REMARKS
+} ImageRemark;
 
 typedef struct ImageInfo {
     int64_t x, y, z, c, t;      /* extents, at least 1 */
@@ -38,7 +53,7 @@ typedef struct ImageInfo {
     char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
     double interval;            /* seconds between frames; 0 = unknown */
     char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
-    int64_t unread[IMAGE_UNREADS]; /* how many; of a folder those of all its files */
+    int64_t remarks[IMAGE_REMARKS]; /* how many, or 1; of a folder those of all its files */
     void *extra;                /* format-specific metadata to carry on (FITS header); owned by the
                                    ImageFile, borrowed by writers while it is open */
 } ImageInfo;

@@ -74,8 +74,8 @@ static bool stack(Folder *folder, ImageInfo *info, Err *err)
     ImageFile *file;
     for (size_t k = 1; k < folder->files.n; k++) {
         TRY(select_file(folder, k, &file, err));
-        for (int i = 0; i < IMAGE_UNREADS; i++) {
-            info->unread[i] += image_info(file)->unread[i];
+        for (int i = 0; i < IMAGE_REMARKS; i++) {
+            info->remarks[i] += image_info(file)->remarks[i];
         }
     }
     return true;

@@ -10,6 +10,7 @@
 #include "image_format.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,11 +24,40 @@ enum {
 /* No tag that is worth reading is larger; the bound is for files of many gigabytes. */
 static const uint64_t PAYLOAD_MAX = (uint64_t)256 << 20;
 
-static const uint8_t TYPE_SIZE[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+/* The types of values as the file numbers them: whole numbers, with a sign or without, fractions of two of them,
+ * and floating-point numbers. */
+typedef enum TypeKind {
+    KIND_NONE,
+    KIND_TEXT,
+    KIND_WHOLE,
+    KIND_SIGNED,
+    KIND_FRACTION,
+    KIND_SIGNED_FRACTION,
+    KIND_FLOAT,
+} TypeKind;
+
+static const struct Type {
+    uint8_t size;
+    TypeKind kind;
+} TYPES[] = {
+    [TIFF_TYPE_BYTE] = {1, KIND_WHOLE},          [TIFF_TYPE_ASCII] = {1, KIND_TEXT},
+    [TIFF_TYPE_SHORT] = {2, KIND_WHOLE},         [TIFF_TYPE_LONG] = {4, KIND_WHOLE},
+    [TIFF_TYPE_RATIONAL] = {8, KIND_FRACTION},   [TIFF_TYPE_SBYTE] = {1, KIND_SIGNED},
+    [TIFF_TYPE_UNDEFINED] = {1, KIND_TEXT},      [TIFF_TYPE_SSHORT] = {2, KIND_SIGNED},
+    [TIFF_TYPE_SLONG] = {4, KIND_SIGNED},        [TIFF_TYPE_SRATIONAL] = {8, KIND_SIGNED_FRACTION},
+    [TIFF_TYPE_FLOAT] = {4, KIND_FLOAT},         [TIFF_TYPE_DOUBLE] = {8, KIND_FLOAT},
+    [TIFF_TYPE_IFD] = {4, KIND_WHOLE},           [TIFF_TYPE_LONG8] = {8, KIND_WHOLE},
+    [TIFF_TYPE_SLONG8] = {8, KIND_SIGNED},       [TIFF_TYPE_IFD8] = {8, KIND_WHOLE},
+};
+
+static struct Type type_of(uint16_t type)
+{
+    return type < sizeof TYPES / sizeof *TYPES ? TYPES[type] : TYPES[0];
+}
 
 static uint64_t type_size(uint16_t type)
 {
-    return type < sizeof TYPE_SIZE ? TYPE_SIZE[type] : 0;
+    return type_of(type).size;
 }
 
 static bool host_is_little(void)
@@ -200,19 +230,36 @@ uint64_t tiff_count(const TiffDirectory *dir, int tag)
     return entry == NULL ? 0 : entry->count;
 }
 
-static bool is_unsigned(uint16_t type)
+/* A whole number as its type says, turned into 64 bits with its sign. */
+static int64_t with_sign(uint64_t value, size_t size)
 {
-    return type == 1 || type == TIFF_TYPE_SHORT || type == TIFF_TYPE_LONG || type == 13 ||
-           type == TIFF_TYPE_LONG8 || type == 18;
+    int unused = 64 - 8 * (int)size;
+    return (int64_t)(value << unused) >> unused;
+}
+
+/* A whole number of n bytes that counts or places something. */
+static bool parse_whole(const TiffSource *source, const TiffEntry *entry, const unsigned char *at, uint64_t *value,
+                        Err *err)
+{
+    struct Type type = type_of(entry->type);
+    bool sign = type.kind == KIND_SIGNED;
+    *value = number(source, at, type.size);
+    return (!sign || with_sign(*value, type.size) >= 0) ||
+           err_set(err, CODE_FILES, "its tag %d is damaged: it is negative", entry->tag);
+}
+
+static bool is_whole(const TiffEntry *entry, Err *err)
+{
+    TypeKind kind = type_of(entry->type).kind;
+    return ((kind == KIND_WHOLE || kind == KIND_SIGNED) && entry->count > 0) ||
+           err_set(err, CODE_FILES, "its tag %d is damaged: it should hold whole numbers", entry->tag);
 }
 
 bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **values, Err *err)
 {
     size_t size = (size_t)type_size(entry->type), n = (size_t)entry->count;
-    if (!is_unsigned(entry->type) || n == 0) {
-        return err_set(err, CODE_FILES, "its tag %d is damaged: it should hold whole numbers",
-                       entry->tag);
-    }
+    *values = NULL;
+    TRY(is_whole(entry, err));
     unsigned char *bytes = malloc(n * size);
     uint64_t *at = malloc(n * sizeof *at);
     bool ok = bytes != NULL && at != NULL;
@@ -221,7 +268,7 @@ bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **val
     }
     ok = ok && read_at(source, bytes, n * size, entry->at, err);
     for (size_t i = 0; ok && i < n; i++) {
-        at[i] = number(source, bytes + i * size, size);
+        ok = parse_whole(source, entry, bytes + i * size, &at[i], err);
     }
     free(bytes);
     if (!ok) {
@@ -236,32 +283,52 @@ bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint
                uint64_t *value, Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, tag);
-    *value = missing;
-    if (entry == NULL) {
-        return true;
-    }
     unsigned char bytes[8];
-    size_t size = (size_t)type_size(entry->type);
-    if (!is_unsigned(entry->type) || entry->count == 0) {
-        return err_set(err, CODE_FILES, "its tag %d is damaged: it should hold whole numbers", tag);
-    }
-    TRY(read_at(source, bytes, size, entry->at, err));
-    *value = number(source, bytes, size);
-    return true;
+    *value = missing;
+    return entry == NULL || (is_whole(entry, err) &&
+                             read_at(source, bytes, (size_t)type_size(entry->type), entry->at, err) &&
+                             parse_whole(source, entry, bytes, value, err));
 }
 
-bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, double *value,
-                  Err *err)
+static double parse_float(uint64_t bits, size_t size)
+{
+    uint32_t half = (uint32_t)bits;
+    float single;
+    double value;
+    memcpy(&single, &half, sizeof single);
+    memcpy(&value, &bits, sizeof value);
+    return size == sizeof single ? (double)single : value;
+}
+
+/* A number of any type, turned over: of a fraction exactly. */
+static double parse_inverse(const TiffSource *source, struct Type type, const unsigned char *at)
+{
+    bool fraction = type.kind == KIND_FRACTION || type.kind == KIND_SIGNED_FRACTION;
+    size_t size = fraction ? 4 : type.size;
+    uint64_t first = number(source, at, size), below = fraction ? number(source, at + 4, 4) : 1;
+    switch (type.kind) {
+    case KIND_SIGNED:
+    case KIND_SIGNED_FRACTION:
+        return (double)(fraction ? with_sign(below, size) : 1) / (double)with_sign(first, size);
+    case KIND_FLOAT:
+        return 1 / parse_float(first, size);
+    default:
+        return (double)below / (double)first;
+    }
+}
+
+bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, double *value, Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, tag);
+    struct Type type = type_of(entry != NULL ? entry->type : 0);
     unsigned char bytes[8];
     *value = 0;
-    if (entry == NULL || entry->type != TIFF_TYPE_RATIONAL || entry->count == 0) {
+    if (type.kind <= KIND_TEXT || entry->count == 0) {
         return true;
     }
-    TRY(read_at(source, bytes, sizeof bytes, entry->at, err));
-    uint64_t above = number(source, bytes, 4), below = number(source, bytes + 4, 4);
-    *value = above == 0 ? 0 : (double)below / (double)above;
+    TRY(read_at(source, bytes, type.size, entry->at, err));
+    double inverse = parse_inverse(source, type, bytes);
+    *value = inverse > 0 && isfinite(inverse) ? inverse : 0;
     return true;
 }
 

@@ -27,12 +27,14 @@ enum {
     TAG_FILL_ORDER = 266,
     TAG_DESCRIPTION = 270,
     TAG_STRIP_OFFSETS = 273,
+    TAG_ORIENTATION = 274,
     TAG_SAMPLES = 277,
     TAG_ROWS_PER_STRIP = 278,
     TAG_STRIP_COUNTS = 279,
     TAG_X_RESOLUTION = 282,
     TAG_Y_RESOLUTION = 283,
     TAG_PLANAR = 284,
+    TAG_GRAY_CURVE = 291,
     TAG_RESOLUTION_UNIT = 296,
     TAG_SOFTWARE = 305,
     TAG_COLOUR_MAP = 320,
@@ -45,15 +47,27 @@ enum {
     TAG_IMAGE_DEPTH = 32997,
     TAG_STK_PLANES = 33629,
     TAG_LSM = 34412,
+    TAG_NODATA = 42113, /* of GDAL, as text */
 };
 
 /* The types of tag values, as the file numbers them. */
 enum {
+    TIFF_TYPE_BYTE = 1,
     TIFF_TYPE_ASCII = 2,
     TIFF_TYPE_SHORT = 3,
     TIFF_TYPE_LONG = 4,
     TIFF_TYPE_RATIONAL = 5,
+    TIFF_TYPE_SBYTE = 6,
+    TIFF_TYPE_UNDEFINED = 7,
+    TIFF_TYPE_SSHORT = 8,
+    TIFF_TYPE_SLONG = 9,
+    TIFF_TYPE_SRATIONAL = 10,
+    TIFF_TYPE_FLOAT = 11,
+    TIFF_TYPE_DOUBLE = 12,
+    TIFF_TYPE_IFD = 13,
     TIFF_TYPE_LONG8 = 16,
+    TIFF_TYPE_SLONG8 = 17,
+    TIFF_TYPE_IFD8 = 18,
 };
 
 typedef struct TiffSource {
@@ -91,10 +105,9 @@ bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint
                uint64_t *value, Err *err);
 /* All values of an integer tag that is there; owned by the caller (free). */
 bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **values, Err *err);
-/* A rational tag turned over, because resolutions are wanted as pixel sizes; 0 when it is missing
- * or no number. */
-bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, double *value,
-                  Err *err);
+/* The first value of a tag of any numeric type, turned over, because resolutions are wanted as pixel sizes; 0 when it is
+ * missing or no positive number. */
+bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, double *value, Err *err);
 /* The first n bytes of a tag's values, of which there must be as many, as they are in the file. */
 bool tiff_bytes(const TiffSource *source, const TiffEntry *entry, void *to, size_t n, Err *err);
 /* A text tag, terminated; NULL when it is missing; owned by the caller (free). */

@@ -6,6 +6,8 @@
  */
 #include "image_meta.h"
 
+#include "image_ome.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -164,7 +166,10 @@ static void apply_plan(const MetaPlan *plan, ImageInfo *info)
 void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 {
     meta_plan_free(plan);
-    *plan = (MetaPlan){.t = 1, .c = 1, .z = tags->pages, .step_z = 1, .elsewhere = plan->elsewhere};
+    plan->t = plan->c = plan->step_z = 1;
+    plan->z = tags->pages;
+    plan->step_t = plan->step_c = plan->others = plan->unfinished = plan->in_other_files = 0;
+    plan->contiguous = false;
     info->has_t = info->has_c = info->has_z = false;
     apply_plan(plan, info);
 }
@@ -222,49 +227,112 @@ static double line_number(const char *text, const char *key)
     return line_value(text, key, value, sizeof value) ? strtod(value, NULL) : 0;
 }
 
-/* zunit is written only where it differs from unit, and tunit where it is not seconds; sizes are kept in one unit. */
+/* A length in another unit, in that of `info`; 0 when one of the units is none. */
+static double in_unit_of(const ImageInfo *info, double size, const char *unit)
+{
+    double um = meta_unit_um(info->unit);
+    return um > 0 ? size * meta_unit_um(unit) / um : 0;
+}
+
+/* yunit and zunit are written only where they differ from unit, and tunit where it is not seconds; sizes are kept in
+ * one unit.  Tags in centimetres beside a unit of micrometres are that, as ImageJ has it. */
 static void read_imagej_sizes(const MetaTags *tags, ImageInfo *info)
 {
+    enum { CENTIMETRES = 3 };
     const char *text = tags->description;
-    char z_unit[sizeof info->unit], t_unit[sizeof info->unit];
+    char unit[sizeof info->unit];
     line_value(text, "unit", info->unit, sizeof info->unit);
     read_resolution(tags, info);
+    if (tags->resolution_unit == CENTIMETRES && meta_unit_um(info->unit) == 1) {
+        info->size[0] *= 1e4;
+        info->size[1] *= 1e4;
+    }
     if (is_pixel_unit(info->unit) && info->size[0] == 0) {
         info->unit[0] = '\0';
     }
     info->size[2] = known_size(fabs(line_number(text, "spacing")), info->unit);
-    if (line_value(text, "zunit", z_unit, sizeof z_unit)) {
-        double um = meta_unit_um(info->unit);
-        info->size[2] = um > 0 ? info->size[2] * meta_unit_um(z_unit) / um : 0;
+    for (int axis = 1; axis < 3; axis++) {
+        if (line_value(text, axis == 1 ? "yunit" : "zunit", unit, sizeof unit)) {
+            info->size[axis] = in_unit_of(info, info->size[axis], unit);
+        }
     }
     double interval = line_number(text, "finterval");
-    if (line_value(text, "tunit", t_unit, sizeof t_unit)) {
-        interval *= meta_unit_seconds(t_unit);
+    if (line_value(text, "tunit", unit, sizeof unit)) {
+        interval *= meta_unit_seconds(unit);
     }
     info->interval = isfinite(interval) && interval > 0 ? interval : 0;
+}
+
+/* cf 0 to 3 are polynomials with coefficients c0, c1 and so on, 20 is none; what the others stand for is not computed. */
+static void read_calibration(const char *text, ImageInfo *info, MetaPlan *plan)
+{
+    enum { NONE = 20, POLYNOMIALS = 4 };
+    char value[64], key[3] = "c0";
+    int64_t function;
+    if (!line_count(text, "cf", &function) || function == NONE) {
+        return;
+    }
+    bool ok = function >= 0 && function < POLYNOMIALS;
+    int terms = ok ? (int)function + 2 : 0;
+    for (int i = 0; i < terms; i++, key[1]++) {
+        char *end = value;
+        bool given = line_value(text, key, value, sizeof value);
+        plan->term[i] = given ? strtod(value, &end) : 0;
+        ok = ok && given && end != value && isfinite(plan->term[i]);
+    }
+    bool same = ok && terms == 2 && plan->term[0] == 0 && plan->term[1] == 1;
+    plan->terms = ok && !same ? terms : 0;
+    info->remarks[REMARK_UNCALIBRATED] = !ok;
+}
+
+/* Steps from page to page along the axes, which `order` names fastest first: "zct", "xyzct", or anything else for
+ * ImageJ's own order. */
+static void plan_order(const char *order, MetaPlan *plan)
+{
+    char letters[4] = "czt";
+    int64_t step = 1;
+    size_t n = strncasecmp(order, "xy", 2) == 0 ? 2 : 0;
+    if (strcspn(order + n, " (") == 3 && strpbrk(order + n, "zZ") != NULL && strpbrk(order + n, "cC") != NULL &&
+        strpbrk(order + n, "tT") != NULL) {
+        memcpy(letters, order + n, 3);
+    }
+    for (int i = 0; i < 3; i++) {
+        char axis = (char)tolower((unsigned char)letters[i]);
+        *(axis == 'c' ? &plan->step_c : axis == 'z' ? &plan->step_z : &plan->step_t) = step;
+        int64_t extent = axis == 'c' ? plan->c : axis == 'z' ? plan->z : plan->t;
+        step = extent > 0 && extent <= PLANES_MAX / step ? step * extent : step;
+    }
 }
 
 static bool read_imagej(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 {
     const char *text = tags->description;
+    char order[32];
     int64_t images;
     strcpy(info->style, "imagej");
     read_imagej_sizes(tags, info);
+    read_calibration(text, info, plan);
     info->has_c = line_count(text, "channels", &plan->c);
     info->has_z = line_count(text, "slices", &plan->z);
     info->has_t = line_count(text, "frames", &plan->t);
-    line_count(text, "images", &images);
+    bool says = line_count(text, "images", &images) || info->has_c || info->has_z || info->has_t;
+    line_value(text, "order", order, sizeof order);
+    if (tags->samples > 1 && plan->c == tags->samples && product(plan->t, 1, plan->z) == tags->pages) {
+        plan->c = 1; /* samples of a pixel, which Bio-Formats calls channels */
+        info->has_c = false;
+        images = tags->pages;
+    }
     if (images > 1 && product(plan->t, plan->c, plan->z) != images) {
+        info->remarks[REMARK_DESCRIPTION] = images != tags->pages || product(plan->t, plan->c, plan->z) > 1;
         plan->c = plan->t = 1; /* as ImageJ: a stack of slices */
         plan->z = images;
         info->has_c = info->has_t = false;
     }
     if (!plan_fits(plan, tags->pages)) {
+        info->remarks[REMARK_DESCRIPTION] |= says;
         return false;
     }
-    plan->step_c = 1;
-    plan->step_z = plan->c;
-    plan->step_t = plan->c * plan->z;
+    plan_order(order, plan);
     return true;
 }
 
@@ -386,11 +454,6 @@ static bool read_microscope(const MetaTags *tags, ImageInfo *info, MetaPlan *pla
 
 /* ---- the choice ------------------------------------------------------------------------- */
 
-bool meta_is_ome(const char *description)
-{
-    return strstr(description, "<OME") != NULL || strstr(description, ":OME") != NULL;
-}
-
 bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
 {
     const char *text = tags->description == NULL ? "" : tags->description;
@@ -400,8 +463,10 @@ bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
         fits = read_imagej(tags, info, plan);
     } else if (text[0] == '{' && strstr(text, "\"shape\"") != NULL) {
         fits = read_shaped(tags, info, plan);
-    } else if (meta_is_ome(text)) {
-        TRY(meta_read_ome(tags, info, plan, &fits, err));
+        info->remarks[REMARK_DESCRIPTION] = !fits;
+    } else if (tags->ome != NULL) {
+        TRY(ome_plan(tags->ome, tags, info, plan, &fits, err));
+        info->remarks[REMARK_DESCRIPTION] = !fits && !plan->elsewhere && info->remarks[REMARK_XML_DAMAGED] == 0;
     } else if (tags->microscope.behind > 0 || tags->microscope.t > 0) {
         fits = read_microscope(tags, info, plan);
     }

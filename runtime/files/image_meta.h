@@ -19,14 +19,17 @@ typedef struct MetaMicroscope {
     double interval;      /* seconds */
 } MetaMicroscope;
 
+typedef struct OmeXml OmeXml; /* image_ome.h */
+
 /* What the tags of the first page say. */
 typedef struct MetaTags {
     const char *description; /* may be NULL */
-    const char *name;        /* of the file, without folder: OME lists the parts of a set by name */
+    const OmeXml *ome;       /* the description when it is OME-XML; else NULL */
     int64_t pages;           /* of equal shape */
     int64_t x, y;
     int64_t samples;         /* of a pixel */
     bool planar;             /* samples are stored apart */
+    Elem elem;               /* as they are stored */
     double size_x, size_y;   /* pixel size in the unit of the tag; 0 = unknown */
     uint64_t resolution_unit; /* 1 none, 2 inch, 3 cm */
     MetaMicroscope microscope;
@@ -42,14 +45,15 @@ typedef struct MetaPlan {
     int64_t *page;   /* owned; NULL: by the steps */
     int64_t unfinished; /* pages of a time point or plane that the acquisition did not come to the end of */
     int64_t others;  /* images of this file that its OME-XML lists beside the one that is read */
+    int64_t in_other_files; /* planes that the OME-XML lists in other files */
     bool elsewhere;  /* the OME-XML is in another file, which it names */
+    int terms;       /* of ImageJ's calibration: term[0] + term[1] * stored + ...; 0: there is none */
+    double term[5];
     bool contiguous; /* there is one page, and the others should lie behind its pixels */
 } MetaPlan;
 
 /* Fills plan and everything of *info but x, y, rgb and elem; info->c counts pages only. */
 bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err);
-/* Is this description OME-XML? */
-bool meta_is_ome(const char *description);
 void meta_plan_free(MetaPlan *plan);
 
 /* The plan when the description is of no use: all pages are planes of depth. */
@@ -59,9 +63,6 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan);
 double meta_unit_um(const char *unit);
 /* Seconds of a unit of time, likewise. */
 double meta_unit_seconds(const char *unit);
-
-/* Reads OME-XML; *known is false when the text is none or lists nothing that is in this file. */
-bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err);
 
 /*
  * The description of a new file: OME-XML when the input had it, else ImageJ's.  `shape` has the

@@ -1,15 +1,16 @@
 /*
- * image_ome: OME-XML as it stands in OME-TIFF files: extents, pixel sizes, and which page is
- * which plane.
+ * image_ome: OME-XML as it stands in OME-TIFF files, through expat.
  *
- * This is not an XML parser: it finds elements by name and attributes inside them, which is
- * enough for text that other programs have generated, and fails softly on anything else.  Only
- * the first image of a file is read, the others are counted.  Planes of a set that lie in other files are left out: what
- * this file holds must then be a full box of planes, and is read as such.  Of an acquisition that was stopped, what
- * is whole is read.
+ * Elements count where they belong (OME/Image/Pixels/TiffData), under whatever prefix: annotations may hold anything,
+ * also elements of these names.  The first image that has planes in this file is read, the others are counted.  Planes
+ * of a set that lie in other files are left out: what this file holds must then be a full box of planes, and is read
+ * as such.  Of an acquisition that was stopped, what is whole is read.
+ *
+ * Entities are refused, since a few lines of them can stand for gigabytes.
  */
-#include "image_meta.h"
+#include "image_ome.h"
 
+#include <expat.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,209 +18,116 @@
 
 enum { VALUE_BYTES = 256 };
 
-static const int64_t PLANES_MAX = (int64_t)1 << 26;
+static const int64_t PLANES_MAX = (int64_t)1 << 22;
 
-/* A start tag: `at` points behind the name, `end` at its '>'; `limit` ends the text to search. */
-typedef struct Element {
-    const char *at, *end;
-} Element;
+/* Whose pages a TiffData element lists. */
+typedef enum Whose { WHOSE_UNSAID, WHOSE_OURS, WHOSE_OTHERS } Whose;
 
-/* ---- XML ------------------------------------------------------------------------------- */
+typedef struct OmeData {
+    int64_t first[3];     /* t, c, z of the first plane */
+    int64_t page, count;  /* count -1: it is not said */
+    bool has_page;
+    Whose whose;
+} OmeData;
 
-static bool is_space(char ch)
+typedef struct OmeImage {
+    int64_t x, y, extent[3]; /* extent: t, c, z; 0: not said */
+    int order[3];            /* axes as places in `extent`, fastest first */
+    double size[3];
+    char unit[3][32];
+    double interval;
+    char type[16];
+    size_t first_data, n_data;
+    bool has_pixels, only_metadata, named; /* named: channels have names */
+} OmeImage;
+
+struct OmeXml {
+    OmeImage *images;
+    OmeData *data; /* of all images */
+    size_t n_images, cap_images, n_data, cap_data;
+    size_t read;   /* the image that is read */
+    bool elsewhere, damaged, forgotten;
+    int64_t others;
+};
+
+/* ---- the parser's side ----------------------------------------------------------------------- */
+
+/* What of the document is being read: elements from the root down to `at` are those of PATH. */
+typedef enum Level { LEVEL_NONE, LEVEL_OME, LEVEL_IMAGE, LEVEL_PIXELS, LEVEL_DATA, LEVEL_UUID } Level;
+
+static const char *const PATH[] = {"", "OME", "Image", "Pixels", "TiffData", "UUID"};
+
+typedef struct Reading {
+    OmeXml *xml;
+    XML_Parser parser;
+    const char *name;               /* of the file */
+    int depth, at;
+    bool other_root, entities, no_memory, closed;
+    char root_uuid[VALUE_BYTES], uuid[VALUE_BYTES], file[VALUE_BYTES];
+    char other[VALUE_BYTES];        /* the first file that is not called like this one */
+    bool ours, several_others;
+} Reading;
+
+/* The next element of an array that grows, all zero; NULL without memory, which ends the parser. */
+static void *append(Reading *r, void **array, size_t *n, size_t *cap, size_t size)
 {
-    return ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r';
+    if (*n == *cap) {
+        size_t more = *cap == 0 ? 16 : 2 * *cap;
+        void *moved = realloc(*array, more * size);
+        if (moved == NULL) {
+            r->no_memory = true;
+            XML_StopParser(r->parser, XML_FALSE);
+            return NULL;
+        }
+        *array = moved;
+        *cap = more;
+    }
+    return memset((char *)*array + (*n)++ * size, 0, size);
 }
 
-/* The end of a tag, minding quotes, in which '>' is a letter like any other. */
-static const char *tag_end(const char *at)
+static const char *without_prefix(const char *name)
 {
-    char quote = 0;
-    for (; *at != '\0'; at++) {
-        if (quote != 0) {
-            quote = *at == quote ? (char)0 : quote;
-        } else if (*at == '"' || *at == '\'') {
-            quote = *at;
-        } else if (*at == '>') {
-            return at;
+    const char *colon = strchr(name, ':');
+    return colon == NULL ? name : colon + 1;
+}
+
+/* The value of an attribute, without blanks in front; NULL when it is missing. */
+static const char *value_of(const char **attributes, const char *name)
+{
+    for (; attributes[0] != NULL; attributes += 2) {
+        if (strcmp(attributes[0], name) == 0) {
+            return attributes[1] + strspn(attributes[1], " \t\r\n");
         }
     }
     return NULL;
 }
 
-/* The next start tag called `name`, with or without a prefix, before `limit` (NULL: anywhere). */
-static bool next_element(const char *text, const char *limit, const char *name, Element *element)
+static void copy_value(const char **attributes, const char *name, char *to, size_t size)
 {
-    size_t n = strlen(name);
-    for (const char *at = text; (at = strchr(at, '<')) != NULL; at++) {
-        if (limit != NULL && at >= limit) {
-            return false;
-        }
-        if (strncmp(at, "<!--", 4) == 0) {
-            at = strstr(at, "-->");
-            if (at == NULL) {
-                return false;
-            }
-            continue;
-        }
-        const char *word = at + 1;
-        size_t length = strcspn(word, " \t\r\n/>:");
-        if (word[length] == ':') {
-            word += length + 1;
-            length = strcspn(word, " \t\r\n/>:");
-        }
-        if (length == n && memcmp(word, name, n) == 0) {
-            element->at = word + n;
-            element->end = tag_end(element->at);
-            return element->end != NULL;
-        }
+    const char *value = value_of(attributes, name);
+    snprintf(to, size, "%s", value == NULL ? "" : value);
+    for (size_t n = strlen(to); n > 0 && to[n - 1] == ' '; n--) {
+        to[n - 1] = '\0';
     }
-    return false;
 }
 
-static size_t put_utf8(unsigned long code, char *to)
+static int64_t integer(const char **attributes, const char *name, int64_t missing)
 {
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        to[0] = (char)(0xC0 | code >> 6);
-        to[1] = (char)(0x80 | (code & 63));
-        return 2;
-    }
-    to[0] = (char)(0xE0 | (code >> 12 & 15));
-    to[1] = (char)(0x80 | (code >> 6 & 63));
-    to[2] = (char)(0x80 | (code & 63));
-    return 3;
+    const char *value = value_of(attributes, name);
+    return value != NULL ? strtoll(value, NULL, 10) : missing;
 }
 
-/* One letter or entity; returns how much text it took, and through *put how much it made. */
-static size_t decode(const char *at, const char *end, char *to, size_t *put)
+static double positive(const char **attributes, const char *name)
 {
-    static const struct {
-        const char *name;
-        char letter;
-    } named[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}};
-    *put = 1;
-    *to = *at;
-    if (*at != '&') {
-        return 1;
-    }
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
-        size_t n = strlen(named[i].name);
-        if (n <= (size_t)(end - at) && memcmp(at, named[i].name, n) == 0) {
-            *to = named[i].letter;
-            return n;
-        }
-    }
-    if (at[1] == '#') {
-        char *stop;
-        bool hex = at[2] == 'x';
-        unsigned long code = strtoul(at + 2 + hex, &stop, hex ? 16 : 10);
-        if (*stop == ';' && code > 0) {
-            *put = put_utf8(code, to);
-            return (size_t)(stop + 1 - at);
-        }
-    }
-    return 1;
-}
-
-/* The value of an attribute; false, and an empty text, when it is missing. */
-static bool attribute(Element element, const char *name, char to[VALUE_BYTES])
-{
-    size_t n = strlen(name);
-    to[0] = '\0';
-    for (const char *at = element.at; at < element.end; at++) {
-        if (*at == '"' || *at == '\'') {
-            at = memchr(at + 1, *at, (size_t)(element.end - at - 1));
-            if (at == NULL) {
-                return false;
-            }
-            continue;
-        }
-        if (!is_space(at[-1]) || strncmp(at, name, n) != 0 || at[n] != '=' ||
-            (at[n + 1] != '"' && at[n + 1] != '\'')) {
-            continue;
-        }
-        const char *from = at + n + 2;
-        const char *end = memchr(from, at[n + 1], (size_t)(element.end - from));
-        size_t used = 0, put;
-        while (end != NULL && from < end && used + 4 < VALUE_BYTES) {
-            from += decode(from, end, to + used, &put);
-            used += put;
-        }
-        to[used] = '\0';
-        return end != NULL;
-    }
-    return false;
-}
-
-static int64_t integer(Element element, const char *name, int64_t missing)
-{
-    char value[VALUE_BYTES];
-    return attribute(element, name, value) ? strtoll(value, NULL, 10) : missing;
-}
-
-static double positive(Element element, const char *name)
-{
-    char value[VALUE_BYTES];
-    double number = attribute(element, name, value) ? strtod(value, NULL) : 0;
+    const char *value = value_of(attributes, name);
+    double number = value != NULL ? strtod(value, NULL) : 0;
     return isfinite(number) && number > 0 ? number : 0;
 }
 
-/* ---- sizes ----------------------------------------------------------------------------- */
-
-/* Sizes are kept in the unit of x; micrometres are what OME means when it does not say. */
-static void read_sizes(Element pixels, ImageInfo *info)
+static void read_order(const char *text, int order[3])
 {
-    static const char *const SIZE[] = {"PhysicalSizeX", "PhysicalSizeY", "PhysicalSizeZ"};
-    static const char *const UNIT[] = {"PhysicalSizeXUnit", "PhysicalSizeYUnit",
-                                       "PhysicalSizeZUnit"};
-    char unit[VALUE_BYTES];
-    for (int axis = 0; axis < 3; axis++) {
-        info->size[axis] = positive(pixels, SIZE[axis]);
-        if (!attribute(pixels, UNIT[axis], unit)) {
-            strcpy(unit, "\xC2\xB5m");
-        }
-        if (axis == 0) {
-            snprintf(info->unit, sizeof info->unit, "%.31s", unit);
-        } else if (strcmp(unit, info->unit) != 0) {
-            double um = meta_unit_um(info->unit);
-            info->size[axis] = um > 0 ? info->size[axis] * meta_unit_um(unit) / um : 0;
-        }
-    }
-    if (strcmp(info->unit, "pixel") == 0 || info->size[0] == 0) {
-        info->size[0] = info->size[1] = info->size[2] = 0;
-        info->unit[0] = '\0';
-    }
-}
-
-static void read_interval(Element pixels, ImageInfo *info)
-{
-    char unit[VALUE_BYTES];
-    info->interval = positive(pixels, "TimeIncrement");
-    if (attribute(pixels, "TimeIncrementUnit", unit)) {
-        info->interval *= meta_unit_seconds(unit);
-    }
-}
-
-/* ---- planes ---------------------------------------------------------------------------- */
-
-/* Extents in pages and the order of axes, fastest first, as places in `extent`. */
-typedef struct Planes {
-    int64_t extent[3]; /* t, c, z */
-    int order[3];
-    int64_t *page;     /* [t][c][z]; -1: not here */
-    int64_t total;
-} Planes;
-
-static void read_order(Element pixels, int order[3])
-{
-    char text[VALUE_BYTES];
     int n = 0;
-    attribute(pixels, "DimensionOrder", text);
-    for (const char *at = text; *at != '\0' && n < 3; at++) {
+    for (const char *at = text == NULL ? "" : text; *at != '\0' && n < 3; at++) {
         const char *axis = strchr("TCZ", *at);
         if (axis != NULL) {
             order[n++] = (int)(axis - "TCZ");
@@ -231,11 +139,329 @@ static void read_order(Element pixels, int order[3])
     }
 }
 
+static void read_pixels(OmeImage *image, const char **attributes)
+{
+    static const char *const SIZE[] = {"PhysicalSizeX", "PhysicalSizeY", "PhysicalSizeZ"};
+    static const char *const UNIT[] = {"PhysicalSizeXUnit", "PhysicalSizeYUnit", "PhysicalSizeZUnit"};
+    static const char *const EXTENT[] = {"SizeT", "SizeC", "SizeZ"};
+    char unit[VALUE_BYTES];
+    image->has_pixels = true;
+    image->x = integer(attributes, "SizeX", 0);
+    image->y = integer(attributes, "SizeY", 0);
+    for (int axis = 0; axis < 3; axis++) {
+        image->extent[axis] = integer(attributes, EXTENT[axis], 1);
+        image->size[axis] = positive(attributes, SIZE[axis]);
+        copy_value(attributes, UNIT[axis], image->unit[axis], sizeof image->unit[axis]);
+        if (image->unit[axis][0] == '\0') {
+            strcpy(image->unit[axis], "\xC2\xB5m"); /* what OME means when it does not say */
+        }
+    }
+    image->interval = positive(attributes, "TimeIncrement");
+    copy_value(attributes, "TimeIncrementUnit", unit, sizeof unit);
+    image->interval *= unit[0] != '\0' ? meta_unit_seconds(unit) : 1;
+    copy_value(attributes, "Type", image->type, sizeof image->type);
+    read_order(value_of(attributes, "DimensionOrder"), image->order);
+}
+
+static void read_data(Reading *r, OmeImage *image, const char **attributes)
+{
+    OmeXml *xml = r->xml;
+    OmeData *data = append(r, (void **)&xml->data, &xml->n_data, &xml->cap_data, sizeof *data);
+    if (data != NULL) {
+        *data = (OmeData){
+            .first = {integer(attributes, "FirstT", 0), integer(attributes, "FirstC", 0),
+                      integer(attributes, "FirstZ", 0)},
+            .page = integer(attributes, "IFD", 0),
+            .has_page = value_of(attributes, "IFD") != NULL,
+            .count = integer(attributes, "PlaneCount", integer(attributes, "NumPlanes", -1)),
+        };
+        image->n_data++;
+    }
+}
+
+/* Elements beside the path. */
+static void read_aside(Reading *r, OmeImage *image, const char *name, const char **attributes)
+{
+    if (r->at == LEVEL_OME && strcmp(name, "BinaryOnly") == 0) {
+        r->xml->elsewhere = true;
+    } else if (r->at == LEVEL_PIXELS && strcmp(name, "MetadataOnly") == 0) {
+        image->only_metadata = true;
+    } else if (r->at == LEVEL_PIXELS && strcmp(name, "Channel") == 0) {
+        const char *channel = value_of(attributes, "Name");
+        image->named = image->named || (channel != NULL && *channel != '\0');
+    }
+}
+
+static void on_start(void *user, const char *full_name, const char **attributes)
+{
+    Reading *r = user;
+    OmeXml *xml = r->xml;
+    const char *name = without_prefix(full_name);
+    OmeImage *image = xml->n_images > 0 ? &xml->images[xml->n_images - 1] : NULL;
+    bool next = r->depth == r->at && r->at < LEVEL_UUID && strcmp(name, PATH[r->at + 1]) == 0;
+    if (r->depth == 0 && !next) {
+        r->other_root = true;
+        XML_StopParser(r->parser, XML_FALSE);
+        return;
+    }
+    if (!next && r->depth == r->at) {
+        read_aside(r, image, name, attributes);
+    }
+    r->depth++;
+    r->at += next;
+    switch (next ? r->at : LEVEL_NONE) {
+    case LEVEL_OME:
+        copy_value(attributes, "UUID", r->root_uuid, sizeof r->root_uuid);
+        break;
+    case LEVEL_IMAGE:
+        image = append(r, (void **)&xml->images, &xml->n_images, &xml->cap_images, sizeof *image);
+        if (image != NULL) {
+            image->first_data = xml->n_data;
+        }
+        break;
+    case LEVEL_PIXELS:
+        if (!image->has_pixels) {
+            read_pixels(image, attributes);
+        }
+        break;
+    case LEVEL_DATA:
+        read_data(r, image, attributes);
+        break;
+    case LEVEL_UUID:
+        copy_value(attributes, "FileName", r->file, sizeof r->file);
+        r->uuid[0] = '\0';
+        break;
+    default:
+        break;
+    }
+}
+
+/* Collects what stands in a UUID element, without blanks. */
+static void on_text(void *user, const char *text, int length)
+{
+    Reading *r = user;
+    size_t n = strlen(r->uuid);
+    for (int i = 0; r->at == LEVEL_UUID && r->depth == r->at && i < length && n + 1 < sizeof r->uuid; i++) {
+        if ((unsigned char)text[i] > ' ') {
+            r->uuid[n++] = text[i];
+            r->uuid[n] = '\0';
+        }
+    }
+}
+
+/* A file is known by its name or its identifier. */
+static Whose owner(Reading *r)
+{
+    bool same_uuid = r->uuid[0] != '\0' && strcmp(r->uuid, r->root_uuid) == 0;
+    const char *file = r->file[0] != '\0' ? r->file : r->uuid;
+    if (same_uuid || (r->file[0] != '\0' && strcmp(r->file, r->name) == 0)) {
+        r->ours = true;
+        return WHOSE_OURS;
+    }
+    if (*file == '\0' || (r->file[0] == '\0' && r->root_uuid[0] == '\0')) {
+        return WHOSE_UNSAID;
+    }
+    if (r->other[0] == '\0') {
+        strcpy(r->other, file);
+    }
+    r->several_others = r->several_others || strcmp(r->other, file) != 0;
+    return WHOSE_OTHERS;
+}
+
+static void on_end(void *user, const char *name)
+{
+    Reading *r = user;
+    (void)name;
+    if (r->depth == r->at) {
+        if (r->at == LEVEL_UUID && r->xml->n_data > 0) {
+            r->xml->data[r->xml->n_data - 1].whose = owner(r);
+        }
+        r->at--;
+    }
+    r->depth--;
+    r->closed = r->depth == 0;
+}
+
+static void on_entity(void *user, const char *name, int is_parameter, const char *value, int length,
+                      const char *base, const char *system, const char *public, const char *notation)
+{
+    Reading *r = user;
+    (void)name, (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
+    r->entities = true;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+/* Letters of more than one byte are as UTF-8 has them.  What is none is Latin-1, whatever it declares itself to be. */
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at != '\0') {
+        int more = *at < 0x80 ? 0 : *at < 0xC2 ? -1 : *at < 0xE0 ? 1 : *at < 0xF0 ? 2 : *at < 0xF5 ? 3 : -1;
+        for (at++; more > 0 && (*at & 0xC0) == 0x80; more--) {
+            at++;
+        }
+        if (more != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* False when the text is no XML up to the end of its root. */
+static bool parse(Reading *r, const char *text)
+{
+    r->parser = XML_ParserCreate(is_utf8(text) ? "UTF-8" : "ISO-8859-1");
+    if (r->parser == NULL) {
+        r->no_memory = true;
+        return false;
+    }
+    XML_SetUserData(r->parser, r);
+    XML_SetElementHandler(r->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(r->parser, on_text);
+    XML_SetEntityDeclHandler(r->parser, on_entity);
+    bool ok = XML_Parse(r->parser, text, (int)strlen(text), 1) == XML_STATUS_OK;
+    r->no_memory = r->no_memory || XML_GetErrorCode(r->parser) == XML_ERROR_NO_MEMORY;
+    XML_ParserFree(r->parser);
+    return ok || r->closed;
+}
+
+/* ---- the image that is read ------------------------------------------------------------------ */
+
+/* A renamed file still lists itself under its old name, which is then the only one. */
+static void settle_owners(const Reading *r)
+{
+    OmeXml *xml = r->xml;
+    bool renamed = !r->ours && !r->several_others;
+    for (size_t i = 0; i < xml->n_data && renamed; i++) {
+        xml->data[i].whose = WHOSE_OURS;
+    }
+}
+
+/* True when an image has planes in this file, or says nothing of planes at all. */
+static bool is_here(const OmeXml *xml, const OmeImage *image)
+{
+    bool here = image->n_data == 0 && image->has_pixels && !image->only_metadata;
+    for (size_t i = 0; i < image->n_data; i++) {
+        here = here || xml->data[image->first_data + i].whose != WHOSE_OTHERS;
+    }
+    return here;
+}
+
+static void choose_image(OmeXml *xml)
+{
+    int64_t here = 0;
+    for (size_t i = 0; i < xml->n_images; i++) {
+        bool is = is_here(xml, &xml->images[i]);
+        xml->read = is && here == 0 ? i : xml->read;
+        here += is;
+    }
+    xml->forgotten = here == 0;
+    xml->others = here > 0 ? here - 1 : 0;
+}
+
+bool ome_read(const char *text, const char *name, OmeXml **out, Err *err)
+{
+    *out = NULL;
+    text += strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    text += strspn(text, " \t\r\n");
+    if (*text != '<' || strstr(text, "OME") == NULL) {
+        return true;
+    }
+    OmeXml *xml = calloc(1, sizeof *xml);
+    Reading r = {.xml = xml, .name = name};
+    bool ok = xml != NULL && parse(&r, text);
+    if (xml == NULL || r.no_memory || r.entities || r.other_root) {
+        ome_free(xml);
+        return r.other_root || err_set(err, CODE_FILES, "%s",
+                                       r.entities ? "its OME-XML declares entities, which pipec does not read"
+                                                  : "out of memory");
+    }
+    xml->damaged = !ok;
+    settle_owners(&r);
+    choose_image(xml);
+    xml->forgotten = xml->forgotten || !ok;
+    *out = xml;
+    return true;
+}
+
+int64_t ome_first_page(const OmeXml *xml)
+{
+    int64_t first = -1;
+    const OmeImage *image = xml->images + xml->read;
+    for (size_t i = 0; !xml->forgotten && i < image->n_data; i++) {
+        const OmeData *data = &xml->data[image->first_data + i];
+        bool counts = data->whose != WHOSE_OTHERS && data->page >= 0 && data->count != 0;
+        first = counts && (first < 0 || data->page < first) ? data->page : first;
+    }
+    return first < 0 ? 0 : first;
+}
+
+void ome_forget_planes(OmeXml *xml)
+{
+    xml->forgotten = true;
+}
+
+void ome_free(OmeXml *xml)
+{
+    if (xml != NULL) {
+        free(xml->images);
+        free(xml->data);
+        free(xml);
+    }
+}
+
+/* ---- sizes ----------------------------------------------------------------------------- */
+
+/* Sizes are kept in the unit of x. */
+static void read_sizes(const OmeImage *image, ImageInfo *info)
+{
+    snprintf(info->unit, sizeof info->unit, "%s", image->unit[0]);
+    for (int axis = 0; axis < 3; axis++) {
+        info->size[axis] = image->size[axis];
+        if (strcmp(image->unit[axis], info->unit) != 0) {
+            double um = meta_unit_um(info->unit);
+            info->size[axis] = um > 0 ? info->size[axis] * meta_unit_um(image->unit[axis]) / um : 0;
+        }
+    }
+    if (strcmp(info->unit, "pixel") == 0 || info->size[0] == 0) {
+        info->size[0] = info->size[1] = info->size[2] = 0;
+        info->unit[0] = '\0';
+    }
+    info->interval = image->interval;
+}
+
+/* The XML and the pages tell of the same pixels, as far as the XML does. */
+static bool tells_these(const OmeImage *image, const MetaTags *tags)
+{
+    static const struct {
+        const char *name;
+        Elem elem;
+    } TYPES[] = {{"bit", ELEM_BOOL},  {"int8", ELEM_I16},   {"uint8", ELEM_U8},  {"int16", ELEM_I16},
+                 {"uint16", ELEM_U16}, {"int32", ELEM_I32}, {"uint32", ELEM_U32}, {"float", ELEM_F32},
+                 {"double", ELEM_F64}};
+    bool same = (image->x == 0 || image->x == tags->x) && (image->y == 0 || image->y == tags->y);
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
+        same = same && (strcmp(TYPES[i].name, image->type) != 0 || TYPES[i].elem == tags->elem);
+    }
+    return same;
+}
+
+/* ---- planes ---------------------------------------------------------------------------- */
+
+/* Extents in pages and the order of axes, fastest first, as places in `extent`. */
+typedef struct Planes {
+    int64_t extent[3]; /* t, c, z */
+    const int *order;
+    int64_t *page;     /* [t][c][z]; -1: not here */
+    int64_t total;
+    int64_t left;      /* how many more may be placed: a short text may place all of them again and again */
+} Planes;
+
 /* Notes that `count` planes from `first` on are the pages from `page` on. */
-static void place(Planes *planes, int64_t first[3], int64_t page, int64_t count, int64_t pages)
+static void place(Planes *planes, const int64_t first[3], int64_t page, int64_t count, int64_t pages)
 {
     int64_t at[3] = {first[0], first[1], first[2]};
-    for (int64_t i = 0; i < count && page + i < pages; i++) {
+    for (int64_t i = 0; i < count && page + i < pages && planes->left > 0; i++, planes->left--) {
         for (int axis = 0; axis < 3; axis++) {
             if (at[axis] >= planes->extent[axis]) {
                 return;
@@ -252,95 +478,32 @@ static void place(Planes *planes, int64_t first[3], int64_t page, int64_t count,
     }
 }
 
-/* The file that a TiffData element speaks of; empty when it does not say. */
-static void file_of(Element data, const char *limit, char name[VALUE_BYTES])
+/* A single element that does not say how many planes it is about is about all. */
+static void place_all(const OmeXml *xml, const OmeImage *image, int64_t pages, Planes *planes)
 {
-    Element uuid, next;
-    name[0] = '\0';
-    if (data.end[-1] == '/') {
-        return;
+    static const int64_t from_the_first[3] = {0, 0, 0};
+    for (size_t i = 0; i < image->n_data; i++) {
+        const OmeData *data = &xml->data[image->first_data + i];
+        bool all = !data->has_page || image->n_data == 1;
+        int64_t count = data->count >= 0 ? data->count : all ? planes->total : 1;
+        if (data->whose != WHOSE_OTHERS && data->page >= 0 && data->page < pages && data->first[0] >= 0 &&
+            data->first[1] >= 0 && data->first[2] >= 0) {
+            place(planes, data->first, data->page, count, pages);
+        }
     }
-    const char *until = next_element(data.end, limit, "TiffData", &next) ? next.at : limit;
-    if (next_element(data.end, until, "UUID", &uuid)) {
-        attribute(uuid, "FileName", name);
+    if (image->n_data == 0) {
+        place(planes, from_the_first, 0, planes->total, pages);
     }
 }
 
-/* A renamed file still lists itself under its old name, which is then the only one. */
-static bool single_file(const char *text, const char *limit)
-{
-    char first[VALUE_BYTES] = "", name[VALUE_BYTES];
-    Element data = {text, text};
-    while (next_element(data.end, limit, "TiffData", &data)) {
-        file_of(data, limit, name);
-        if (first[0] != '\0' && name[0] != '\0' && strcmp(first, name) != 0) {
-            return false;
-        }
-        if (first[0] == '\0') {
-            strcpy(first, name);
-        }
-    }
-    return true;
-}
-
-static void place_all(const MetaTags *tags, Element pixels, const char *limit, bool single, Planes *planes)
+/* Planes that the XML lists in other files. */
+static bool in_other_files(const OmeXml *xml, const OmeImage *image)
 {
     bool any = false;
-    char name[VALUE_BYTES];
-    Element data = pixels;
-    while (next_element(data.end, limit, "TiffData", &data)) {
-        any = true;
-        file_of(data, limit, name);
-        if (!single && name[0] != '\0' && strcmp(name, tags->name) != 0) {
-            continue;
-        }
-        bool has_page = attribute(data, "IFD", name);
-        int64_t page = integer(data, "IFD", 0);
-        int64_t count = integer(data, "PlaneCount", has_page ? 1 : planes->total);
-        int64_t first[3] = {integer(data, "FirstT", 0), integer(data, "FirstC", 0),
-                            integer(data, "FirstZ", 0)};
-        if (page >= 0 && page < tags->pages && first[0] >= 0 && first[1] >= 0 && first[2] >= 0) {
-            place(planes, first, page, count, tags->pages);
-        }
+    for (size_t i = 0; i < image->n_data; i++) {
+        any = any || xml->data[image->first_data + i].whose == WHOSE_OTHERS;
     }
-    if (!any) {
-        place(planes, (int64_t[3]){0, 0, 0}, 0, planes->total, tags->pages);
-    }
-}
-
-/* True when an image whose tag ends before `text` has planes in this file: where it says so, by the name that
- * the file has or was given when it was written, or where it names no file. */
-static bool is_here(const MetaTags *tags, const char *text, const char *limit, const char *written)
-{
-    char name[VALUE_BYTES];
-    Element data = {text, text};
-    bool any = false;
-    while (next_element(data.end, limit, "TiffData", &data)) {
-        any = true;
-        file_of(data, limit, name);
-        if (name[0] == '\0' || strcmp(name, tags->name) == 0 || strcmp(name, written) == 0) {
-            return true;
-        }
-    }
-    return !any;
-}
-
-/* How many images have planes in this file, beside the one whose tag ends before `text`. */
-static int64_t count_others(const MetaTags *tags, const char *text)
-{
-    char written[VALUE_BYTES] = "";
-    Element image, next, data;
-    int64_t n = 0;
-    bool more = next_element(text, NULL, "Image", &image);
-    if (more && next_element(text, image.at, "TiffData", &data)) {
-        file_of(data, image.at, written);
-    }
-    while (more) {
-        more = next_element(image.end, NULL, "Image", &next);
-        n += is_here(tags, image.end, more ? next.at : NULL, written);
-        image = next;
-    }
-    return n;
+    return any;
 }
 
 /* The place of plane i along an axis. */
@@ -434,17 +597,17 @@ static bool refuse_gaps(const Planes *planes, int64_t found, bool single, Err *e
                           : "combine the set into one file first (bfconvert)");
 }
 
-static bool map_planes(const MetaTags *tags, Element pixels, const char *limit, Planes *planes,
-                       MetaPlan *plan, bool *known, Err *err)
+static bool map_planes(const OmeXml *xml, const OmeImage *image, const MetaTags *tags, Planes *planes, MetaPlan *plan,
+                       bool *known, Err *err)
 {
     int64_t low[3] = {0}, high[3] = {0};
-    bool single = single_file(pixels.end, limit);
+    bool single = !in_other_files(xml, image);
     planes->page = malloc((size_t)planes->total * sizeof *planes->page);
     if (planes->page == NULL) {
         return err_set(err, CODE_FILES, "out of memory");
     }
     memset(planes->page, 0xFF, (size_t)planes->total * sizeof *planes->page);
-    place_all(tags, pixels, limit, single, planes);
+    place_all(xml, image, tags->pages, planes);
     int64_t found = bounding_box(planes, low, high);
     if (single && found < box(low, high)) {
         plan->unfinished = drop_unfinished(planes);
@@ -452,44 +615,46 @@ static bool map_planes(const MetaTags *tags, Element pixels, const char *limit, 
     }
     *known = found > 0 && found == box(low, high);
     if (*known) {
+        plan->in_other_files = single ? 0 : planes->total - found;
         cut_to_box(planes, low, high, plan);
-        plan->others = count_others(tags, pixels.end);
         return true;
     }
     free(planes->page);
     return found == 0 || refuse_gaps(planes, found, single, err);
 }
 
-bool meta_read_ome(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err)
+/* SizeC counts samples, and a page holds all samples of its pixels. */
+static bool count_planes(const OmeImage *image, const MetaTags *tags, Planes *planes)
 {
-    const char *limit = NULL;
-    Element image, pixels;
-    Planes planes;
+    memcpy(planes->extent, image->extent, sizeof planes->extent);
+    if (tags->samples > 1) {
+        planes->extent[1] = planes->extent[1] > tags->samples ? planes->extent[1] / tags->samples : 1;
+    }
+    planes->total = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        if (planes->extent[axis] < 1 || planes->extent[axis] > PLANES_MAX / planes->total) {
+            return false;
+        }
+        planes->total *= planes->extent[axis];
+    }
+    planes->left = 4 * (planes->total + tags->pages);
+    return true;
+}
+
+bool ome_plan(const OmeXml *xml, const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err)
+{
     *known = false;
-    plan->elsewhere = next_element(tags->description, NULL, "BinaryOnly", &image);
-    if (!next_element(tags->description, NULL, "Image", &image) ||
-        !next_element(image.end, NULL, "Pixels", &pixels)) {
+    plan->elsewhere = xml->elsewhere;
+    plan->others = xml->others;
+    info->remarks[REMARK_XML_DAMAGED] = xml->damaged;
+    if (xml->forgotten || xml->n_images == 0) {
         return true;
     }
-    if (next_element(pixels.end, NULL, "Image", &image)) {
-        limit = image.at;
-    }
+    const OmeImage *image = &xml->images[xml->read];
+    Planes planes = {.order = image->order};
     strcpy(info->style, "ome");
-    read_sizes(pixels, info);
-    read_interval(pixels, info);
-    read_order(pixels, planes.order);
-    planes.extent[0] = integer(pixels, "SizeT", 1);
-    planes.extent[1] = integer(pixels, "SizeC", 1);
-    planes.extent[2] = integer(pixels, "SizeZ", 1);
-    if (tags->samples > 1) { /* SizeC counts samples, and a page holds them all */
-        planes.extent[1] = planes.extent[1] > tags->samples ? planes.extent[1] / tags->samples : 1;
-    }
-    planes.total = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        if (planes.extent[axis] < 1 || planes.extent[axis] > PLANES_MAX / planes.total) {
-            return true;
-        }
-        planes.total *= planes.extent[axis];
-    }
-    return map_planes(tags, pixels, limit, &planes, plan, known, err);
+    read_sizes(image, info);
+    info->remarks[REMARK_SIZES] = !tells_these(image, tags);
+    info->remarks[REMARK_CHANNEL_NAMES] = image->named;
+    return !count_planes(image, tags, &planes) || map_planes(xml, image, tags, &planes, plan, known, err);
 }

@@ -5,7 +5,8 @@
 
 bool pixels_are_plain(const PixelForm *form)
 {
-    return form->bits >= 8 && form->samples == 1 && !form->widen && form->map == NULL;
+    return form->bits >= 8 && form->samples == 1 && !form->widen && !form->offset && form->curve == NULL &&
+           form->map == NULL;
 }
 
 void pixels_swap(void *at, size_t n, size_t bytes)
@@ -65,6 +66,25 @@ static void widen(void *at, size_t n)
     }
 }
 
+/* The same for values of a curve. */
+static void follow(const float *curve, int bits, void *at, size_t n)
+{
+    float *to = at;
+    const uint8_t *bytes = at;
+    const uint16_t *words = at;
+    for (size_t i = n; i-- > 0;) {
+        to[i] = curve[bits == 8 ? bytes[i] : words[i]];
+    }
+}
+
+static void turn_signed(void *at, size_t n)
+{
+    uint16_t *v = at;
+    for (size_t i = 0; i < n; i++) {
+        v[i] ^= 0x8000;
+    }
+}
+
 void pixels_invert(void *at, size_t n, Elem elem, int bits)
 {
     if (elem == ELEM_U16) {
@@ -98,6 +118,12 @@ void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n,
     }
     if (form->invert) {
         pixels_invert(to, n, form->elem, form->bits);
+    }
+    if (form->offset) {
+        turn_signed(to, n);
+    }
+    if (form->curve != NULL) {
+        follow(form->curve, form->bits, to, n);
     }
     if (form->map != NULL) {
         uint8_t *v = to;

@@ -16,6 +16,8 @@ typedef struct PixelForm {
     int samples;            /* of one pixel in the row */
     bool widen;             /* signed bytes, which become i16 */
     bool invert;            /* 0 is white: unsigned values are turned over */
+    bool offset;            /* 16 bits that count from -32768 on, and become i16 */
+    const float *curve;     /* bytes or 16 bits become curve[value]; NULL: they stay */
     const uint8_t *map;     /* palette: map[sample * 256 + index]; NULL: none */
     Elem elem;              /* of the result */
 } PixelForm;

@@ -44,6 +44,8 @@ typedef struct PngIn {
     size_t size;         /* bytes of a sample */
     bool gray;           /* three samples that are equal everywhere: only one is handed on */
     bool bits;           /* 1-bit gray */
+    bool alpha;          /* which is left out */
+    double um[2];        /* micrometres of a pixel along x and y; 0: unknown */
     unsigned char *at;   /* all rows as libpng gives them; NULL: not decoded yet */
 } PngIn;
 
@@ -108,6 +110,19 @@ static bool palette_is_gray(PngIn *in)
     return true;
 }
 
+/* 72 dots an inch, in either rounding, is what programs write that know nothing. */
+static void read_sizes(PngIn *in)
+{
+    png_uint_32 per_metre[2] = {0, 0};
+    int unit = PNG_RESOLUTION_UNKNOWN;
+    bool known = png_get_pHYs(in->png, in->info, &per_metre[0], &per_metre[1], &unit) != 0 &&
+                 unit == PNG_RESOLUTION_METER && per_metre[0] > 0 && per_metre[1] > 0 &&
+                 per_metre[0] != 2834 && per_metre[0] != 2835;
+    for (int axis = 0; axis < 2; axis++) {
+        in->um[axis] = known ? 1e6 / per_metre[axis] : 0;
+    }
+}
+
 /* Reads the header and asks for gray or RGB in this machine's byte order, without alpha. */
 static bool read_header(PngIn *in)
 {
@@ -121,6 +136,8 @@ static bool read_header(PngIn *in)
     int depth = png_get_bit_depth(in->png, in->info);
     in->bits = colour == PNG_COLOR_TYPE_GRAY && depth == 1;
     in->gray = colour == PNG_COLOR_TYPE_PALETTE && palette_is_gray(in);
+    in->alpha = (colour & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(in->png, in->info, PNG_INFO_tRNS) != 0;
+    read_sizes(in);
     if (colour == PNG_COLOR_TYPE_PALETTE) {
         png_set_palette_to_rgb(in->png);
     } else if (depth < 8) {
@@ -186,6 +203,10 @@ static bool open_png(const ImagePath *path, int fd, ImageInfo *info, void **stat
     info->c = in->gray ? 1 : in->samples;
     info->has_c = info->rgb = info->c == 3;
     info->elem = in->bits ? ELEM_BOOL : in->size == 2 ? ELEM_U16 : ELEM_U8;
+    info->remarks[REMARK_ALPHA] = in->alpha;
+    memcpy(info->size, in->um, sizeof in->um);
+    memcpy(info->size_um, in->um, sizeof in->um);
+    strcpy(info->unit, in->um[0] > 0 ? "um" : "");
     strcpy(info->style, "png");
     *state = in;
     return true;
@@ -253,6 +274,7 @@ typedef struct PngOut {
     Elem elem;
     bool labels;
     char *software, *parameters;
+    png_uint_32 per_metre[2]; /* pixels along x and y; 0: unknown */
     png_structp png;
     png_infop info;
     jmp_buf jump;
@@ -308,6 +330,16 @@ static void discard_png(void *state)
     free(out);
 }
 
+/* Whole pixels a metre, as far as PNG can count them. */
+static void choose_sizes(PngOut *out, const ImageInfo *like)
+{
+    double x = like != NULL ? 1e6 / like->size_um[0] : 0, y = like != NULL ? 1e6 / like->size_um[1] : 0;
+    if (x >= 1 && x <= PNG_UINT_31_MAX && y >= 1 && y <= PNG_UINT_31_MAX) {
+        out->per_metre[0] = (png_uint_32)nearbyint(x);
+        out->per_metre[1] = (png_uint_32)nearbyint(y);
+    }
+}
+
 static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem elem,
                        const ImageMeta *meta, void **state, Err *err)
 {
@@ -327,6 +359,7 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         out->elem = elem;
         out->labels = meta->labels;
         out->samples = (int)shape->c;
+        choose_sizes(out, meta->like);
         out->software = copy_text(meta->software);
         out->parameters = copy_text(meta->parameters);
         out->at = malloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
@@ -444,6 +477,9 @@ static bool encode(PngOut *out)
     png_set_IHDR(out->png, out->info, (png_uint_32)out->shape.x, (png_uint_32)out->shape.y,
                  out->depth, out->samples == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (out->per_metre[0] > 0) {
+        png_set_pHYs(out->png, out->info, out->per_metre[0], out->per_metre[1], PNG_RESOLUTION_METER);
+    }
     char keys[2][16] = {"Software", "Comment"};
     char *texts[2] = {out->software, out->parameters};
     for (int i = 0; i < 2; i++) {

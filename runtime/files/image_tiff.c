@@ -11,6 +11,7 @@
 #include "image_format.h"
 #include "image_meta.h"
 #include "image_microscope.h"
+#include "image_ome.h"
 #include "image_tiff.h"
 #include "image_tiff_decode.h"
 
@@ -33,6 +34,10 @@ typedef struct TiffFile {
     uint64_t rest;           /* that of the first page that does not look like them; 0: there is none */
     int64_t pages, cap;
     bool all_count;          /* thumbnails are pages as others */
+    bool all_marked;         /* there are no others */
+    int64_t thumbnails;      /* pages that are marked and count */
+    char *text;              /* the description of the first page; NULL: there is none */
+    OmeXml *ome;             /* what it says if it is OME-XML; NULL: it is not */
     MetaPlan plan;
     TiffLayout shape;        /* of every page; storage details of the first */
     bool stored;             /* palettes and white zeros are left alone */
@@ -42,6 +47,10 @@ typedef struct TiffFile {
     PixelForm form;
     uint8_t map[3 * 256];
     uint64_t *raw;           /* offsets of planes in place; NULL: decode */
+    uint8_t *absent;         /* flags of strips or tiles that have no bytes; NULL: there are none */
+    uint8_t nothing[8];      /* a sample there */
+    bool offset;             /* ImageJ's signed 16 bits */
+    float *curve;            /* another calibration of ImageJ; NULL: there is none */
     uint8_t **band;          /* decoded bands, [sample][band]; NULL: not there */
     uint64_t bands, held;    /* how many there can be, how many there are */
     uint64_t low, high;      /* those that are there lie between these, both included */
@@ -94,69 +103,86 @@ static bool is_marked(const TiffSource *source, const TiffDirectory *dir)
            ((now & (SMALLER | MASK)) != 0 || old == OLD_SMALLER);
 }
 
-/* OME-XML counts all pages, thumbnails too. */
-static bool counts_all(const TiffSource *source, const TiffDirectory *first)
-{
-    char *text = NULL;
-    Err ignored = {0};
-    bool ome = tiff_text(source, first, TAG_DESCRIPTION, &text, &ignored) && text != NULL && meta_is_ome(text);
-    free(text);
-    return ome;
-}
-
-/* What microscopes put between the planes of a stack: a thumbnail of each, marked as one. */
-static bool is_between(const TiffFile *file, const TiffDirectory *dir)
-{
-    TiffLayout layout;
-    Err ignored = {0};
-    return file->pages > 0 && !file->all_count && is_marked(&file->source, dir) &&
-           !(tiff_layout_read(&file->source, dir, &layout, &ignored) && tiff_layout_same(&file->shape, &layout));
-}
-
-/* The first page says how the others must look. */
-static bool take_first(TiffFile *file, const TiffDirectory *dir, TiffLayout *layout, Err *err)
+/* The page that says how all that are read must look. */
+static bool take_model(TiffFile *file, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
     TRY(tiff_layout_check(&file->source, dir, layout, err));
     file->shape = *layout;
-    file->all_count = counts_all(&file->source, dir);
     return true;
 }
 
+/* The description of the file, whatever its first page is.  OME-XML counts all pages, thumbnails too. */
+static bool read_description(TiffFile *file, const TiffDirectory *first, const char *name, Err *err)
+{
+    free(file->text);
+    TRY(tiff_text(&file->source, first, TAG_DESCRIPTION, &file->text, err));
+    TRY(file->text == NULL || file->ome != NULL || ome_read(file->text, name, &file->ome, err));
+    file->all_count = file->ome != NULL;
+    return true;
+}
+
+/* A page that is not left out: of an OME-TIFF what lies before the first page of the image that is read belongs to
+ * others.  *more is false at the first page that looks otherwise, where reading ends. */
+static bool take_page(TiffFile *file, uint64_t at, const TiffDirectory *dir, bool *more, Err *err)
+{
+    TiffLayout layout;
+    int64_t model = file->ome != NULL ? ome_first_page(file->ome) : 0;
+    TRY(tiff_layout_read(&file->source, dir, &layout, err));
+    if (file->pages == model) {
+        TRY(take_model(file, dir, &layout, err));
+    } else if (file->pages > model && !tiff_layout_same(&file->shape, &layout)) {
+        file->rest = at;
+        *more = false;
+        return true;
+    }
+    return add_page(file, at, err);
+}
+
 /*
- * Collects the pages that look like the first, up to one that does not, without the thumbnails between them.  A chain
- * that leads back to an earlier page is found as in Brent's algorithm: one remembered offset, replaced ever more rarely.
+ * Collects the pages that look like the first, up to one that does not, without those that are marked.  A chain that
+ * leads back to an earlier page is found as in Brent's algorithm: one remembered offset, replaced ever more rarely.
  */
-static bool walk_pages(TiffFile *file, Err *err)
+static bool walk_pages(TiffFile *file, const char *name, bool marks, Err *err)
 {
     TiffDirectory dir = {0};
     uint64_t seen = 0, walked = 0;
-    bool ok = true;
-    for (uint64_t at = file->source.first; ok && at != 0; at = dir.next) {
-        TiffLayout layout;
+    bool ok = true, more = true;
+    file->thumbnails = 0;
+    for (uint64_t at = file->source.first; ok && more && at != 0; at = dir.next) {
         if (at == seen) {
             ok = err_set(err, CODE_FILES, "its list of pages leads back to an earlier page");
             break;
         }
         seen = (walked & (walked + 1)) == 0 ? at : seen;
         walked++;
-        ok = tiff_directory_read(&file->source, at, &dir, err);
-        if (ok && is_between(file, &dir)) {
-            continue;
+        ok = tiff_directory_read(&file->source, at, &dir, err) &&
+             (walked > 1 || read_description(file, &dir, name, err));
+        bool marked = ok && is_marked(&file->source, &dir);
+        file->thumbnails += marked && file->all_count;
+        if (ok && !(marks && marked && !file->all_count)) {
+            ok = take_page(file, at, &dir, &more, err);
         }
-        ok = ok && tiff_layout_read(&file->source, &dir, &layout, err);
-        if (ok && file->pages == 0) {
-            ok = take_first(file, &dir, &layout, err);
-        } else if (ok && !tiff_layout_same(&file->shape, &layout)) {
-            file->rest = at;
-            break;
-        }
-        ok = ok && add_page(file, at, err);
     }
     tiff_directory_free(&dir);
-    if (!ok && file->pages > 0) {
+    if (!ok && walked > 1) {
         err_prefix(err, "page %lld", (long long)walked);
     }
     return ok;
+}
+
+/* Where all pages are marked, marks say nothing. */
+static bool find_pages(TiffFile *file, const char *path, Err *err)
+{
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    TRY(walk_pages(file, name, true, err));
+    file->all_marked = file->pages == 0;
+    TRY(!file->all_marked || walk_pages(file, name, false, err));
+    if (file->ome != NULL && file->pages <= ome_first_page(file->ome)) { /* the XML is not about these pages */
+        ome_forget_planes(file->ome);
+        file->pages = 0;
+        TRY(walk_pages(file, name, false, err));
+    }
+    return true;
 }
 
 /* The pages that are left out without being marked.  Nobody reads them: where their list is damaged, or leads
@@ -203,6 +229,18 @@ static bool has_palette(const TiffFile *file, const TiffLayout *layout)
     return layout->photometric == PHOTOMETRIC_INDEX && !file->stored;
 }
 
+/*
+ * Single bits of which 0 is white are what scikit-image and tifffile make of arrays of booleans, and what is set is
+ * what was True: they are taken as they are stored.  Facsimiles are the exception, which those programs do not write.
+ */
+static bool is_bits(const TiffLayout *layout)
+{
+    enum { FAX_FIRST = 2, FAX_LAST = 4, FAX_BY_WORDS = 32771 };
+    bool fax = (layout->compression >= FAX_FIRST && layout->compression <= FAX_LAST) ||
+               layout->compression == FAX_BY_WORDS;
+    return layout->photometric == PHOTOMETRIC_WHITE_IS_ZERO && layout->bits == 1 && !fax;
+}
+
 static void set_form(TiffFile *file)
 {
     const TiffLayout *now = &file->now;
@@ -212,33 +250,45 @@ static void set_form(TiffFile *file)
         .samples = now->planar ? 1 : (int)now->samples,
         .widen = now->format == FORMAT_INT && now->bits == 8,
         .invert = now->photometric == PHOTOMETRIC_WHITE_IS_ZERO && now->format == FORMAT_UINT &&
-                  !(file->stored && now->bits >= 8),
+                  !(file->stored && now->bits >= 8) && !is_bits(now),
         .map = palette ? file->map : NULL,
-        .elem = palette ? ELEM_U8 : now->elem,
+        .offset = file->offset,
+        .curve = file->curve,
+        .elem = palette ? ELEM_U8 : now->elem, /* before the calibration */
     };
+}
+
+static TiffPage current_page(const TiffFile *file)
+{
+    return (TiffPage){&file->source, file->ifd[file->current], &file->now, file->absent, file->nothing};
 }
 
 static bool load_page(TiffFile *file, int64_t page, Err *err)
 {
     TiffLayout *now = &file->now;
     bool gray;
+    uint64_t absent;
     file->current = -1;
     free(file->raw);
+    free(file->absent);
     file->raw = NULL;
+    file->absent = NULL;
     TRY(tiff_directory_read(&file->source, file->ifd[page], &file->dir, err));
     TRY(tiff_layout_read(&file->source, &file->dir, now, err));
     TRY(tiff_layout_check(&file->source, &file->dir, now, err));
-    if (!tiff_layout_same(now, &file->shape) || now->kept != file->shape.kept) {
-        return err_set(err, CODE_FILES, "it changed while it was read");
+    if (!tiff_layout_same(now, &file->shape) || now->alphas != file->shape.alphas) {
+        return err_set(err, CODE_FILES, "its pixels are not like those of the first page");
     }
-    TRY(tiff_layout_raw(&file->source, &file->dir, now, &file->raw, err));
+    TRY(tiff_layout_absent(&file->source, &file->dir, now, &file->absent, &absent, err));
+    TRY(tiff_layout_nothing(&file->source, &file->dir, now, file->nothing, err));
+    TRY(absent > 0 || tiff_layout_raw(&file->source, &file->dir, now, &file->raw, err));
     if (has_palette(file, now)) {
         TRY(tiff_palette(&file->source, &file->dir, now, file->map, &gray, err));
     }
     TRY(make_band_table(file, err));
     set_form(file);
     file->current = page;
-    const TiffPage at = {&file->source, file->ifd[page], now};
+    const TiffPage at = current_page(file);
     return file->raw != NULL || tiff_decoder_seek(&file->decoder[0], &at, err);
 }
 
@@ -305,7 +355,7 @@ static void decode_piece(void *context, int piece)
 {
     const Decoding *d = context;
     TiffFile *file = d->file;
-    const TiffPage page = {&file->source, file->ifd[file->current], &file->now};
+    const TiffPage page = current_page(file);
     uint64_t n = (uint64_t)d->pieces, end = d->units * ((uint64_t)piece + 1) / n;
     bool ok = true;
     for (uint64_t unit = d->units * (uint64_t)piece / n; ok && unit < end; unit++) {
@@ -370,7 +420,7 @@ static bool is_scanned(const TiffLayout *now)
 static bool scan_row(TiffFile *file, uint64_t row, uint64_t sample, Err *err)
 {
     const TiffLayout *now = &file->now;
-    const TiffPage page = {&file->source, file->ifd[file->current], now};
+    const TiffPage page = current_page(file);
     uint64_t first = row / now->band_rows * now->band_rows;
     TRY(need_scratch(file, tiff_row_bytes(now), err));
     if (file->scanned_sample != sample || file->scanned < first || file->scanned > row + 1) {
@@ -490,53 +540,36 @@ static bool read_raw(TiffFile *file, const ImageRows *at, int sample, uint64_t o
     return true;
 }
 
-/* ---- the format ------------------------------------------------------------------------- */
+/* ---- pages and planes ---------------------------------------------------------------------- */
 
-static bool is_tiff(const unsigned char *head, size_t n)
+/* The first page of the image that is read. */
+static int64_t model_page(const TiffFile *file)
 {
-    return n >= 4 && (memcmp(head, "II\x2A\0", 4) == 0 || memcmp(head, "MM\0\x2A", 4) == 0 ||
-                      memcmp(head, "II\x2B\0", 4) == 0 || memcmp(head, "MM\0\x2B", 4) == 0);
+    return file->ome != NULL ? ome_first_page(file->ome) : 0;
 }
 
-static void close_tiff(void *state)
-{
-    TiffFile *file = state;
-    if (file == NULL) {
-        return;
-    }
-    for (int i = 0; i < TIFF_DECODERS; i++) {
-        tiff_decoder_close(&file->decoder[i]);
-    }
-    close(file->source.fd);
-    drop_bands(file);
-    free(file->band);
-    free(file->raw);
-    free(file->scratch);
-    free(file->ifd);
-    meta_plan_free(&file->plan);
-    tiff_directory_free(&file->dir);
-    free(file);
-}
-
-static bool read_tags(TiffFile *file, const char *path, MetaTags *tags, char **text, Err *err)
+static bool read_tags(TiffFile *file, MetaTags *tags, Err *err)
 {
     const TiffSource *source = &file->source;
-    const char *slash = strrchr(path, '/');
     *tags = (MetaTags){
-        .name = slash == NULL ? path : slash + 1,
+        .ome = file->ome,
         .pages = file->pages,
         .x = (int64_t)file->shape.x,
         .y = (int64_t)file->shape.y,
         .samples = (int64_t)file->shape.samples,
         .planar = file->shape.planar,
+        .elem = file->shape.elem,
     };
-    TRY(tiff_directory_read(source, file->ifd[0], &file->dir, err));
+    TRY(tiff_directory_read(source, file->ifd[model_page(file)], &file->dir, err));
     TRY(tiff_inverse(source, &file->dir, TAG_X_RESOLUTION, &tags->size_x, err));
     TRY(tiff_inverse(source, &file->dir, TAG_Y_RESOLUTION, &tags->size_y, err));
     TRY(tiff_uint(source, &file->dir, TAG_RESOLUTION_UNIT, 2, &tags->resolution_unit, err));
     TRY(tiff_microscope(source, &file->dir, &tags->microscope, err));
-    TRY(tiff_text(source, &file->dir, TAG_DESCRIPTION, text, err));
-    tags->description = *text;
+    if (file->ome == NULL) { /* that of a thumbnail in front is not about the image */
+        free(file->text);
+        TRY(tiff_text(source, &file->dir, TAG_DESCRIPTION, &file->text, err));
+    }
+    tags->description = file->text;
     return true;
 }
 
@@ -569,38 +602,66 @@ static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *in
                        (unsigned long long)planes, (unsigned long long)here);
     }
     meta_plain(tags, info, &file->plan);
+    info->remarks[REMARK_DESCRIPTION] = 1;
     return true;
 }
 
-static bool read_meta(TiffFile *file, const char *path, ImageInfo *info, Err *err)
+static bool read_meta(TiffFile *file, ImageInfo *info, Err *err)
 {
     MetaTags tags;
-    char *text = NULL;
-    bool ok = read_tags(file, path, &tags, &text, err) && meta_read(&tags, info, &file->plan, err);
-    if (ok && file->plan.contiguous) {
-        ok = check_contiguous(file, &tags, info, err);
-    }
-    free(text);
-    return ok;
+    TRY(read_tags(file, &tags, err));
+    TRY(meta_read(&tags, info, &file->plan, err));
+    return !file->plan.contiguous || check_contiguous(file, &tags, info, err);
 }
 
-/* An image that the XML lists has its pages among those that are left out. */
-static void count_unread(const TiffFile *file, ImageInfo *info)
+/* ---- what pixels stand for ------------------------------------------------------------------ */
+
+/* What the directory says of pixels that is left to the user. */
+static bool remark_tags(const TiffFile *file, ImageInfo *info, Err *err)
+{
+    const TiffDirectory *dir = &file->dir;
+    uint64_t orientation;
+    TRY(tiff_uint(&file->source, dir, TAG_ORIENTATION, 1, &orientation, err));
+    info->remarks[REMARK_ORIENTATION] = orientation > 1;
+    info->remarks[REMARK_NODATA] = tiff_find(dir, TAG_NODATA) != NULL;
+    info->remarks[REMARK_ALPHA] = file->shape.alphas != 0;
+    info->remarks[REMARK_BITS] = is_bits(&file->shape);
+    info->remarks[REMARK_MARKS] = file->all_marked;
+    info->remarks[REMARK_UNCALIBRATED] |= tiff_find(dir, TAG_GRAY_CURVE) != NULL;
+    return true;
+}
+
+/* ImageJ's calibration of bytes and 16 bits; one that only makes them signed leaves them whole. */
+static bool apply_calibration(TiffFile *file, ImageInfo *info, Err *err)
 {
     const MetaPlan *plan = &file->plan;
-    int64_t rest = count_rest(file), listed = plan->t * plan->c * plan->z + plan->unfinished;
-    int64_t unlisted = plan->page != NULL && file->pages > listed ? file->pages - listed : 0;
-    if (plan->others > 0 && rest + unlisted > 0) {
-        info->unread[UNREAD_IMAGES] = plan->others;
-    } else {
-        info->unread[UNREAD_PAGES] = rest;
-        info->unread[UNREAD_UNLISTED] = unlisted;
+    const TiffLayout *shape = &file->shape;
+    const double *term = plan->term;
+    bool makes_signed = plan->terms == 2 && term[0] == -32768 && term[1] == 1;
+    bool plain = shape->format == FORMAT_UINT && (shape->bits == 8 || shape->bits == 16);
+    if (plan->terms == 0 || (makes_signed && shape->format == FORMAT_INT && shape->bits == 16)) {
+        return true;
     }
-    info->unread[UNREAD_UNFINISHED] = plan->unfinished;
-    info->unread[UNREAD_XML] = plan->elsewhere;
+    info->remarks[plain ? REMARK_CALIBRATED : REMARK_UNCALIBRATED] = 1;
+    file->offset = plain && makes_signed && shape->bits == 16;
+    if (file->offset || !plain) {
+        info->elem = file->offset ? ELEM_I16 : info->elem;
+        return true;
+    }
+    size_t n = (size_t)1 << shape->bits;
+    file->curve = malloc(n * sizeof *file->curve);
+    for (size_t i = 0; file->curve != NULL && i < n; i++) {
+        double value = 0;
+        for (int k = plan->terms - 1; k >= 0; k--) {
+            value = value * (double)i + term[k];
+        }
+        file->curve[i] = (float)value;
+    }
+    info->elem = ELEM_F32;
+    return file->curve != NULL || err_set(err, CODE_FILES, "out of memory");
 }
 
-/* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones. */
+/* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones, but for a calibration. */
 static bool read_meaning(TiffFile *file, ImageInfo *info, Err *err)
 {
     const TiffLayout *shape = &file->shape;
@@ -612,10 +673,91 @@ static bool read_meaning(TiffFile *file, ImageInfo *info, Err *err)
     int64_t samples = gray ? (int64_t)shape->kept : 3;
     bool rgb = shape->photometric == PHOTOMETRIC_COLOURS || shape->photometric == PHOTOMETRIC_LUMA;
     info->elem = has_palette(file, shape) ? ELEM_U8 : shape->elem;
-    info->rgb = (rgb || !gray) && info->c == 1;
+    info->rgb = (rgb || !gray) && samples == 3 && info->c == 1;
     info->has_c = info->has_c || samples > 1;
     info->c *= samples;
-    return true;
+    TRY(rgb || apply_calibration(file, info, err));
+    return remark_tags(file, info, err);
+}
+
+/* ---- the format ------------------------------------------------------------------------- */
+
+static bool is_tiff(const unsigned char *head, size_t n)
+{
+    return n >= 4 && (memcmp(head, "II\x2A\0", 4) == 0 || memcmp(head, "MM\0\x2A", 4) == 0 ||
+                      memcmp(head, "II\x2B\0", 4) == 0 || memcmp(head, "MM\0\x2B", 4) == 0);
+}
+
+static void close_tiff(void *state)
+{
+    TiffFile *file = state;
+    if (file == NULL) {
+        return;
+    }
+    for (int i = 0; i < TIFF_DECODERS; i++) {
+        tiff_decoder_close(&file->decoder[i]);
+    }
+    close(file->source.fd);
+    drop_bands(file);
+    free(file->band);
+    free(file->raw);
+    free(file->absent);
+    free(file->curve);
+    free(file->scratch);
+    free(file->ifd);
+    free(file->text);
+    ome_free(file->ome);
+    meta_plan_free(&file->plan);
+    tiff_directory_free(&file->dir);
+    free(file);
+}
+
+/* An image that the XML lists has its pages among those that are left out. */
+static void count_unread(const TiffFile *file, ImageInfo *info)
+{
+    const MetaPlan *plan = &file->plan;
+    int64_t rest = count_rest(file), listed = plan->t * plan->c * plan->z + plan->unfinished + file->thumbnails;
+    int64_t unlisted = plan->page != NULL && file->pages > listed ? file->pages - listed : 0;
+    if (plan->others > 0 && rest + unlisted > 0) {
+        info->remarks[REMARK_IMAGES] = plan->others;
+    } else {
+        info->remarks[REMARK_PAGES] = rest;
+        info->remarks[REMARK_UNLISTED] = unlisted;
+    }
+    info->remarks[REMARK_UNFINISHED] = plan->unfinished;
+    info->remarks[REMARK_FILES] = plan->in_other_files;
+    info->remarks[REMARK_XML] = plan->elsewhere;
+}
+
+/* What of the pages lies in the file: sparse files leave strips and tiles out. */
+static bool count_bytes(const TiffFile *file, double *bytes, Err *err)
+{
+    TiffDirectory dir = {0};
+    bool ok = true;
+    *bytes = 0;
+    for (int64_t page = model_page(file); ok && page < file->pages; page++) {
+        TiffLayout layout;
+        uint64_t absent, n;
+        uint8_t *flags = NULL;
+        ok = tiff_directory_read(&file->source, file->ifd[page], &dir, err) &&
+             tiff_layout_read(&file->source, &dir, &layout, err) &&
+             tiff_layout_check(&file->source, &dir, &layout, err) &&
+             tiff_layout_absent(&file->source, &dir, &layout, &flags, &absent, err);
+        n = ok ? tiff_layout_bands(&layout) : 1;
+        *bytes += ok ? tiff_page_bytes(&layout) * (double)(n - absent) / (double)n : 0;
+        free(flags);
+    }
+    tiff_directory_free(&dir);
+    return ok;
+}
+
+static bool check_plausible(const TiffFile *file, Err *err)
+{
+    uint64_t pages = (uint64_t)(file->pages - model_page(file)), size = file->source.size;
+    double bytes = tiff_page_bytes(&file->shape) * (double)pages;
+    Err ignored = {0};
+    return file->plan.contiguous || tiff_layout_plausible(&file->shape, pages, bytes, size, &ignored) ||
+           (count_bytes(file, &bytes, err) && tiff_layout_plausible(&file->shape, pages, bytes, size, err));
 }
 
 static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
@@ -627,11 +769,8 @@ static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **sta
     }
     file->current = -1;
     file->source.fd = fd;
-    bool ok = tiff_source_open(&file->source, fd, err) && walk_pages(file, err) &&
-              read_meta(file, path->file, info, err) && read_meaning(file, info, err);
-    if (ok && !file->plan.contiguous) {
-        ok = tiff_layout_plausible(&file->shape, (uint64_t)file->pages, file->source.size, err);
-    }
+    bool ok = tiff_source_open(&file->source, fd, err) && find_pages(file, path->file, err) &&
+              read_meta(file, info, err) && read_meaning(file, info, err) && check_plausible(file, err);
     if (!ok) {
         close_tiff(file);
         return false;
@@ -649,7 +788,8 @@ static bool read_tiff(void *state, const ImageInfo *info, const ImageRows *at, v
     TiffFile *file = state;
     const MetaPlan *plan = &file->plan;
     int64_t samples = info->c / plan->c, c = at->c / samples;
-    int sample = (int)(at->c % samples);
+    int sample = has_palette(file, &file->shape) ? (int)(at->c % samples)
+                                                 : tiff_kept_sample(&file->shape, (int)(at->c % samples));
     int64_t plane = plan->page != NULL
                         ? plan->page[(at->t * plan->c + c) * plan->z + at->z]
                         : at->t * plan->step_t + c * plan->step_c + at->z * plan->step_z;

@@ -37,6 +37,7 @@ typedef struct TiffLayout {
     uint64_t tile_x;      /* columns of a tile; x for strips */
     uint64_t bands;       /* strips or rows of tiles of one plane */
     uint64_t kept;        /* samples that are handed on: without alpha */
+    uint64_t alphas;      /* which are not: bit i is sample i */
     Elem elem;            /* before palettes */
 } TiffLayout;
 
@@ -48,10 +49,28 @@ bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffL
                        Err *err);
 /* True when two pages hold pixels of the same shape and meaning. */
 bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b);
-/* False when the file is far too small for `planes` such pages, however well it is compressed. */
-bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, uint64_t file_size, Err *err);
+/* False when the file is far too small for pixels that are `bytes` long and lie in it, however well they are compressed;
+ * `planes` such pages are claimed. */
+bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, double bytes, uint64_t file_size, Err *err);
+/* Bytes of a page when it is decoded. */
+double tiff_page_bytes(const TiffLayout *layout);
+/* Strips or tiles of a page. */
+uint64_t tiff_layout_bands(const TiffLayout *layout);
 /* Bytes of one stored row of a plane: of all samples, or of one when they are stored apart. */
 uint64_t tiff_row_bytes(const TiffLayout *layout);
+/* Which sample of the file is number k of those that are handed on. */
+int tiff_kept_sample(const TiffLayout *layout, int k);
+
+/*
+ * Which strips or tiles, all planes counted through, have no bytes in the file, as sparse files leave them out: a flag
+ * for each, or NULL when all have some.  *absent counts them.  Owned by the caller (free).
+ */
+bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t **flags,
+                        uint64_t *absent, Err *err);
+/* One sample as it stands in the pixels that are left out, in this machine's byte order: 0, or what GDAL's tag says
+ * stands for no data. */
+bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t to[8],
+                         Err *err);
 
 /*
  * Offsets of the pixels of each stored plane (one, or one a sample) when they are uncompressed and

@@ -147,10 +147,29 @@ static bool decode_error(const TiffDecoder *d, const char *what, uint64_t number
                    d->message[0] == '\0' ? "it ends too early" : d->message);
 }
 
-static bool decode_strip(TiffDecoder *d, const TiffLayout *now, uint64_t strip, uint8_t *to, Err *err)
+static bool is_absent(const TiffPage *page, uint64_t band)
 {
+    return page->absent != NULL && page->absent[band] != 0;
+}
+
+/* Samples of less than a byte are 0 where they are absent. */
+static void fill(const TiffPage *page, uint8_t *to, uint64_t size)
+{
+    uint64_t sample = page->layout->bits >= 8 ? page->layout->bits / 8 : 1;
+    for (uint64_t i = 0; i < size; i += sample) {
+        memcpy(to + i, page->nothing, (size_t)sample);
+    }
+}
+
+static bool decode_strip(TiffDecoder *d, const TiffPage *page, uint64_t strip, uint8_t *to, Err *err)
+{
+    const TiffLayout *now = page->layout;
     uint64_t first = strip % now->bands * now->band_rows, left = now->y - first;
     uint64_t rows = left < now->band_rows ? left : now->band_rows, size = rows * tiff_row_bytes(now);
+    if (is_absent(page, strip)) {
+        fill(page, to, size);
+        return true;
+    }
     d->message[0] = '\0';
     tmsize_t got = TIFFReadEncodedStrip(d->tif, (uint32_t)strip, to, (tmsize_t)size);
     return decoded(d, got, size) || decode_error(d, "strip", strip, err);
@@ -167,14 +186,16 @@ bool tiff_need(uint8_t **memory, uint64_t *has, uint64_t size, Err *err)
 }
 
 /* Tiles of a row side by side; bands of tiles are as wide as all tiles together. */
-static bool decode_tile(TiffDecoder *d, const TiffLayout *now, uint64_t band, uint64_t column, uint8_t *to, Err *err)
+static bool decode_tile(TiffDecoder *d, const TiffPage *page, uint64_t band, uint64_t column, uint8_t *to, Err *err)
 {
+    const TiffLayout *now = page->layout;
     uint64_t columns = tiff_tiles_across(now), tile = band * columns + column;
     uint64_t row = TIFFTileRowSize64(d->tif), size = row * now->band_rows;
     TRY(tiff_need(&d->tile, &d->tile_bytes, size, err));
     d->message[0] = '\0';
-    tmsize_t got = TIFFReadEncodedTile(d->tif, (uint32_t)tile, d->tile, (tmsize_t)size);
-    if (!decoded(d, got, size)) {
+    if (is_absent(page, tile)) {
+        fill(page, d->tile, size);
+    } else if (!decoded(d, TIFFReadEncodedTile(d->tif, (uint32_t)tile, d->tile, (tmsize_t)size), size)) {
         return decode_error(d, "tile", tile, err);
     }
     for (uint64_t y = 0; y < now->band_rows; y++) {
@@ -191,15 +212,19 @@ uint64_t tiff_tiles_across(const TiffLayout *layout)
 bool tiff_decode(TiffDecoder *d, const TiffPage *page, uint64_t band, uint64_t column, uint8_t *to, Err *err)
 {
     TRY(tiff_decoder_seek(d, page, err));
-    return page->layout->tiled ? decode_tile(d, page->layout, band, column, to, err)
-                               : decode_strip(d, page->layout, band, to, err);
+    return page->layout->tiled ? decode_tile(d, page, band, column, to, err) : decode_strip(d, page, band, to, err);
 }
 
 bool tiff_decode_row(TiffDecoder *d, const TiffPage *page, uint64_t row, uint64_t sample, uint8_t *to, Err *err)
 {
     const TiffLayout *now = page->layout;
+    uint64_t strip = sample * now->bands + row / now->band_rows;
     TRY(tiff_decoder_seek(d, page, err));
+    if (is_absent(page, strip)) {
+        fill(page, to, tiff_row_bytes(now));
+        return true;
+    }
     d->message[0] = '\0';
     return (TIFFReadScanline(d->tif, to, (uint32_t)row, (uint16_t)sample) == 1 && d->message[0] == '\0') ||
-           decode_error(d, "strip", sample * now->bands + row / now->band_rows, err);
+           decode_error(d, "strip", strip, err);
 }

@@ -30,6 +30,8 @@ typedef struct TiffPage {
     const TiffSource *source;
     uint64_t at; /* its directory */
     const TiffLayout *layout;
+    const uint8_t *absent;  /* flags of strips or tiles that have no bytes; NULL: there are none */
+    const uint8_t *nothing; /* what a sample is there */
 } TiffPage;
 
 /* Makes memory that has `*has` bytes at least so large; what was in it is lost. */

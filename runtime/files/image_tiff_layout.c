@@ -6,6 +6,8 @@
  */
 #include "image_tiff.h"
 
+#include "../host/convert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <tiffio.h>
@@ -33,6 +35,7 @@ static const struct Ratio {
 };
 
 static const uint64_t RATIO_UNKNOWN = 100000;
+static const double SPARSE_MOST = 1e7; /* the same for files that leave pixels out */
 
 static const struct Photometric {
     uint64_t code;
@@ -200,22 +203,40 @@ static bool check_bands(const TiffSource *source, const TiffDirectory *dir, Tiff
     return true;
 }
 
-/* Colours are three samples whatever follows them; of gray pixels only a marked alpha goes. */
+/* Of what comes after gray or colours only marked alpha goes. */
 static bool count_kept(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
                        Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, TAG_EXTRA_SAMPLES);
+    bool colours = layout->photometric == PHOTOMETRIC_COLOURS || layout->photometric == PHOTOMETRIC_LUMA;
+    uint64_t *extra, first = colours ? 3 : 1;
     layout->kept = layout->samples;
-    if (layout->photometric == PHOTOMETRIC_COLOURS || layout->photometric == PHOTOMETRIC_LUMA) {
-        layout->kept = 3;
-    } else if (entry != NULL && layout->samples > 1) {
-        uint64_t *extra;
-        TRY(tiff_uints(source, entry, &extra, err));
-        uint64_t last = extra[entry->count - 1];
-        free(extra);
-        layout->kept -= last == EXTRASAMPLE_ASSOCALPHA || last == EXTRASAMPLE_UNASSALPHA;
+    layout->alphas = 0;
+    if (entry == NULL || layout->samples <= first) {
+        return true;
     }
+    TRY(tiff_uints(source, entry, &extra, err));
+    uint64_t n = entry->count < layout->samples - first ? entry->count : layout->samples - first;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t sample = layout->samples - n + i;
+        if (sample < 64 && (extra[i] == EXTRASAMPLE_ASSOCALPHA || extra[i] == EXTRASAMPLE_UNASSALPHA)) {
+            layout->alphas |= (uint64_t)1 << sample;
+            layout->kept--;
+        }
+    }
+    free(extra);
     return true;
+}
+
+int tiff_kept_sample(const TiffLayout *layout, int k)
+{
+    int sample = 0;
+    for (;; sample++) {
+        bool goes = sample < 64 && (layout->alphas >> sample & 1) != 0;
+        if (!goes && k-- == 0) {
+            return sample;
+        }
+    }
 }
 
 bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
@@ -235,21 +256,106 @@ bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffL
     return true;
 }
 
-bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, uint64_t file_size, Err *err)
+double tiff_page_bytes(const TiffLayout *layout)
+{
+    return (double)tiff_row_bytes(layout) * (double)layout->y * (double)(layout->planar ? layout->samples : 1);
+}
+
+uint64_t tiff_layout_bands(const TiffLayout *layout)
+{
+    uint64_t columns = (layout->x + layout->tile_x - 1) / layout->tile_x;
+    return layout->bands * columns * (layout->planar ? layout->samples : 1);
+}
+
+bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, double bytes, uint64_t file_size, Err *err)
 {
     uint64_t ratio = RATIO_UNKNOWN;
     for (size_t i = 0; i < sizeof RATIOS / sizeof *RATIOS; i++) {
         ratio = RATIOS[i].compression == layout->compression ? RATIOS[i].most : ratio;
     }
-    double need = (double)tiff_row_bytes(layout) * (double)layout->y * (double)planes *
-                  (double)(layout->planar ? layout->samples : 1);
-    if (need > (double)file_size * (double)ratio) {
+    double all = tiff_page_bytes(layout) * (double)planes;
+    if (bytes > (double)file_size * (double)ratio || all > (double)file_size * SPARSE_MOST) {
         return err_set(err, CODE_FILES,
                        "it claims %llu x %llu pixels on %llu pages (%.3g MB), and %llu bytes "
                        "cannot hold them: it is cut off or damaged",
                        (unsigned long long)layout->x, (unsigned long long)layout->y,
-                       (unsigned long long)planes, need / 1e6, (unsigned long long)file_size);
+                       (unsigned long long)planes, all / 1e6, (unsigned long long)file_size);
     }
+    return true;
+}
+
+/* ---- pixels that are left out ---------------------------------------------------------------- */
+
+/* Where strips or tiles are, or how long; some writers keep those of tiles in the tags of strips. */
+static const TiffEntry *band_entry(const TiffDirectory *dir, const TiffLayout *layout, int of_tiles, int of_strips)
+{
+    const TiffEntry *entry = tiff_find(dir, layout->tiled ? of_tiles : of_strips);
+    return entry != NULL ? entry : tiff_find(dir, layout->tiled ? of_strips : of_tiles);
+}
+
+static uint64_t count_zeros(const uint64_t *values, uint64_t n)
+{
+    uint64_t zeros = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        zeros += values[i] == 0;
+    }
+    return zeros;
+}
+
+/* The lengths of strips or tiles; *counts is NULL where nobody knows them: without their tag, or where all are 0 and
+ * yet everything has a place, as some writers leave them when they compress nothing. */
+static bool band_lengths(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
+                         const uint64_t *offsets, uint64_t n, uint64_t **counts, Err *err)
+{
+    const TiffEntry *entry = band_entry(dir, layout, TAG_TILE_COUNTS, TAG_STRIP_COUNTS);
+    *counts = NULL;
+    if (entry == NULL || entry->count < n) {
+        return true;
+    }
+    TRY(tiff_uints(source, entry, counts, err));
+    if (layout->compression == COMPRESSION_NONE && count_zeros(*counts, n) == n && count_zeros(offsets, n) == 0) {
+        free(*counts);
+        *counts = NULL;
+    }
+    return true;
+}
+
+bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t **flags,
+                        uint64_t *absent, Err *err)
+{
+    uint64_t n = tiff_layout_bands(layout), *offsets, *counts = NULL;
+    *flags = NULL;
+    *absent = 0;
+    TRY(tiff_uints(source, band_entry(dir, layout, TAG_TILE_OFFSETS, TAG_STRIP_OFFSETS), &offsets, err));
+    bool ok = band_lengths(source, dir, layout, offsets, n, &counts, err);
+    for (uint64_t i = 0; ok && i < n; i++) {
+        *absent += offsets[i] == 0 || (counts != NULL && counts[i] == 0);
+    }
+    if (ok && *absent > 0) {
+        *flags = malloc((size_t)n);
+        ok = *flags != NULL || err_set(err, CODE_FILES, "out of memory");
+    }
+    for (uint64_t i = 0; ok && *flags != NULL && i < n; i++) {
+        (*flags)[i] = offsets[i] == 0 || (counts != NULL && counts[i] == 0);
+    }
+    free(offsets);
+    free(counts);
+    return ok;
+}
+
+bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t to[8],
+                         Err *err)
+{
+    char *text = NULL, *end;
+    memset(to, 0, 8);
+    TRY(tiff_text(source, dir, TAG_NODATA, &text, err));
+    double value = text != NULL ? strtod(text, &end) : 0;
+    bool stored = layout->bits >= 8 && elem_size(layout->elem) * 8 == layout->bits;
+    if (text != NULL && end != text && stored) {
+        size_t bad;
+        (void)convert_row(ELEM_F64, &value, layout->elem, to, 1, &bad); /* what does not fit leaves 0 */
+    }
+    free(text);
     return true;
 }
 
@@ -269,7 +375,7 @@ bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const T
     uint64_t strip = layout->band_rows * tiff_row_bytes(layout);
     bool whole = true;
     for (uint64_t i = 0; i < planes * layout->bands; i++) {
-        whole = whole && (i % layout->bands == 0 || strips[i] == strips[i - 1] + strip);
+        whole = whole && strips[i] != 0 && (i % layout->bands == 0 || strips[i] == strips[i - 1] + strip);
     }
     for (uint64_t i = 0; whole && i < planes; i++) {
         strips[i] = strips[i * layout->bands];

@@ -87,6 +87,47 @@ def raw_tiff(name, tags, data, order="<"):
         f.write(body)
 
 
+# Sizes of the types of tag values, and how struct calls them.
+KINDS = {1: "B", 2: "s", 3: "H", 4: "I", 5: "II", 6: "b", 8: "h", 9: "i", 10: "ii", 11: "f", 12: "d", 16: "Q"}
+
+
+def raw_pages(name, pages, order="<"):
+    """A TIFF file of several pages by hand.  A page is (tags, chunks): tags as in raw_tiff, with fractions as pairs in
+    one list, and chunks the strips or tiles, None where one has no bytes.  "at" and "size" as the values of a tag stand
+    for where the chunks are and how long."""
+    body = bytearray(struct.pack(order + "2sHI", b"II" if order == "<" else b"MM", 42, 0))
+    link = 4
+    for tags, chunks in pages:
+        at = []
+        for chunk in chunks:
+            body += b"\0" * (len(body) % 2)
+            at.append(0 if chunk is None else len(body))
+            body += chunk or b""
+        values_of = {"at": at, "size": [len(chunk or b"") for chunk in chunks]}
+        entries = []
+        for tag, kind, values in sorted(tags, key=lambda entry: entry[0]):
+            values = values_of[values] if isinstance(values, str) else values
+            count = len(values) // len(KINDS[kind].replace("s", "")) if kind != 2 else len(values) + 1
+            payload = values + b"\0" if kind == 2 else struct.pack(order + KINDS[kind] * count, *values)
+            if len(payload) > 4:
+                body += b"\0" * (len(body) % 2)
+                body += payload
+                payload = struct.pack(order + "I", len(body) - len(payload))
+            entries.append(struct.pack(order + "HHI", tag, kind, count) + payload.ljust(4, b"\0"))
+        body += b"\0" * (len(body) % 2)
+        struct.pack_into(order + "I", body, link, len(body))
+        body += struct.pack(order + "H", len(entries)) + b"".join(entries) + bytes(4)
+        link = len(body) - 4
+    with open(path(name), "wb") as f:
+        f.write(body)
+
+
+def page_tags(x, y, bits, samples=1, photometric=1, compression=1, rows=None, more=()):
+    return [(256, 3, [x]), (257, 3, [y]), (258, 3, [bits] * samples), (259, 3, [compression]),
+            (262, 3, [photometric]), (273, 4, "at"), (277, 3, [samples]), (278, 3, [rows or y]),
+            (279, 4, "size")] + list(more)
+
+
 def packed(values, bits):
     """Rows of small numbers, each row filled up to a byte."""
     rows = []
@@ -147,6 +188,9 @@ def fax():
         data += int(bits, 2).to_bytes(len(bits) // 8, "big")
     tags = [(tag, kind, [2] if tag == 259 else values) for tag, kind, values in small_tags(X, Y, 1, len(data))]
     raw_tiff("z_fax.tif", tags, data)
+    # the same facsimile, whose 0 is white: what is white is 1
+    tags = [(tag, kind, [0] if tag == 262 else values) for tag, kind, values in tags]
+    raw_tiff("white_fax.tif", tags, data)
 
 
 def tiles():
@@ -190,7 +234,10 @@ def colours():
              [(320, 3, [int(v) for v in colour.ravel()]), (270, 2, b"ImageJ=1.53c\n")], data)
     write("white_u8.tif", 255 - plane("u8"), photometric="miniswhite")
     write("white_u16.tif", 65535 - plane("u16"), photometric="miniswhite", compression="deflate")
-    write("white_bool.tif", ~plane("bool"), photometric="miniswhite")
+    # what tifffile makes of booleans by itself: set bits are True, and 0 is white
+    for name, options in (("white_bool.tif", {}), ("white_bool_deflate.tif", {"compression": "deflate"}),
+                          ("white_bool_tiles.tif", {"tile": (16, 16)})):
+        tifffile.imwrite(path(name), plane("bool"), software=False, metadata=None, **options)
     raw_tiff("white_imagej.tif", small_tags(X, Y, 8, len(data), 0) +
              [(270, 2, b"ImageJ=1.53c\n")], data)
     data = bytes(X * Y * 4)
@@ -275,6 +322,118 @@ OME = """<?xml version="1.0" encoding="UTF-8"?><!-- <Pixels SizeZ="9"> --><OME:O
 %s</OME:Pixels></OME:Image></OME:OME>"""
 
 
+def sparse():
+    """Strips and tiles without bytes: pixels of 0, or of what GDAL says stands for no data."""
+    whole = typed(base(x=40, y=33, c=3), "u16")[0, :, 0] + 1
+    for name, planes, skip, compression, more in (
+            ("sparse_tiles.tif", 1, {1, 5}, 1, []), ("sparse_tiles_deflate.tif", 1, {0, 8}, 8, []),
+            ("sparse_planar.tif", 3, {4, 9, 26}, 8, []), ("sparse_all.tif", 1, set(range(9)), 1, []),
+            ("sparse_nodata.tif", 1, {1, 5}, 8, [(42113, 2, b"77")])):
+        chunks = []
+        for p in whole[:planes]:
+            for r in range(0, 33, 16):
+                for q in range(0, 40, 16):
+                    tile = np.zeros((16, 16), "<u2")
+                    part = p[r:r + 16, q:q + 16]
+                    tile[:part.shape[0], :part.shape[1]] = part
+                    data = tile.tobytes()
+                    chunks.append(None if len(chunks) in skip else zlib.compress(data) if compression == 8 else data)
+        tags = [t for t in page_tags(40, 33, 16, planes, 1, compression, more=more) if t[0] not in (273, 278, 279)]
+        tags += [(322, 3, [16]), (323, 3, [16]), (324, 4, "at"), (325, 4, "size"), (284, 3, [2 if planes > 1 else 1])]
+        raw_pages(name, [(tags, chunks)])
+    for name, skip, compression in (("sparse_strips.tif", {0, 2}, 1), ("sparse_strips_deflate.tif", {3}, 8),
+                                    ("sparse_one.tif", {0, 1, 2, 3, 4}, 1)):
+        rows = [p.astype("<u2").tobytes() for p in np.split(whole[0][:30], 5)]
+        chunks = [None if i in skip else zlib.compress(r) if compression == 8 else r for i, r in enumerate(rows)]
+        raw_pages(name, [(page_tags(40, 30, 16, 1, 1, compression, 6), chunks)])
+    # lengths that nobody has filled in say nothing, when everything has a place
+    data = plane("u16").astype("<u2").tobytes()
+    tags = [(tag, kind, [0] if tag == 279 else values) for tag, kind, values in page_tags(X, Y, 16)]
+    raw_pages("lengths_zero.tif", [(tags, [data])])
+
+
+def extra_samples():
+    """What follows colours or gray is a channel unless it is marked as alpha."""
+    many = np.moveaxis(typed(base(c=6), "u8")[0, :, 0], 0, -1)
+    for name, samples, photometric, extra in (
+            ("extra_rgb_nir.tif", 4, 2, [0]), ("extra_rgb_untold.tif", 4, 2, None),
+            ("extra_rgb_mixed.tif", 6, 2, [0, 2, 0]), ("extra_gray.tif", 3, 1, [0, 1])):
+        data = many[..., :samples].tobytes()
+        more = [(338, 3, extra)] if extra is not None else []
+        raw_pages(name, [(page_tags(X, Y, 8, samples, photometric, more=more), [data])])
+    planes = typed(base(c=5), "u8")[0, :, 0]
+    raw_pages("extra_planar.tif", [(page_tags(X, Y, 8, 5, 2, more=[(338, 3, [2, 0]), (284, 3, [2])]),
+                                    [p.tobytes() for p in planes])])
+
+
+def marks():
+    """Pages that are marked as smaller versions or masks, the first ones too."""
+    def page(array, more=()):
+        bits = 8 * array.dtype.itemsize
+        return page_tags(array.shape[1], array.shape[0], bits, more=more), [array.tobytes()]
+
+    like, small = plane("u8"), plane("u8", x=4, y=3)
+    stack = typed(base(z=3), "u8")[0, 0]
+    raw_pages("marked_first.tif", [page(small, [(254, 4, [1])]), page(like, [(254, 4, [0])])])
+    raw_pages("marked_old.tif", [page(small, [(255, 3, [2])]), page(like, [(255, 3, [1])])])
+    raw_pages("marked_mask.tif", [page(like, [(254, 4, [4])])] +
+              [p for plane_of in stack for p in (page(plane_of), page(255 - plane_of, [(254, 4, [5])]))])
+    raw_pages("marked_all.tif", [page(p, [(254, 4, [1])]) for p in stack])
+
+
+def resolutions():
+    """Resolutions of 5 pixels a micrometre along x, and 4 along y, in every type of numbers."""
+    for kind in (3, 4, 5, 9, 10, 11, 12, 1, 6, 8):
+        more = [(270, 2, b"ImageJ=1.53c\nunit=um\n"), (296, 3, [1])]
+        more += [(282, kind, [5] * len(KINDS[kind]) if len(KINDS[kind]) == 1 else [10, 2]),
+                 (283, kind, [4] * len(KINDS[kind]) if len(KINDS[kind]) == 1 else [8, 2])]
+        raw_pages("resolution_%d.tif" % kind, [(page_tags(X, Y, 8, more=more), [plane("u8").tobytes()])],
+                  "<" if kind % 2 else ">")
+    for name, kind, values in (("zero", 5, [0, 1]), ("none", 5, [1, 0]), ("negative", 10, [-3 % 2**31 - 2**31, 1]),
+                               ("nan", 11, [float("nan")])):
+        more = [(270, 2, b"ImageJ=1.53c\nunit=um\n"), (296, 3, [1]), (282, kind, values), (283, kind, values)]
+        raw_pages("resolution_%s.tif" % name, [(page_tags(X, Y, 8, more=more), [plane("u8").tobytes()])])
+
+
+def imagej_odd():
+    """What ImageJ's lines may say beside the usual."""
+    def write_pages(name, pages, text, order=">", more=()):
+        first = [(270, 2, b"ImageJ=1.53t\n" + text)] + list(more)
+        kind = pages[0].dtype
+        raw_pages(name, [(page_tags(pages[0].shape[1], pages[0].shape[0], 8 * kind.itemsize, more=first if i == 0 else []),
+                          [p.astype(kind.newbyteorder(order)).tobytes()]) for i, p in enumerate(pages)], order)
+
+    array = typed(base(z=4, c=2, t=3), "u16")  # t, c, z
+    places = {"t": 0, "c": 1, "z": 2}
+    for order in ("czt", "ctz", "zct", "ztc", "tcz", "tzc"):
+        pages = array.transpose([places[a] for a in reversed(order)] + [3, 4]).reshape((-1, Y, X))
+        spelled = {"ztc": "xyztc", "tcz": "TCZ"}.get(order, order)
+        write_pages("imagej_order_%s.tif" % order, pages, ("images=24\nchannels=2\nslices=4\nframes=3\nhyperstack=true\n"
+                                                           "order=%s\n" % spelled).encode())
+    one = plane("u16")
+    write_pages("imagej_yunit.tif", [plane("u8")], b"unit=um\nyunit=nm\nzunit=mm\nspacing=0.002\n",
+                more=[(282, 5, [5, 1]), (283, 5, [1, 250]), (296, 3, [1])])
+    write_pages("imagej_um_cm.tif", [plane("u8")], b"unit=um\n",
+                more=[(282, 5, [50000, 1]), (283, 5, [40000, 1]), (296, 3, [3])])
+    write_pages("imagej_signed.tif", [(plane("i16").astype(np.int32) + 32768).astype(np.uint16)],
+                b"cf=0\nc0=-32768.0\nc1=1.0\nvunit=Gray Value\n")
+    write_pages("imagej_line.tif", [plane("u8")], b"cf=0\nc0=-20\nc1=0.25\nvunit=OD\n")  # b / 4 - 20
+    write_pages("imagej_square.tif", [(plane("u8") % 16).astype(np.uint16)], b"cf=1\nc0=1\nc1=2\nc2=3\n")
+    write_pages("imagej_rodbard.tif", [plane("u8")], b"cf=7\nc0=1\nc1=2\nc2=3\nc3=4\n")
+    write_pages("imagej_same.tif", [one], b"cf=0\nc0=0\nc1=1\n")
+    write_pages("imagej_claims.tif", [plane("u8")], b"images=9\nchannels=2\nslices=3\n")
+    rgb = np.moveaxis(typed(base(z=2, c=3), "u8")[0], 0, -1)  # Bio-Formats counts samples as channels
+    more = [(270, 2, b"ImageJ=\nimages=6\nchannels=3\nslices=2\n")]
+    raw_pages("imagej_rgb_channels.tif", [(page_tags(X, Y, 8, 3, 2, more=more if i == 0 else []), [p.tobytes()])
+                                          for i, p in enumerate(rgb)])
+
+
+def tags_of_display():
+    """What a file says about pixels that nothing is done with."""
+    tags = [(274, 3, [3]), (291, 3, [1, 2]), (42113, 2, b"0")]
+    raw_pages("tags_of_display.tif", [(page_tags(X, Y, 8, more=tags), [plane("u8").tobytes()])])
+
+
 def microscopes():
     """MetaMorph's STK: planes behind one page.  Zeiss' LSM: a page for each plane, with a thumbnail behind it."""
     planes = typed(base(z=3), "u16")[0, 0]
@@ -346,6 +505,71 @@ def ome():
                      metadata={"axes": "ZYXS", "UUID": UUID})
 
 
+def ome_odd():
+    """OME-XML with everything in it that is legal, or that programs write; 3 z, 2 c, pages [z][c]."""
+    pages = np.moveaxis(typed(base(z=3, c=2), "u8")[0], 0, 1).reshape((-1, Y, X))
+    sizes = 'SizeX="7" SizeY="5" SizeZ="3" SizeC="2" SizeT="1" Type="uint8"'
+
+    def write_xml(name, text, pages=pages, thumbnail=False):
+        text = text if isinstance(text, bytes) else text.encode()
+        first = [(270, 2, text)]
+        content = [(page_tags(p.shape[1], p.shape[0], 8, more=[]), [p.tobytes()]) for p in pages]
+        if thumbnail:
+            content.insert(0, (page_tags(4, 3, 8, more=[(254, 4, [1])]), [plane("u8", x=4, y=3).tobytes()]))
+        content[0][0].extend(first)
+        raw_pages(name, content)
+
+    def xml(data="<TiffData/>", attributes=sizes, order="XYCZT", front="", image="", root=""):
+        return ('%s<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"%s><Image ID="Image:0">%s<Pixels '
+                'DimensionOrder="%s" %s>%s</Pixels></Image></OME>' % (front, root, image, order, attributes, data))
+
+    wrong = '<Pixels SizeZ="1" SizeC="1" SizeT="6" DimensionOrder="XYTZC"><TiffData IFD="5"/></Pixels>'
+    declared = '<?xml version="1.0" encoding="%s"?>'
+    micro = sizes + ' PhysicalSizeX="0.5" PhysicalSizeXUnit="%s"'
+    write_xml("ome_cdata.tif", xml(image="<Description><![CDATA[was: %s]]></Description>" % wrong))
+    write_xml("ome_space.tif", xml(attributes=sizes.replace("=", " \n=\t").replace('"3"', '" 3 "')))
+    write_xml("ome_letters.tif", xml(attributes=sizes.replace('"3"', '"&#51;"').replace('"2"', "'&#x32;'") +
+                                     ' Name="a &gt; &quot;b&quot; &amp; SizeZ=\'9\'"'))
+    write_xml("ome_comment.tif", xml(front=declared % "UTF-8" + "<?pi <OME ?><!-- %s -->\n" % wrong,
+                                     image="<!-- %s --><?more %s?>" % (wrong, wrong)))
+    write_xml("ome_annotation.tif", xml(image="<Extra><OME><Image>%s</Image></OME>%s</Extra>" % (wrong, wrong)))
+    write_xml("ome_latin.tif", xml(front=declared % "ISO-8859-1", attributes=micro % "µm").encode("latin-1"))
+    write_xml("ome_latin_untold.tif", xml(front=declared % "UTF-8", attributes=micro % "µm").encode("latin-1"))
+    write_xml("ome_mark.tif", b"\xef\xbb\xbf" + xml(front=declared % "utf-8", attributes=micro % "&#xB5;m").encode())
+    write_xml("ome_doctype.tif", xml(front="<!DOCTYPE OME SYSTEM 'ome.dtd'>\n"))
+    bomb = "".join("<!ENTITY e%d '%s'>" % (i + 1, ("&e%d;" % i) * 10) for i in range(9))
+    write_xml("ome_bomb.tif", xml(front="<!DOCTYPE OME [<!ENTITY e0 'ha'>%s]>" % bomb, image="&e9;"))
+    write_xml("ome_tail.tif", xml() + "\n<!-- -->\nand more <")
+    write_xml("ome_cut.tif", xml()[:-20])
+    write_xml("ome_once.tif", xml('<TiffData IFD="0"/>'))
+    write_xml("ome_numplanes.tif", xml('<TiffData IFD="0" NumPlanes="4"/><TiffData IFD="4" FirstZ="2" NumPlanes="2"/>'))
+    write_xml("ome_thumbnail.tif", xml('<TiffData IFD="1" PlaneCount="6"/>'), thumbnail=True)
+    write_xml("ome_extents.tif", xml(attributes=sizes.replace('"7"', '"70"')))
+    write_xml("ome_type.tif", xml(attributes=sizes.replace("uint8", "uint16")))
+    write_xml("ome_names.tif", xml('<Channel Name="DAPI"/><Channel/><TiffData/>'))
+    for order in ("CTZ", "ZCT", "TZC"):
+        ome_pages("ome_%s.tif" % order.lower(), typed(base(z=4, c=2, t=3), "u8"), order, "<OME:TiffData/>", (4, 2, 3))
+    part = '<TiffData IFD="%d" FirstZ="%d" FirstC="%d" PlaneCount="%d"><UUID FileName="%s">%s</UUID></TiffData>'
+    # of a set: the last two planes of z, by the name; by the identifier, under another name; and all renamed
+    for name, ours, ident in (("ome_set_name.tif", "ome_set_name.tif", "urn:x"), ("ome_set_uuid.tif", "old.tif", "urn:me")):
+        write_xml(name, xml(part % (0, 0, 0, 2, "first.tif", "urn:a") + part % (0, 1, 0, 4, ours, " urn:%s\n" % ident[4:]),
+                            root=' UUID="urn:me"'), pages[2:])
+    # the second image is in this file, the first in another one
+    images = "".join('<Image><Pixels DimensionOrder="XYCZT" %s>%s</Pixels></Image>' % (attributes, data) for attributes, data in
+                     (('SizeX="9" SizeY="9" SizeZ="6" SizeC="1" SizeT="1"', part % (0, 0, 0, 6, "a.tif", "urn:a")),
+                      (sizes, part % (0, 0, 0, 6, "ome_set_image.tif", "urn:b"))))
+    write_xml("ome_set_image.tif", '<OME>%s</OME>' % images)
+    # pages of the second image lie in front of those of the first
+    with tifffile.TiffWriter(path("ome_behind.tif")) as tif:
+        text = xml('<TiffData IFD="2" PlaneCount="6"/></Pixels></Image><Image><Pixels SizeZ="2" SizeC="1" SizeT="1">'
+                   '<TiffData IFD="0" PlaneCount="2"/>')
+        for i in range(2):
+            tif.write(plane("u16", x=4, y=3), photometric="minisblack", software=False, metadata=None, contiguous=False,
+                      description=text.encode() if i == 0 else None)
+        for p in pages:
+            tif.write(p, photometric="minisblack", software=False, metadata=None, contiguous=False)
+
+
 def rewrite_last_link(name, link):
     """Makes the last page of a file lead on: to link(where that page's directory is)."""
     with tifffile.TiffFile(path(name)) as tif:
@@ -379,15 +603,15 @@ def unread():
             tif.write(like, **options)
             tif.write(small, **options)
         rewrite_last_link(name, link)
-    xml = "<OME:OME><OME:BinaryOnly MetadataFile=\"set.companion.ome\" UUID=\"u\"/></OME:OME>"
+    xml = "<OME:OME xmlns:OME=\"urn:ome\"><OME:BinaryOnly MetadataFile=\"set.companion.ome\" UUID=\"u\"/></OME:OME>"
     write("unread_companion.tif", typed(base(z=2), "u8")[0, 0], description=xml)
     data = "<OME:TiffData IFD=\"0\" PlaneCount=\"2\"/>"
     ome_pages("unread_unlisted.tif", typed(base(z=5), "u8"), "ZCT", data, (2, 1, 1))
     image = "<OME:Image ID=\"Image:%d\"><OME:Pixels SizeZ=\"2\" SizeC=\"1\" SizeT=\"1\">%s</OME:Pixels></OME:Image>"
     part = "<OME:TiffData IFD=\"%d\" PlaneCount=\"2\"><OME:UUID FileName=\"%s\">u</OME:UUID></OME:TiffData>"
-    more = "".join(image % (i + 1, part % (2 * i + 2, name)) for i, name in
-                   enumerate(("old name.tif", "elsewhere.tif", "unread_alike.tif")))
-    first = part % (0, "old name.tif") + "</OME:Pixels></OME:Image>" + more + "<OME:Image><OME:Pixels>"
+    more = "".join(image % (i + 1, part % (at, name)) for i, (at, name) in
+                   enumerate(((2, "unread_alike.tif"), (0, "elsewhere.tif"), (4, "unread_alike.tif"))))
+    first = part % (0, "unread_alike.tif") + "</OME:Pixels></OME:Image>" + more + "<OME:Image><OME:Pixels>"
     ome_pages("unread_alike.tif", typed(base(z=6), "u8"), "ZCT", first, (2, 1, 1))
     with tifffile.TiffWriter(path("unread_series.ome.tif"), ome=True) as tif:
         for array in (typed(base(z=2), "u8")[0, 0], typed(base(z=3), "u16")[0, 0], small):
@@ -471,11 +695,13 @@ def png_chunk(kind, data):
             struct.pack(">I", zlib.crc32(kind + data) & 0xFFFFFFFF))
 
 
-def write_png(name, rows, x, y, depth, colour, palette=None, alpha=None):
+def write_png(name, rows, x, y, depth, colour, palette=None, alpha=None, sizes=None):
     data = b"".join(b"\0" + row for row in rows)
     with open(path(name), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" +
                 png_chunk(b"IHDR", struct.pack(">IIBBBBB", x, y, depth, colour, 0, 0, 0)))
+        if sizes is not None:
+            f.write(png_chunk(b"pHYs", struct.pack(">IIB", *sizes)))
         if palette is not None:
             f.write(png_chunk(b"PLTE", bytes(palette)))
         if alpha is not None:
@@ -489,6 +715,8 @@ def png_files():
     four = np.moveaxis(typed(base(c=4), "u16")[0, :, 0], 0, -1)
     two = np.moveaxis(typed(base(c=2), "u8")[0, :, 0], 0, -1)
     write_png("gray.png", [bytes(row) for row in plane("u8")], X, Y, 8, 0)
+    for name, sizes in (("um", (5000000, 4000000, 1)), ("ratio", (5, 4, 0)), ("dots", (2835, 2835, 1)), ("none", (0, 0, 1))):
+        write_png("sizes_%s.png" % name, [bytes(row) for row in plane("u8")], X, Y, 8, 0, sizes=sizes)
     write_png("gray_16.png", [row.astype(">u2").tobytes() for row in plane("u16")], X, Y, 16, 0)
     write_png("rgb.png", [row.tobytes() for row in rgb], X, Y, 8, 2)
     write_png("rgba_16.png", [row.astype(">u2").tobytes() for row in four], X, Y, 16, 6)
@@ -506,7 +734,8 @@ def png_files():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, fax, tiles, colours, imagej, stacks, microscopes, ome, unread, fits_files, folders,
+    for make in (types, compressions, fax, tiles, colours, sparse, extra_samples, marks, resolutions, imagej, imagej_odd,
+                 stacks, tags_of_display, microscopes, ome, ome_odd, unread, fits_files, folders,
                  png_files):
         make()
 

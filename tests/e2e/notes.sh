@@ -30,8 +30,17 @@ notes 1
 expect 0 'note: ome_stopped.tif: 3 more pages are not read; the acquisition ended before its last time point' \
     ./flat "$IMAGES/ome_stopped.tif" -o out
 notes 1
-expect 0 '' ./flat "$IMAGES/pyramid.tif" "$IMAGES/unread_marked.tif" "$IMAGES/subifd.tif" "$IMAGES/ome_part.tif" -o out
+expect 0 'note: ome_part.tif: 16 planes in other files are not read; ' ./flat "$IMAGES/ome_part.tif" -o out
+notes 1
+expect 0 '' ./flat "$IMAGES/pyramid.tif" "$IMAGES/unread_marked.tif" "$IMAGES/subifd.tif" -o out
 notes 0
+# What pixels are taken for.
+expect 0 'note: white_bool.tif: its pixels are single bits' \
+    ./flat "$IMAGES/white_bool.tif" "$IMAGES/imagej_signed.tif" "$IMAGES/tags_of_display.tif" "$IMAGES/ome_cut.tif" -o out
+notes 6
+says 'note: imagej_signed.tif: its values are calibrated'
+says 'note: tags_of_display.tif: it is to be shown turned'
+says 'note: ome_cut.tif: its OME-XML is damaged; '
 # Several kinds at once, by several threads, before anything is done, and not at all.
 expect 0 '' ./flat "$IMAGES/unread_pages.tif" "$IMAGES/unread_series.ome.tif" "$IMAGES/pyramid.tif" -o out --jobs 3
 notes 2

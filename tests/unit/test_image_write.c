@@ -293,6 +293,26 @@ static void test_pixel_sizes(void **state)
     }
 }
 
+/* PNG counts whole pixels a metre. */
+static void test_png_sizes(void **state)
+{
+    ImageInfo like = {.size = {0.2, 0.65, 3}, .size_um = {0.2, 0.65, 3}, .unit = "um", .style = "imagej"};
+    ImageInfo shape = {.x = 4, .y = 3, .z = 1, .c = 1, .t = 1};
+    ImageMeta meta = {.like = &like};
+    ImageFile *file;
+    (void)state;
+    const char *path = scratch_path("sizes.png");
+    ImageInfo back = write_and_open(path, &shape, ELEM_U8, &meta, &file);
+    image_close(file);
+    assert_string_equal(back.unit, "um");
+    assert_true(back.size_um[0] == 1e6 / 5000000 && back.size_um[1] == 1e6 / 1538462 && back.size_um[2] == 0);
+    like.size_um[1] = 0;
+    back = write_and_open(path, &shape, ELEM_U8, &meta, &file);
+    image_close(file);
+    unlink(path);
+    assert_true(back.size[0] == 0 && back.unit[0] == '\0');
+}
+
 /* Axes of extent 1 that the input names stay named, unless the format has no way to say so. */
 static void test_axes_of_one(void **state)
 {
@@ -539,7 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),
         cmocka_unit_test(test_png),         cmocka_unit_test(test_png_scaled),
-        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_axes_of_one),
+        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes), cmocka_unit_test(test_axes_of_one),
         cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),
         cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_no_folder),   cmocka_unit_test(test_huge_read),
