@@ -307,7 +307,7 @@ void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
             const IrExpr value = ir_cast(k->g, node->in[v], ELEM_F64);
             cx.out = &body;
             cx.memo.n = 0; /* what is read may have been written since */
-            memset(cx.uses, 0, sizeof *cx.uses * (size_t)cx.uses_cap);
+            cg_forget_uses(&cx);
             cg_count_uses(&cx, value);
             const char *text = cg_expr(&cx, value);
             cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v, text,

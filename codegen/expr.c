@@ -11,6 +11,7 @@
 #include "../ir/apply.h"
 #include "../ir/edit.h"
 #include "../ir/function.h"
+#include "../ir/indices.h"
 #include "../ir/px_math.h"
 
 #include <assert.h>
@@ -30,8 +31,6 @@ void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText 
     cx->y = "y";
     cx->z = "z";
     cx->plane = "plane";
-    cx->uses_cap = k->g->exprs.n + 4096;
-    cx->uses = arena_array(k->arena, int, cx->uses_cap);
 }
 
 void cg_line(CgContext *cx, const char *format, ...)
@@ -49,15 +48,30 @@ const char *cg_type(Elem type)
     return type == ELEM_BOOL ? "bool" : elem_cl_name(type);
 }
 
+void cg_forget_uses(CgContext *cx)
+{
+    cx->counted = (IdMap){.n_slots = 0};
+    cx->uses.n = 0;
+}
+
+static bool is_shared(const CgContext *cx, IrExpr e)
+{
+    int place = id_map_find(&cx->counted, e);
+    return place >= 0 && cx->uses.at[place] > 1;
+}
+
 void cg_count_uses(CgContext *cx, IrExpr e)
 {
     if (e == 0) {
         return;
     }
     const IrExprNode n = *ir_expr(cx->k->g, e);
-    if ((int)e < cx->uses_cap && cx->uses[e]++ > 0) {
+    int known = id_map_add(&cx->counted, cx->k->arena, e);
+    if (known < cx->uses.n) {
+        cx->uses.at[known]++;
         return;
     }
+    vec_push(cx->k->arena, &cx->uses, 1);
     if (n.rank <= IR_INDEX) {
         return;
     }
@@ -167,23 +181,21 @@ const char *cg_offset_text(CgContext *cx, IrExpr offset, int axis)
 
 /* ---- weights --------------------------------------------------------------------------- */
 
-/* For ir_walk: marks the indices that stand in an expression, in an array of bool. */
-static void note_index(const IrGraph *g, IrExpr e, void *ctx)
+static bool follows_index(const CgKernel *k, IrExpr e, int index)
 {
-    bool *found = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_INDEX && n->num >= 0) {
-        found[(int)n->num] = true;
+    const IrIndices *free = ir_free_indices(k->g, e);
+    bool follows = false;
+    for (int i = 0; i < free->n; i++) {
+        follows = follows || free->at[i] == index;
     }
+    return follows;
 }
 
 int cg_count_loops(const CgContext *cx, IrExpr e)
 {
-    bool *found = arena_array(cx->k->arena, bool, cx->k->g->next_index + 1);
-    ir_walk(cx->k->g, e, note_index, found);
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
-        n += found[cx->loops.at[i].index];
+        n += follows_index(cx->k, e, cx->loops.at[i].index);
     }
     return n;
 }
@@ -206,12 +218,10 @@ static const char *place_text(CgKernel *k, const CgLoop *loop)
 const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix)
 {
     CgKernel *k = cx->k;
-    bool *found = arena_array(k->arena, bool, k->g->next_index + 1);
-    ir_walk(k->g, e, note_index, found);
     const CgLoop *loop[PROG_TABLE_INDICES];
     int n = 0;
     for (int i = 0; i < cx->loops.n; i++) {
-        if (found[cx->loops.at[i].index]) {
+        if (follows_index(k, e, cx->loops.at[i].index)) {
             assert(n < PROG_TABLE_INDICES);
             loop[n++] = &cx->loops.at[i];
         }
@@ -560,7 +570,7 @@ const char *cg_expr(CgContext *cx, IrExpr e)
         return text;
     }
     text = make_text(cx, e);
-    bool shared = (int)e < cx->uses_cap && cx->uses[e] > 1 && n.op != IR_X_COORD;
+    bool shared = is_shared(cx, e) && n.op != IR_X_COORD;
     bool named = n.op == IR_X_FOLD; /* by its accumulator, or its window's value */
     if (shared && (named || !is_atom(text) || strlen(text) >= 16)) {
         text = named ? text : cg_name_value(cx, cg_text_type(cx, &n), text);

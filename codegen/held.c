@@ -7,51 +7,71 @@
  */
 #include "kernel.h"
 
-static void note(const IrGraph *g, IrExpr e, Elem *held)
+typedef struct Holding {
+    CgHeld *held;
+    Arena *arena;
+} Holding;
+
+static void hold(const Holding *h, IrId node, Elem type)
+{
+    int place = id_map_add(&h->held->nodes, h->arena, node);
+    if (place == h->held->type.n) {
+        vec_push(h->arena, &h->held->type, type);
+    }
+    h->held->type.at[place] = type;
+}
+
+static void note(const IrGraph *g, IrExpr e, const Holding *h)
 {
     const IrExprNode *n = ir_expr(g, e);
     if (e != 0 && n->op == IR_X_READ) {
-        held[n->node] = n->type;
+        hold(h, n->node, n->type);
     }
 }
 
-static void note_reads(const IrGraph *g, IrExpr e, void *held)
+static void note_reads(const IrGraph *g, IrExpr e, void *ctx)
 {
     const IrExprNode *n = ir_expr(g, e);
     const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
     bool casts = n->op == IR_X_CAST && n->num == 0 && n->type == ELEM_F32;
     for (size_t i = casts ? 1 : 0; i < sizeof child / sizeof *child; i++) {
-        note(g, child[i], held);
+        note(g, child[i], ctx);
     }
 }
 
-const Elem *cg_held(const CgKernel *k, const IrStep *step)
+const CgHeld *cg_held(const CgKernel *k, const IrStep *step)
 {
     const IrGraph *g = k->g;
-    Elem *held = arena_array(k->arena, Elem, g->nodes.n);
+    Holding h = {arena_new(k->arena, CgHeld), k->arena};
     for (int i = 0; i < step->stages.n; i++) {
         IrId stage = step->stages.at[i];
         IrExpr e = ir_node(g, stage)->in[0];
-        ir_walk(g, e, note_reads, held);
-        note(g, e, held);
-        held[stage] = ir_read_type(g, stage);
+        ir_walk(g, e, note_reads, &h);
+        note(g, e, &h);
+        hold(&h, stage, ir_read_type(g, stage));
     }
-    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-        bool number = ir_read_type(g, id) != ELEM_BOOL;
-        held[id] = held[id] != ELEM_NONE ? held[id] : number ? ELEM_F32 : ELEM_BOOL;
+    return h.held;
+}
+
+Elem cg_held_type(const CgContext *cx, IrId node)
+{
+    Elem type = ir_read_type(cx->k->g, node);
+    if (cx->held == NULL) {
+        return type;
     }
-    return held;
+    int place = id_map_find(&cx->held->nodes, node);
+    return place >= 0 ? cx->held->type.at[place] : type != ELEM_BOOL ? ELEM_F32 : ELEM_BOOL;
 }
 
 Elem cg_text_type(const CgContext *cx, const IrExprNode *n)
 {
-    return n->op == IR_X_READ && cx->held != NULL ? cx->held[n->node] : n->type;
+    return n->op == IR_X_READ && cx->held != NULL ? cg_held_type(cx, n->node) : n->type;
 }
 
 const char *cg_outside(CgContext *cx, IrId node, IrExpr outside)
 {
     IrGraph *g = cx->k->g;
-    Elem type = ir_read_type(g, node), held = cx->held != NULL ? cx->held[node] : type;
+    Elem type = ir_read_type(g, node), held = cg_held_type(cx, node);
     if (outside == 0) {
         return "0";
     }

@@ -7,6 +7,8 @@
 
 #include "host.h"
 
+#include "../base/id_map.h"
+
 #include "../ir/schedule.h"
 
 typedef struct CgParam {
@@ -119,6 +121,11 @@ typedef struct CgMemo {
     const char *text;
 } CgMemo;
 
+typedef struct CgHeld {
+    IdMap nodes;
+    Vec(Elem) type; /* by place in `nodes` */
+} CgHeld;
+
 struct CgContext {
     CgKernel *k;
     Str *out, *prologue;
@@ -129,17 +136,21 @@ struct CgContext {
     Vec(CgMemo) memo;        /* named expressions in scope */
     Vec(CgMemo) uniform;     /* named in the prologue */
     Vec(CgLoop) loops;
-    int *uses;               /* by expression: how often it is used below the roots */
-    int uses_cap;
-    const Elem *held;        /* by node: the type that `read` gives its pixels (cg_held); NULL: ir_read_type */
+    IdMap counted;           /* expressions below the roots */
+    Vec(int) uses;           /* of each: how often it is used */
+    const CgHeld *held;      /* the types that `read` gives pixels; NULL: ir_read_type */
 };
 
 void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read);
 /* Counts uses, so that shared subexpressions get names; call it for every root first. */
 void cg_count_uses(CgContext *cx, IrExpr e);
+/* Begins to count anew. */
+void cg_forget_uses(CgContext *cx);
 const char *cg_expr(CgContext *cx, IrExpr e);
-/* The types in which work-items hold pixels of the nodes that a step loads, by node. */
-const Elem *cg_held(const CgKernel *k, const IrStep *step);
+/* The types in which work-items hold pixels of the nodes that a step loads. */
+const CgHeld *cg_held(const CgKernel *k, const IrStep *step);
+/* That of one node. */
+Elem cg_held_type(const CgContext *cx, IrId node);
 /* The value of a constant border, which is one that the image can have, as its pixels are held; "0": of none. */
 const char *cg_outside(CgContext *cx, IrId node, IrExpr outside);
 /* The type of what cg_expr gives for an expression. */

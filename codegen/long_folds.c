@@ -57,7 +57,7 @@ static const char *read_text(CgContext *cx, IrExpr read)
 /* A tile's type: there are no vectors of truths. */
 static const char *tile_type(const Long *l, int i)
 {
-    Elem type = l->cx.held[read_of(l, i).node];
+    Elem type = cg_held_type(&l->cx, read_of(l, i).node);
     return type == ELEM_BOOL ? "uchar" : cg_type(type);
 }
 
@@ -144,7 +144,7 @@ static void take_row(Long *l, int i)
     const char *extent = cg_param_extent(l->k, read.node, z ? 2 : 1);
     const char *at = arena_printf(l->k->arena, "at%d", i);
     cg_line(cx, "const int %s = %s(min(from + t, last + %s), %s);", at, CG_BORDER_MAPS[read.border], l->hi, extent);
-    cg_line(cx, "%s near%d[PX];", cg_type(cx->held[read.node]), i);
+    cg_line(cx, "%s near%d[PX];", cg_type(cg_held_type(cx, read.node)), i);
     cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", cg_element(l->k, read.node), i,
             z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
     if (read.border == IR_CONSTANT) {

@@ -428,14 +428,15 @@ static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach
                 !same_places(g, ir_node(g, reach->node)->grid, k->domain);
 }
 
-static bool is_stage(const IrStep *step, IrId id)
+/* The place of a node among the stages of the kernel; -1. */
+static int stage_of(const IrStep *step, IrId id)
 {
     for (int i = 0; i < step->stages.n; i++) {
         if (step->stages.at[i] == id) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return -1;
 }
 
 /* What a stage that is reached so far itself reaches through a read. */
@@ -454,12 +455,12 @@ static CgReach reach_on(IrGraph *g, const CgReach *own, const IrReach *reach)
     return all;
 }
 
-void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo)
+void cg_reads(CgKernel *k, const IrStep *step, int at, CgHalo *halo)
 {
     IrGraph *g = k->g;
-    const CgHalo own = halo[id];
+    const CgHalo own = halo[at];
     for (int i = 0; i < IR_MAX_IN; i++) {
-        IrExpr e = ir_node(g, id)->in[i];
+        IrExpr e = ir_node(g, step->stages.at[at])->in[i];
         IrFootprint fp = ir_footprint(g, e);
         for (int r = 0; r < fp.reach.n; r++) {
             const IrReach *reach = &fp.reach.at[r];
@@ -467,10 +468,11 @@ void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo)
                 continue;
             }
             const CgReach all = reach_on(g, &own.reach, reach);
-            if (k->cg->buffer[reach->node] >= 0 && !is_stage(step, reach->node)) {
+            int stage = stage_of(step, reach->node);
+            if (stage >= 0) {
+                read_stage(g, k, reach, &halo[stage], &own, &all);
+            } else if (k->cg->buffer[reach->node] >= 0) {
                 read_stored(k, e, reach, &own, &all);
-            } else {
-                read_stage(g, k, reach, &halo[reach->node], &own, &all);
             }
         }
     }

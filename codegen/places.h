@@ -11,7 +11,7 @@
 
 #include "kernel.h"
 
-/* By node: how far a stage is read by the later stages of its kernel, along the axes that parts may be
+/* By stage of the step: how far it is read by the later stages of its kernel, along the axes that parts may be
  * cut from, y and z; what it reads itself is reached that much further. */
 typedef struct CgHalo {
     CgReach reach;
@@ -19,8 +19,8 @@ typedef struct CgHalo {
     bool whole;
 } CgHalo;
 
-/* Declares what stage `id` reads; the kernel's stages are asked for from the last one back. */
-void cg_reads(CgKernel *k, const IrStep *step, IrId id, CgHalo *halo);
+/* Declares what stage number `at` of the step reads; the kernel's stages are asked for from the last one back. */
+void cg_reads(CgKernel *k, const IrStep *step, int at, CgHalo *halo);
 
 /* By node: bit 1, bit 2: some read comes round from the other end of y, of z; also a read by a
  * stage that is computed where it is read, and read so itself. */

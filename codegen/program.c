@@ -447,9 +447,9 @@ static void kernel_step(Build *b, const IrStep *step)
     } else {
         cg_kernel_direct(&k, step, &body);
     }
-    CgHalo *halo = arena_array(b->arena, CgHalo, b->g->nodes.n);
+    CgHalo *halo = arena_array(b->arena, CgHalo, step->stages.n);
     for (int i = step->stages.n - 1; !scalars && i >= 0; i--) {
-        cg_reads(&k, step, step->stages.at[i], halo);
+        cg_reads(&k, step, i, halo);
         note_needs(b, &k, step->stages.at[i]);
     }
     mark_rounds(b, &k, step);
@@ -486,7 +486,7 @@ static void primitive_step(Build *b, const IrStep *step)
     str_add(&body, "\n");
     quote_lines(b, step, &body);
     cg_reader(&k, id, &body);
-    cg_reads(&k, step, id, arena_array(b->arena, CgHalo, b->g->nodes.n));
+    cg_reads(&k, step, 0, arena_new(b->arena, CgHalo));
     note_needs(b, &k, id);
     const IrNode node = *ir_node(b->g, id);
     const char *lines = lines_of(b, step);

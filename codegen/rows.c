@@ -41,35 +41,44 @@ static IrExpr max_of(IrGraph *g, IrExpr a, IrExpr b)
     return a == 0 ? b : ir_op2(g, IR_X_MAX, a, b);
 }
 
+/* Of a node that is met for the first time, an empty one. */
+static Extent *add_extent(Rows *r, IrId node)
+{
+    Arena *arena = r->k->arena;
+    int place = id_map_add(&r->nodes, arena, node);
+    if (place == r->extents.n) {
+        vec_push(arena, &r->extents, arena_new(arena, Extent));
+    }
+    return r->extents.at[place];
+}
+
 static void note_border(const IrGraph *g, IrExpr e, void *ctx)
 {
-    Extent *extent = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_READ && n->a != 0) {
-        extent[n->node].border = n->border;
-        extent[n->node].outside = n->outside;
+        Extent *extent = add_extent(ctx, n->node);
+        extent->border = n->border;
+        extent->outside = n->outside;
     }
 }
 
 /* From the last stage back: what each reads, it needs as many columns wider as it reaches. */
 static void find_extents(Rows *r)
 {
-    CgKernel *k = r->k;
-    IrGraph *g = k->g;
+    IrGraph *g = r->k->g;
     IrExpr zero = ir_const(g, 0);
-    r->extent = arena_array(k->arena, Extent, g->nodes.n);
     for (int i = 0; i < r->step->stages.n; i++) {
-        r->extent[r->step->stages.at[i]].computed = true;
+        add_extent(r, r->step->stages.at[i])->computed = true;
     }
     for (int i = r->step->stages.n - 1; i >= 0; i--) {
         IrId id = r->step->stages.at[i];
-        Extent *own = &r->extent[id];
+        Extent *own = rows_extent(r, id);
         own->left = own->left != 0 ? own->left : zero;
         own->right = own->right != 0 ? own->right : zero;
-        ir_walk(g, ir_node(g, id)->in[0], note_border, r->extent);
+        ir_walk(g, ir_node(g, id)->in[0], note_border, r);
         IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[0]);
         for (int j = 0; j < fp.reach.n; j++) {
-            Extent *e = &r->extent[fp.reach.at[j].node];
+            Extent *e = add_extent(r, fp.reach.at[j].node);
             e->used = true;
             e->left = max_of(g, e->left, ir_op2(g, IR_X_SUB, own->left, fp.reach.at[j].lo[0]));
             e->right = max_of(g, e->right, ir_op2(g, IR_X_ADD, own->right, fp.reach.at[j].hi[0]));
@@ -82,8 +91,8 @@ static void bound_extents(Rows *r)
 {
     CgKernel *k = r->k;
     IrExpr all = ir_const(k->g, 0);
-    for (int i = 1; i < k->g->nodes.n; i++) {
-        const Extent *e = &r->extent[i];
+    for (int i = 0; i < r->extents.n; i++) {
+        const Extent *e = r->extents.at[i];
         if (e->used) {
             all = ir_op2(k->g, IR_X_ADD, all, ir_op2(k->g, IR_X_ADD, e->left, e->right));
         }
@@ -111,7 +120,7 @@ static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
 /* Columns left of the own ones in a node's array; loaded ones are aligned to four. */
 static const char *left_text(Rows *r, IrId node)
 {
-    const Extent *e = &r->extent[node];
+    const Extent *e = rows_extent(r, node);
     const char *text = extent_macro(r, node, e->left, "LEFT");
     return e->computed || strcmp(text, "0") == 0
                ? text
@@ -120,7 +129,7 @@ static const char *left_text(Rows *r, IrId node)
 
 static const char *width_text(Rows *r, IrId node)
 {
-    const Extent *e = &r->extent[node];
+    const Extent *e = rows_extent(r, node);
     const char *left = left_text(r, node), *right = extent_macro(r, node, e->right, "RIGHT");
     if (!e->computed && strcmp(right, "0") != 0) {
         right = arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", right);
@@ -330,7 +339,7 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
 /* Replaces columns beyond the image in a computed stage by the value at the mapped column. */
 static void fix_edges(Rows *r, IrId node, const char *array)
 {
-    const Extent *e = &r->extent[node];
+    const Extent *e = rows_extent(r, node);
     Arena *arena = r->k->arena;
     const char *left = left_text(r, node), *width = width_text(r, node);
     if (strcmp(width, "PX") == 0 || r->inside) {
@@ -379,14 +388,14 @@ static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, con
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const char *left = left_text(r, node), *width = width_text(r, node);
-    Elem type = r->cx.held[node];
+    Elem type = cg_held_type(&r->cx, node);
     Tile tile = {.own = strcmp(width, "PX") == 0,
                  .array = array,
                  .element = element,
                  .kept = type == ELEM_BOOL ? "uint" : cg_type(type),
                  .left = left,
                  .width = width,
-                 .map = CG_BORDER_MAPS[r->extent[node].border],
+                 .map = CG_BORDER_MAPS[rows_extent(r, node)->border],
                  .row = row_text(r, node, row.y_of, row.plane_of, channel)};
     vec_push(arena, &r->tiles, tile);
     body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element,
@@ -402,7 +411,7 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
 {
     Arena *arena = r->k->arena;
     const char *left = left_text(r, node), *width = width_text(r, node);
-    IrBorder border = r->extent[node].border;
+    IrBorder border = rows_extent(r, node)->border;
     if (strcmp(width, "PX") == 0) {
         body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + %s);", element, array, at,
                                   r->warms_up ? "IN_ROW(x)" : "x"));
@@ -446,7 +455,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     array = new_array(r, node, &row, channel);
     const char *left = left_text(r, node), *width = width_text(r, node);
     const char *element = cg_element(r->k, node);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(r->cx.held[node]), array, width));
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, node)), array, width));
     bool wide = strcmp(width, "PX") != 0;
     if (wide) {
         cg_param_extent(k, 0, 0);
@@ -457,8 +466,8 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
     } else {
         take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
     }
-    if (wide && !r->inside && r->extent[node].border == IR_CONSTANT) {
-        const char *outside = cg_outside(&r->cx, node, r->extent[node].outside);
+    if (wide && !r->inside && rows_extent(r, node)->border == IR_CONSTANT) {
+        const char *outside = cg_outside(&r->cx, node, rows_extent(r, node)->outside);
         body_line(r, arena_printf(arena,
                                   "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "
                                   "%s) < (uint)w ? %s[k] : %s;",
@@ -473,7 +482,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row);
 static const char *columns_of_read(Rows *r, const IrExprNode *n)
 {
     Row row = row_of_read(r, n);
-    if (!r->extent[n->node].computed) {
+    if (!rows_extent(r, n->node)->computed) {
         return load_columns(r, n->node, row, n);
     }
     const char *array = find_columns(r, n->node, &row, "", n);
@@ -620,8 +629,8 @@ static const char *unroll_for(IrGraph *g, IrExpr fold)
 static int stored_images(const Rows *r)
 {
     int n = 0;
-    for (IrId id = 1; id < (IrId)r->k->g->nodes.n; id++) {
-        n += r->extent[id].used && !r->extent[id].computed;
+    for (int i = 0; i < r->extents.n; i++) {
+        n += r->extents.at[i]->used && !r->extents.at[i]->computed;
     }
     return n;
 }
@@ -770,8 +779,8 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->at = row;
     const char *array = new_array(r, id, &row, "");
     const char *width = width_text(r, id), *left = left_text(r, id);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(r->cx.held[id]), array, width));
-    const bool vectors = r->cx.held[id] == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
+    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, id)), array, width));
+    const bool vectors = cg_held_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
@@ -855,8 +864,9 @@ static void describe_inside(Rows *r)
     bool z = rows_march_z(r);
     Str columns;
     str_init(&columns, k->arena);
-    for (IrId id = 1; id < (IrId)k->g->nodes.n; id++) {
-        const char *width = r->extent[id].used ? width_text(r, id) : "PX";
+    for (int i = 0; i < r->extents.n; i++) {
+        IrId id = r->nodes.ids.at[i];
+        const char *width = r->extents.at[i]->used ? width_text(r, id) : "PX";
         if (strcmp(width, "PX") != 0) {
             str_addf(&columns, " && IS_INSIDE(%s, %s, w)", left_text(r, id), width);
         }
@@ -866,7 +876,7 @@ static void describe_inside(Rows *r)
     for (int i = 0; i < r->carried.n; i++) {
         Carried *c = &r->carried.at[i];
         c->element = cg_element(r->k, c->node);
-        c->kept = cg_type(r->cx.held[c->node]);
+        c->kept = cg_type(cg_held_type(&r->cx, c->node));
         c->left = left_text(r, c->node);
         c->width = width_text(r, c->node);
         c->row = row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);

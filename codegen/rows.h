@@ -74,7 +74,8 @@ typedef struct Rows {
     Str *stores;           /* what a row is stored by */
     Vec(Tile) tiles;
     CgContext cx;
-    Extent *extent;        /* by node */
+    IdMap nodes;           /* stages, and what they read */
+    Vec(Extent *) extents; /* by place in `nodes` */
     Vec(Row) rows;
     Vec(Columns) columns;
     /* The stage that is being emitted. */
@@ -102,6 +103,12 @@ typedef struct Rows {
 static inline bool rows_march_z(const Rows *r)
 {
     return r->step->march == IR_AX_Z;
+}
+
+/* The extent of a stage or of what one reads. */
+static inline Extent *rows_extent(const Rows *r, IrId node)
+{
+    return r->extents.at[id_map_find(&r->nodes, node)];
 }
 
 /* Which stored rows `inside`, of a strip away from the image's edges, carries, when `r` is what is

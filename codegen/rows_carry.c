@@ -47,7 +47,7 @@ static Carried *find_carried(const Rows *r, IrId node, const char *channel)
 static void note_columns(const Rows *r, const Columns *c, Rows *inside)
 {
     const Row *row = row_of(r, c);
-    if (r->extent[c->node].computed || row == NULL) {
+    if (rows_extent(r, c->node)->computed || row == NULL) {
         return;
     }
     Carried *have = find_carried(inside, c->node, c->channel);
@@ -79,14 +79,14 @@ bool rows_choose_carried(const Rows *r, Rows *inside)
         c.array = arena_printf(r->k->arena, "px_carried%d", n);
         if (c.hi > c.lo && c.hi - c.lo <= MAX_SPAN) {
             inside->carried.at[n++] = c;
-            inside->extent[c.node].carried = true;
+            rows_extent(inside, c.node)->carried = true;
         }
     }
     inside->carried.n = n;
     for (int i = 0; i < r->columns.n; i++) {
         const Columns *c = &r->columns.at[i];
         if (row_of(r, c) == NULL || find_carried(inside, c->node, c->channel) == NULL) {
-            inside->extent[c->node].carried = false;
+            rows_extent(inside, c->node)->carried = false;
         }
     }
     inside->inside = n > 0;

@@ -20,10 +20,18 @@ const char *cg_recall(const CgMemo *memo, int n, IrExpr e)
 typedef struct Turns {
     CgContext *cx;
     IrExpr fold; /* whose loops are about to be opened */
-    bool *own;   /* by index: the loops of that fold run over it */
-    IrIndices *free;
+    Vec(int) own; /* indices that the loops of that fold run over */
     Vec(IrExpr) same;
 } Turns;
+
+static bool is_own(const Turns *t, int index)
+{
+    bool own = false;
+    for (int i = 0; i < t->own.n; i++) {
+        own = own || t->own.at[i] == index;
+    }
+    return own;
+}
 
 /* Folds of pixels in the body that know all their indices before the loops are opened. */
 static void note_same(const IrGraph *g, IrExpr e, void *ctx)
@@ -33,10 +41,10 @@ static void note_same(const IrGraph *g, IrExpr e, void *ctx)
     if (n->op != IR_X_FOLD || n->rank != IR_PIXEL || e == t->fold) {
         return;
     }
-    const IrIndices *needed = ir_free_indices(g, t->free, e);
+    const IrIndices *needed = ir_free_indices(t->cx->k->g, e);
     for (int i = 0; i < needed->n; i++) {
         int index = needed->at[i];
-        if (index < 0 || t->own[index] || cg_loop_of(t->cx, index) == NULL) {
+        if (index < 0 || is_own(t, index) || cg_loop_of(t->cx, index) == NULL) {
             return;
         }
     }
@@ -46,13 +54,12 @@ static void note_same(const IrGraph *g, IrExpr e, void *ctx)
 void cg_keep_same(CgContext *cx, IrExpr fold)
 {
     CgKernel *k = cx->k;
-    Turns t = {.cx = cx,
-               .fold = fold,
-               .own = arena_array(k->arena, bool, k->g->next_index + 1),
-               .free = arena_array(k->arena, IrIndices, k->g->exprs.n)};
+    Turns t = {.cx = cx, .fold = fold};
     IrExprNode n = *ir_expr(k->g, fold);
-    for (t.own[(int)n.num] = true; n.flat; t.own[(int)n.num] = true) {
+    vec_push(k->arena, &t.own, (int)n.num);
+    while (n.flat) {
         n = *ir_expr(k->g, n.a);
+        vec_push(k->arena, &t.own, (int)n.num);
     }
     ir_walk(k->g, n.a, note_same, &t);
     for (int i = 0; i < t.same.n; i++) {

@@ -33,13 +33,14 @@ static void unite(const IrGraph *g, IrIndices *to, const IrIndices *from, int bo
 
 enum { NO_INDEX = -2 };
 
-const IrIndices *ir_free_indices(const IrGraph *g, IrIndices *memo, IrExpr e)
+static const IrIndices *find(IrGraph *g, IrExpr e)
 {
-    IrIndices *f = &memo[e];
-    if (e == 0 || f->known) {
-        return f;
+    static const IrIndices NONE = {.known = true};
+    IrIndices *f = g->free_indices.at[e];
+    if (e == 0 || f != NULL) {
+        return e == 0 ? &NONE : f;
     }
-    f->known = true;
+    f = g->free_indices.at[e] = arena_new(g->arena, IrIndices);
     const IrExprNode *n = ir_expr(g, e);
     bool folds = n->op == IR_X_FOLD;
     int own = folds ? (int)n->num : NO_INDEX;
@@ -54,11 +55,20 @@ const IrIndices *ir_free_indices(const IrGraph *g, IrIndices *memo, IrExpr e)
         unite(g, &sum, &(IrIndices){.n = 1, .at = (int[]){(int)n->num}}, NO_INDEX);
     }
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        const IrIndices *inner = ir_free_indices(g, memo, child[i].e);
+        const IrIndices *inner = find(g, child[i].e);
         if (inner->n > 0) {
             unite(g, &sum, inner, child[i].bound);
         }
     }
     *f = sum;
     return f;
+}
+
+const IrIndices *ir_free_indices(const IrGraph *g, IrExpr e)
+{
+    IrGraph *own = (IrGraph *)(uintptr_t)g; /* what is looked at stays what it is */
+    while (own->free_indices.n < g->exprs.n) {
+        vec_push(g->arena, &own->free_indices, NULL);
+    }
+    return find(own, e);
 }

@@ -13,8 +13,7 @@ typedef struct IrIndices {
 
 enum { IR_COUNT_INDEX = -1 };
 
-/* What each expression needs is found once: `memo` has an entry for every expression of the graph,
- * zeroed before the first call.  Lives as long as the graph.  The graph may be ill-formed. */
-const IrIndices *ir_free_indices(const IrGraph *g, IrIndices *memo, IrExpr e);
+/* What each expression needs is found once.  Lives as long as the graph, which may be ill-formed. */
+const IrIndices *ir_free_indices(const IrGraph *g, IrExpr e);
 
 #endif

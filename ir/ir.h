@@ -263,6 +263,7 @@ typedef struct IrGraph {
     uint32_t *hash;          /* of expressions: open addressing */
     int hash_cap;
     struct IrScratch *scratch; /* of walks (ir/walk.c) */
+    Vec(struct IrIndices *) free_indices; /* by expression, as far as asked for (ir/indices.c) */
     struct IrNames *names;     /* of nodes (ir/node_names.c) */
 } IrGraph;
 

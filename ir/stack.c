@@ -58,7 +58,7 @@ static void divide(IrGraph *g, IrStack *s, const Bounds *bounds, IrExpr combinat
 
 bool ir_stack_for(IrGraph *g, IrExpr root, IrExpr e, int domain, IrStack *stack)
 {
-    const IrIndices *free = ir_free_indices(g, arena_array(g->arena, IrIndices, g->exprs.n), e);
+    const IrIndices *free = ir_free_indices(g, e);
     Bounds bounds[IR_STACK_INDICES];
     IrStack s = {.indices = free->n, .n = ir_const(g, 1)};
     bool known = free->n > 0 && free->n <= IR_STACK_INDICES;

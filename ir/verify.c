@@ -19,7 +19,6 @@ typedef struct Check {
     const IrGraph *g;
     const char *subject; /* "%3 blurred", "loop 1": what is looked at */
     IrId node;           /* reads come before this one */
-    IrIndices *free;     /* by expression */
     Str *out;
 } Check;
 
@@ -148,7 +147,7 @@ static void check_tree(Check *c, IrExpr e, IrRank most)
     if (e != 0) {
         ir_walk(c->g, e, check_expr, c);
         require(c, rank_of(c, e) <= most, "has an expression that cannot be computed there");
-        require(c, ir_free_indices(c->g, c->free, e)->n == 0, "uses a fold's index outside the fold");
+        require(c, ir_free_indices(c->g, e)->n == 0, "uses a fold's index outside the fold");
     }
 }
 
@@ -306,7 +305,7 @@ static bool has_carry(const IrGraph *g, IrId node)
 
 void ir_verify_report(const IrGraph *g, Str *out)
 {
-    Check c = {.g = g, .out = out, .free = arena_array(g->arena, IrIndices, g->exprs.n)};
+    Check c = {.g = g, .out = out};
     for (c.node = 1; c.node < (IrId)g->nodes.n; c.node++) {
         if (!ir_node(g, c.node)->dead) {
             c.subject = arena_printf(g->arena, "%%%u %s", c.node, ir_node(g, c.node)->name);

@@ -74,7 +74,7 @@ static IrExpr gather_of(IrGraph *g, Gathers *own, IrExpr read, int domain)
 
 static bool has_index(const IrGraph *g, IrExpr e)
 {
-    return ir_free_indices(g, arena_array(g->arena, IrIndices, g->exprs.n), e)->n > 0;
+    return ir_free_indices(g, e)->n > 0;
 }
 
 /* What the read is over the stack of the indices that it follows from; 0: it has none. */
