@@ -2,6 +2,7 @@
 #include "arena.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,13 +58,18 @@ static void add_block(Arena *arena, size_t bytes)
     arena->used = 0;
 }
 
-void *arena_alloc(Arena *arena, size_t bytes)
+static size_t aligned(size_t bytes)
 {
     const size_t align = sizeof(max_align_t);
+    return (bytes + align - 1) / align * align;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes)
+{
     if (bytes > SIZE_MAX / 4) {
         out_of_memory(arena);
     }
-    bytes = (bytes + align - 1) / align * align;
+    bytes = aligned(bytes);
     if (arena->blocks == NULL || arena->blocks->size - arena->used < bytes) {
         add_block(arena, bytes);
     }
@@ -73,8 +79,20 @@ void *arena_alloc(Arena *arena, size_t bytes)
     return at;
 }
 
-void *arena_grow(Arena *arena, const void *array, size_t old, size_t bytes)
+/* The last thing in the arena, with room behind it. */
+static bool can_stretch(const Arena *arena, const void *array, size_t old, size_t bytes)
 {
+    const ArenaBlock *block = arena->blocks;
+    return old > 0 && bytes <= SIZE_MAX / 4 && (const char *)array + aligned(old) == (const char *)block->data + arena->used &&
+           block->size - arena->used >= aligned(bytes) - aligned(old);
+}
+
+void *arena_grow(Arena *arena, void *array, size_t old, size_t bytes)
+{
+    if (can_stretch(arena, array, old, bytes)) {
+        (void)arena_alloc(arena, aligned(bytes) - aligned(old));
+        return array;
+    }
     void *at = arena_alloc(arena, bytes);
     if (old > 0) {
         memcpy(at, array, old);

@@ -26,8 +26,9 @@ void arena_free(Arena *arena);
 
 /* Zeroed memory, aligned for any type. */
 void *arena_alloc(Arena *arena, size_t bytes);
-/* `array` of `old` bytes copied to a new place of `bytes`; the old place stays valid. */
-void *arena_grow(Arena *arena, const void *array, size_t old, size_t bytes);
+/* `array`, which was allocated with `old` bytes, with room for `bytes`: where it is, if nothing was allocated since, or
+ * copied to a new place, while the old one stays valid. */
+void *arena_grow(Arena *arena, void *array, size_t old, size_t bytes);
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t n);
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

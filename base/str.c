@@ -19,7 +19,7 @@ void str_addn(Str *s, const char *text, size_t n)
         while (cap < s->n + n + 1) {
             cap *= 2;
         }
-        s->at = arena_grow(s->arena, s->at, s->n + 1, cap);
+        s->at = arena_grow(s->arena, s->at, s->cap, cap);
         s->cap = cap;
     }
     memcpy(s->at + s->n, text, n);

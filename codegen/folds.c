@@ -83,15 +83,24 @@ static void leave(CgContext *cx, Scope scope)
 }
 
 /* How many sequences of folds stand inside one another in each expression; visited bottom-up. */
+typedef struct Nesting {
+    Arena *arena;
+    IdMap seen;
+    Vec(int) depth; /* by place in `seen` */
+} Nesting;
+
 static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
 {
-    unsigned char *nesting = ctx;
+    Nesting *nesting = ctx;
     const IrExprNode *n = ir_expr(g, e);
     const IrExpr child[] = {n->a, n->b, n->c, n->where};
+    int depth = 0;
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        nesting[e] = nesting[child[i]] > nesting[e] ? nesting[child[i]] : nesting[e];
+        int known = child[i] != 0 ? id_map_find(&nesting->seen, child[i]) : -1;
+        depth = known >= 0 && nesting->depth.at[known] > depth ? nesting->depth.at[known] : depth;
     }
-    nesting[e] = (unsigned char)(nesting[e] + (n->op == IR_X_FOLD && !n->flat));
+    (void)id_map_add(&nesting->seen, nesting->arena, e);
+    vec_push(nesting->arena, &nesting->depth, depth + (n->op == IR_X_FOLD && !n->flat));
 }
 
 const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *macro, const char *result)
@@ -118,9 +127,9 @@ static void unroll(CgContext *cx, IrExpr fold)
 {
     enum { MOST = 2, LONGEST = 256 };
     CgKernel *k = cx->k;
-    unsigned char *nesting = arena_array(k->arena, unsigned char, k->g->exprs.n);
-    ir_walk(k->g, fold, note_nesting, nesting);
-    if (nesting[fold] > MOST) {
+    Nesting nesting = {.arena = k->arena};
+    ir_walk(k->g, fold, note_nesting, &nesting);
+    if (nesting.depth.at[nesting.depth.n - 1] > MOST) { /* that of the fold, which comes last */
         return;
     }
     const int most = ir_expr(k->g, fold)->flat ? CG_MOST_UNROLLED : LONGEST;

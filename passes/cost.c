@@ -3,6 +3,7 @@
 
 #include "figures.h"
 
+#include "../base/id_map.h"
 #include "../base/strips.h"
 #include "../ir/footprint.h"
 #include "../ir/range.h"
@@ -17,8 +18,8 @@ enum {
 
 typedef struct Count {
     IrGraph *g;
-    double *ops;  /* by expression, + 1; 0 not counted yet */
-    int cap;
+    IdMap counted; /* expressions */
+    Vec(double) ops; /* of each */
     CostStage *of;
 } Count;
 
@@ -80,15 +81,17 @@ static double count(Count *c, IrExpr e)
         return 0;
     }
     const IrExprNode n = *ir_expr(c->g, e);
-    if (n.rank != IR_PIXEL || n.op == IR_X_READ || (int)e >= c->cap) {
+    if (n.rank != IR_PIXEL || n.op == IR_X_READ) {
         return 0;
     }
-    if (c->ops[e] == 0) {
-        double own = n.op == IR_X_FOLD ? count_fold(c, &n)
-                                       : 1 + count(c, n.a) + count(c, n.b) + count(c, n.c);
-        c->ops[e] = own + 1;
+    int known = id_map_find(&c->counted, e);
+    if (known >= 0) {
+        return c->ops.at[known];
     }
-    return c->ops[e] - 1;
+    double own = n.op == IR_X_FOLD ? count_fold(c, &n) : 1 + count(c, n.a) + count(c, n.b) + count(c, n.c);
+    (void)id_map_add(&c->counted, c->g->arena, e);
+    vec_push(c->g->arena, &c->ops, own);
+    return own;
 }
 
 static double bytes_of(const IrGraph *g, IrId node)
@@ -113,8 +116,7 @@ const CostStage *cost_stage(Cost *c, IrId id)
     }
     IrGraph *g = c->g;
     *stage = (CostStage){.counted = true, .known = true};
-    Count counter = {.g = g, .cap = g->exprs.n, .of = stage};
-    counter.ops = arena_array(g->arena, double, g->exprs.n);
+    Count counter = {.g = g, .of = stage};
     for (int i = 0; i < IR_MAX_IN; i++) {
         IrExpr e = ir_node(g, id)->in[i];
         stage->ops += count(&counter, e);
