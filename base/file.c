@@ -537,3 +537,13 @@ int file_sweep(const char *folder)
     closedir(dir);
     return removed;
 }
+
+void file_sweep_beside(const char *path)
+{
+    char folder[PATH_BYTES];
+    size_t n = folder_length(path);
+    if (n < sizeof folder) {
+        snprintf(folder, sizeof folder, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
+        (void)file_sweep(folder);
+    }
+}

@@ -52,6 +52,8 @@ bool file_put(int fd, const void *data, size_t size);
  * and those of others that share the folder when nobody has touched them for an hour.  Returns how many.
  */
 int file_sweep(const char *folder);
+/* The same for the folder in which `path` is. */
+void file_sweep_beside(const char *path);
 
 /* Records "cannot VERB 'PATH': the reason of errno value `error`, as a sentence"; returns false. */
 bool file_err_set(Err *err, int code, const char *verb, const char *path, int error);

@@ -84,7 +84,7 @@ static void source_head(const Compilation *c, Str *out)
     str_addf(out,
              "%s %s from %s; do not edit.\n"
              " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
-             " * -lpng -lz -lexpat -lcfitsio -lpthread -lm. */\n",
+             " * -lpng -lz -lexpat -lcfitsio -lnettle -lpthread -lm. */\n",
              MADE, PIPEC_VERSION, c->source.path);
     str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
 }
@@ -187,7 +187,7 @@ static bool link_executable(const Str *source, const char *to, Err *err)
     close(fd); /* the linker replaces the empty file */
     const char *argv[] = {cc, "-std=c11", "-O1", include, "-x", "c", "-", "-x", "none", p.runtime, p.base,
                           PIPEC_LINK_FLAGS, "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lexpat", "-lcfitsio",
-                          "-lpthread", "-lm", "-o", temp, NULL};
+                          "-lnettle", "-lpthread", "-lm", "-o", temp, NULL};
     signals_at_end(stop_compiler);
     if (!run_compiler((char *const *)argv, source, err)) {
         file_discard(temp, -1);
@@ -217,6 +217,7 @@ static bool check_replaced(const char *path, bool (*is_ours)(const unsigned char
 static bool build_executable(Compilation *c, const char *to, Err *err)
 {
     TRY(check_replaced(to, is_program, err));
+    file_sweep_beside(to);
     Str text;
     str_init(&text, &c->arena);
     executable_text(c, &text);

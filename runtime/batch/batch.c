@@ -6,6 +6,7 @@
 
 #include "../../base/file.h"
 #include "engine.h"
+#include "folder_lock.h"
 #include "merge.h"
 #include "../host/signals.h"
 
@@ -21,6 +22,8 @@ typedef struct Batch {
     BatchList list;
     ImageFate *fates;
     Journal *journal;
+    FolderLock *lock;
+    char key[DIGEST_TEXT]; /* of all that decides the results but the images */
     Device *dev;
     Profile *profile;
     char *parameters;
@@ -43,21 +46,48 @@ static int count(const Batch *b, ImageState state)
 
 /* ---- before ---------------------------------------------------------------------------- */
 
+/* Where an earlier run has made something that does not count any more. */
+static const char *const AGAIN[] = {
+    [JOURNAL_OTHER_INPUT] = "done again, for an input is not what it was",
+    [JOURNAL_OTHER_OUTPUT] = "done again, for an output is not what was written",
+    [JOURNAL_DONE] = NULL,
+};
+
 /* A single image needs no journal, so that many processes with one image each can share a
  * folder. */
+static bool wants_journal(const Batch *b)
+{
+    bool alone = b->list.n == 1 && b->options->shards == 1 && !b->options->resume;
+    return b->program->n_inputs > 0 && !alone;
+}
+
+/*
+ * A batch has its folder for itself.  Shards of one batch have it together, each shard once; so have runs with a single
+ * image, each output once.
+ */
+static bool lock_folder(Batch *b, Err *err)
+{
+    char shards[40], shard[40], *const parts[] = {shard};
+    const Options *o = b->options;
+    const LockShare shares[] = {{"single images", b->list.items[0].outputs, b->program->n_outputs}, {shards, parts, 1}};
+    bool single = !wants_journal(b);
+    snprintf(shards, sizeof shards, "%.20s of %d", b->key, o->shards);
+    snprintf(shard, sizeof shard, "shard %d", o->shard);
+    return folder_lock(b->list.folder, single ? &shares[0] : o->shards > 1 ? &shares[1] : NULL, &b->lock, err);
+}
+
 static bool open_journal(Batch *b, Err *err)
 {
-    char key[JOURNAL_KEY];
-    bool resume = b->options->resume;
-    if (b->program->n_inputs == 0 || (b->list.n == 1 && b->options->shards == 1 && !resume)) {
+    if (!wants_journal(b)) {
         return true;
     }
-    batch_list_key(&b->list, b->options, b->parameters, key);
-    TRY(journal_open(b->list.journal, key, resume, &b->journal, err));
-    for (int i = 0; resume && i < b->list.n; i++) {
-        const char *const *inputs = (const char *const *)b->list.items[i].inputs;
+    TRY(journal_open(b->list.journal, b->key, b->options->resume, &b->journal, err));
+    for (int i = 0; b->options->resume && i < b->list.n; i++) {
+        JournalImage image = batch_item_files(b->program, &b->list.items[i]);
         const char *values;
-        if (journal_find(b->journal, inputs, b->program->n_inputs, &values)) {
+        JournalFate before = journal_find(b->journal, &image, &values);
+        b->fates[i].again = AGAIN[before];
+        if (before == JOURNAL_DONE) {
             b->fates[i].state = IMAGE_BEFORE;
             b->fates[i].values = strdup(values);
             TRY(b->fates[i].values != NULL || no_memory(err));
@@ -125,6 +155,8 @@ static bool prepare(Batch *b, Err *err)
     /* A device that is not there leaves no folder behind; what --resume goes on with has one. */
     TRY(b->options->resume || open_device(b, err));
     TRY(folder[0] == '\0' || file_make_folder(folder, err));
+    batch_list_key(&b->list, b->options, b->parameters, b->key);
+    TRY(lock_folder(b, err));
     sweep(&b->list);
     return open_journal(b, err);
 }
@@ -152,6 +184,11 @@ static bool work(Batch *b, Err *err)
                          .profile = b->profile,
                          .software = b->software,
                          .parameters = b->parameters};
+    for (int i = 0; i < b->list.n; i++) {
+        if (b->fates[i].again != NULL) {
+            notes_add(setup.notes, b->fates[i].again, b->list.items[i].name, "%s", b->fates[i].again);
+        }
+    }
     bool ok = engine_run(&setup, b->fates, err);
     notes_end(setup.notes);
     progress_end(progress);
@@ -308,6 +345,7 @@ static void batch_free(Batch *b)
     free(b->fates);
     free(b->parameters);
     journal_close(b->journal);
+    folder_unlock(b->lock);
     profile_free(b->profile);
     dev_close(b->dev);
     batch_list_free(&b->list);

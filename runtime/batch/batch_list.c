@@ -5,7 +5,6 @@
 #include "batch_list.h"
 
 #include "../../base/file.h"
-#include "../../base/str.h"
 #include "../files/file_list.h"
 #include "../files/image_path.h"
 #include "names.h"
@@ -482,20 +481,20 @@ void batch_list_free(BatchList *list)
     list->n = 0;
 }
 
-/* ---- the journal's key ------------------------------------------------------------------- */
+/* ---- what the journal knows ---------------------------------------------------------------- */
 
-void batch_list_key(const BatchList *list, const Options *options, const char *parameters, char key[JOURNAL_KEY])
+JournalImage batch_item_files(const Program *program, const BatchItem *item)
 {
-    uint64_t hash = str_hash(STR_HASH, list->program->hash);
-    hash = str_hash(hash, list->program->version);
-    hash = str_hash(hash, parameters);
-    hash = str_hash(hash, list->template);
-    hash = str_hash(hash, options->time_as_z ? "time as z" : "");
-    for (int i = 1; i < list->program->n_inputs; i++) {
-        hash = str_hash(hash, options->inputs[i]);
-    }
-    for (int i = 0; strstr(list->template, "{index}") != NULL && i < list->n; i++) {
-        hash = str_hash(hash, list->items[i].inputs[0]); /* one more would move the names of others */
-    }
-    snprintf(key, JOURNAL_KEY, "%016llx", (unsigned long long)hash);
+    return (JournalImage){item->inputs, program->n_inputs, item->outputs, program->n_outputs};
+}
+
+void batch_list_key(const BatchList *list, const Options *options, const char *parameters, char key[DIGEST_TEXT])
+{
+    Digest digest;
+    digest_begin(&digest);
+    digest_add_text(&digest, list->program->hash);
+    digest_add_text(&digest, list->program->version);
+    digest_add_text(&digest, parameters);
+    digest_add_text(&digest, options->time_as_z ? "time as z" : "");
+    digest_end(&digest, key);
 }

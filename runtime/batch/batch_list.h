@@ -32,7 +32,10 @@ typedef struct BatchList {
 bool batch_list(const Program *program, const Options *options, BatchList *out, Err *err);
 void batch_list_free(BatchList *list);
 
-/* The journal's key: all that decides the results.  `parameters`: their text (options_params_text). */
-void batch_list_key(const BatchList *list, const Options *options, const char *parameters, char key[JOURNAL_KEY]);
+/* An image as the journal knows it; everything is borrowed. */
+JournalImage batch_item_files(const Program *program, const BatchItem *item);
+
+/* The journal's key: all that decides the results but the images.  `parameters`: their text (options_params_text). */
+void batch_list_key(const BatchList *list, const Options *options, const char *parameters, char key[DIGEST_TEXT]);
 
 #endif

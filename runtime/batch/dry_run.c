@@ -85,8 +85,8 @@ static void show(DryRun *d, const BatchItem *item)
 static bool is_done(const DryRun *d, const BatchItem *item)
 {
     const char *values;
-    return d->journal != NULL &&
-           journal_find(d->journal, (const char *const *)item->inputs, d->program->n_inputs, &values);
+    JournalImage image = batch_item_files(d->program, item);
+    return d->journal != NULL && journal_find(d->journal, &image, &values) == JOURNAL_DONE;
 }
 
 static void show_all(DryRun *d)
@@ -120,7 +120,7 @@ static void show_merged(const DryRun *d)
 
 static bool look_for_journal(DryRun *d, Err *err)
 {
-    char key[JOURNAL_KEY];
+    char key[DIGEST_TEXT];
     char *parameters = d->options->resume ? options_params_text(d->program, d->options->params) : NULL;
     if (parameters == NULL) {
         return !d->options->resume || err_set(err, CODE_MEMORY, "out of host memory");

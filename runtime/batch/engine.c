@@ -51,7 +51,7 @@ struct Job {
     int place; /* in the list */
     Reader *reader;
     Sink *sink;
-    char *stamp; /* what the inputs were before they were read; NULL: nobody asks */
+    char *begun; /* what the journal is to know of it; NULL: nobody asks */
     FrameQueue results;
     bool queued; /* in the queue, or with a writer */
     int users;   /* its reader, its writer and the frames under way */
@@ -80,7 +80,6 @@ typedef struct Engine {
     size_t whole, stream; /* bytes of pixels above which frames are streams; for rows of a stream */
     size_t behind;        /* for rows of it that wait to be written: the device need not wait for files */
     size_t keep;          /* for all rows of a stream that the device reads more than once */
-    pthread_mutex_t journal_lock;
     /* of the device's thread */
     Exec *exec;
     ExecInput *bound;  /* by input */
@@ -167,10 +166,7 @@ static bool record(Engine *e, const Job *job, Err *err)
     if (s->journal == NULL) {
         return true;
     }
-    pthread_mutex_lock(&e->journal_lock);
-    bool ok = journal_add(s->journal, job->stamp, files, n, sink_values(job->sink), err);
-    pthread_mutex_unlock(&e->journal_lock);
-    return ok;
+    return journal_add(s->journal, job->begun, files, n, sink_values(job->sink), err);
 }
 
 /* Commits or discards; no other thread has the job any more. */
@@ -209,7 +205,7 @@ static void job_finish(Engine *e, Job *job)
     pthread_mutex_unlock(&e->lock);
     sink_free(job->sink);
     reader_close(job->reader);
-    free(job->stamp);
+    free(job->begun);
     free(job);
 }
 
@@ -357,7 +353,8 @@ static bool job_open(Engine *e, Job *job, Err *err)
 {
     const EngineSetup *s = e->setup;
     if (s->journal != NULL) {
-        job->stamp = journal_stamp((const char *const *)job->item->inputs, e->program->n_inputs);
+        JournalImage image = batch_item_files(e->program, job->item);
+        job->begun = journal_begin(s->journal, &image);
     }
     TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e),
                     s->options->time_as_z, &e->cache, &job->reader, err));
@@ -839,7 +836,6 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     e.behind = is_short(&e) || e.max_bytes / 16 < e.stream ? e.stream : e.max_bytes / 16;
     e.keep = is_short(&e) ? e.stream : e.max_bytes / 4;
     pthread_mutex_init(&e.lock, NULL);
-    pthread_mutex_init(&e.journal_lock, NULL);
     pthread_cond_init(&e.changed, NULL);
     e.bound = calloc((size_t)program->n_inputs + 1, sizeof *e.bound);
     e.uploaded = calloc((size_t)program->n_inputs + 1, sizeof *e.uploaded);
@@ -866,7 +862,6 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     free(e.uploaded);
     free(e.seen);
     pthread_cond_destroy(&e.changed);
-    pthread_mutex_destroy(&e.journal_lock);
     pthread_mutex_destroy(&e.lock);
     return ok;
 }

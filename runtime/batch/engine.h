@@ -18,9 +18,10 @@ typedef enum ImageState { IMAGE_WAITING, IMAGE_BEFORE, IMAGE_DONE, IMAGE_FAILED 
 
 /* What became of an image. */
 typedef struct ImageFate {
-    ImageState state; /* WAITING: not begun, or given up; BEFORE: done by an earlier run */
-    char *values;     /* BEFORE, DONE: see sink_values */
-    Err *err;         /* FAILED */
+    ImageState state;  /* WAITING: not begun, or given up; BEFORE: done by an earlier run */
+    const char *again; /* WAITING: why what an earlier run has made does not count; NULL: it has made nothing */
+    char *values;      /* BEFORE, DONE: see sink_values */
+    Err *err;          /* FAILED */
 } ImageFate;
 
 typedef struct EngineSetup {

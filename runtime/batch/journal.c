@@ -1,20 +1,26 @@
 /*
  * journal: lines of fields, separated by tabs:
  *
- *     pipec-journal  2  KEY
- *     done  2  A01.tif  SIZE  MTIME_NS  flat.tif  SIZE  MTIME_NS  1  out/A01_labels.tif  SIZE  VALUES  .
+ *     pipec-journal  3  KEY
+ *     done  NAMES  2  /plate/A01.tif  STAMP  CONTENT  /flat.tif  STAMP  CONTENT  1  A01_labels.tif  STAMP  CONTENT  VALUES  .
  *
+ * Inputs have the name that they have from everywhere, outputs below the journal's folder the one that they have from there,
+ * so that results can be moved.  NAMES is a digest of the names that the image's outputs should have.
  * Tab, newline and backslash inside a field are escaped.  The dot ends a whole line: one that was
  * cut off when the machine went down is passed over.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "journal.h"
 
 #include "../../base/file.h"
+#include "../files/file_state.h"
 #include "../files/image_path.h"
 #include "../host/stopwatch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,21 +30,32 @@
 /* Syncing each record would be most of the time of small images. */
 static const uint64_t SYNC_NS = 1000000000u;
 
-enum { HEAD = 100 }; /* characters of the first line */
+enum { HEAD = 100 /* characters of the first line */, FILE_FIELDS = 3 };
 
 typedef struct Record {
     char **fields; /* after "done" */
     int n, order;
 } Record;
 
+/* An input that many images share is read once. */
+typedef struct Shared {
+    char *path;
+    FileState state;
+} Shared;
+
 struct Journal {
     int fd;
     char *path, *text;
-    char **fields; /* of all records, into text */
+    char folder[PATH_MAX]; /* the one that it is in, with a slash, from everywhere; "" where nobody knows */
+    char **fields;         /* of all records, into text */
     Record *records;
     int n;
     bool cut_off; /* the last line has no end */
+    bool looks;   /* and does not write */
     uint64_t synced;
+    pthread_mutex_t lock; /* of what is shared, and of appending */
+    Shared *shared;       /* by input, from the second on */
+    int n_shared;
 };
 
 /* ---- fields ---------------------------------------------------------------------------- */
@@ -96,31 +113,132 @@ static int split(char *line, char **fields, int room)
     return n;
 }
 
-/* Size and time of change of a file as fields; false when there is none. */
-static bool put_file(FILE *to, const char *path)
+/* ---- names and states ------------------------------------------------------------------- */
+
+/* The folder that a path leads to with its slash, and the name in it, whatever links and dots are on the way. */
+static bool real_place(const char *path, char to[PATH_MAX])
 {
-    int64_t bytes, changed_ns;
-    if (!image_path_stamp(path, &bytes, &changed_ns)) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t n = (size_t)(name - path);
+    if (n >= sizeof folder) {
         return false;
     }
-    put_field(to, path);
-    fprintf(to, "%lld\t%lld\t", (long long)bytes, (long long)changed_ns);
-    return true;
+    snprintf(folder, sizeof folder, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
+    if (realpath(folder, to) == NULL) {
+        return false;
+    }
+    size_t length = strlen(to);
+    length -= to[length - 1] == '/'; /* of the root */
+    return snprintf(to + length, PATH_MAX - length, "/%s", name) < (int)(PATH_MAX - length);
 }
 
-/* "2 \t A01.tif \t ..." */
-char *journal_stamp(const char *const *inputs, int n)
+enum { INPUT_NAME = PATH_MAX + IMAGE_PART_BYTES + 2 };
+
+/* "/home/me/plate/m31.fits[ERR]", also where the file is reached through a link. */
+static void input_name(const char *path, char to[INPUT_NAME])
 {
-    char *text = NULL;
+    char real[PATH_MAX];
+    ImagePath image;
+    bool known = image_path(path, &image) && realpath(image.file, real) != NULL;
+    bool part = known && image.part[0] != '\0';
+    snprintf(to, INPUT_NAME, "%s%s%s%s", known ? real : path, part ? "[" : "", part ? image.part : "", part ? "]" : "");
+}
+
+/* `real` has room for PATH_MAX bytes. */
+static const char *output_name(const Journal *journal, const char *path, char *real)
+{
+    size_t n = strlen(journal->folder);
+    bool known = n > 0 && real_place(path, real);
+    return !known ? path : strncmp(real, journal->folder, n) == 0 ? real + n : real;
+}
+
+/* A path to open, from a name that output_name gave. */
+static void output_path(const Journal *journal, const char *name, char *path, size_t size)
+{
+    snprintf(path, size, "%s%s", name[0] == '/' ? "" : journal->folder, name);
+}
+
+static void names_of(const Journal *journal, const JournalImage *image, char names[DIGEST_TEXT])
+{
+    char real[PATH_MAX];
+    Digest digest;
+    digest_begin(&digest);
+    for (int i = 0; i < image->n_outputs; i++) {
+        digest_add_text(&digest, image->outputs[i] != NULL ? output_name(journal, image->outputs[i], real) : NULL);
+    }
+    digest_end(&digest, names);
+}
+
+static void put_state(FILE *to, const FileState *state)
+{
+    fprintf(to, "%s\t%s\t", state->stamp, state->content);
+}
+
+static bool find_shared(Journal *journal, int i, const char *path, FileState *out)
+{
+    const Shared *s = i < journal->n_shared ? &journal->shared[i] : NULL;
+    bool known = s != NULL && s->path != NULL && strcmp(s->path, path) == 0 && s->state.stamp[0] != '\0' &&
+                 strcmp(s->state.stamp, out->stamp) == 0;
+    if (known) {
+        *out = s->state;
+    }
+    return known;
+}
+
+/* Without memory it is read again. */
+static void keep_shared(Journal *journal, int i, const char *path, const FileState *state)
+{
+    if (i >= journal->n_shared) {
+        Shared *more = realloc(journal->shared, (size_t)(i + 1) * sizeof *more);
+        if (more == NULL) {
+            return;
+        }
+        memset(more + journal->n_shared, 0, (size_t)(i + 1 - journal->n_shared) * sizeof *more);
+        journal->shared = more;
+        journal->n_shared = i + 1;
+    }
+    free(journal->shared[i].path);
+    journal->shared[i] = (Shared){strdup(path), *state};
+}
+
+/* State of an input; those from the second on are often the same for many images. */
+static bool input_state(Journal *journal, int i, const char *path, FileState *out)
+{
+    if (i == 0) {
+        return file_state(path, out);
+    }
+    (void)pthread_mutex_lock(&journal->lock);
+    bool ok = file_state_stamp(path, out->stamp);
+    if (ok && !find_shared(journal, i - 1, path, out)) {
+        ok = file_state_content(path, out->content);
+        keep_shared(journal, i - 1, path, out);
+    }
+    (void)pthread_mutex_unlock(&journal->lock);
+    return ok;
+}
+
+/* "NAMES \t 2 \t /plate/A01.tif \t ..." */
+char *journal_begin(Journal *journal, const JournalImage *image)
+{
+    char *text = NULL, names[DIGEST_TEXT];
     size_t size;
     FILE *to = open_memstream(&text, &size);
     if (to == NULL) {
         return NULL;
     }
-    fprintf(to, "%d\t", n);
+    names_of(journal, image, names);
+    fprintf(to, "%s\t%d\t", names, image->n_inputs);
     bool ok = true;
-    for (int i = 0; i < n; i++) {
-        ok = put_file(to, inputs[i]) && ok;
+    for (int i = 0; ok && i < image->n_inputs; i++) {
+        FileState state;
+        ok = input_state(journal, i, image->inputs[i], &state);
+        if (ok) {
+            char name[INPUT_NAME];
+            input_name(image->inputs[i], name);
+            put_field(to, name);
+            put_state(to, &state);
+        }
     }
     if (fclose(to) != 0 || !ok) {
         free(text);
@@ -131,26 +249,29 @@ char *journal_stamp(const char *const *inputs, int n)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
+/* By the first input, and then by the names of the outputs; the last one of those counts. */
 static int compare_records(const void *a, const void *b)
 {
     const Record *p = a, *q = b;
-    int order = strcmp(p->fields[1], q->fields[1]);
+    int order = strcmp(p->fields[2], q->fields[2]);
+    order = order != 0 ? order : strcmp(p->fields[0], q->fields[0]);
     return order != 0 ? order : p->order - q->order;
+}
+
+/* The count in a field, and whether so many files fit between it and the last field. */
+static bool count_of_files(const Record *r, int at, int *count)
+{
+    *count = at < r->n ? atoi(r->fields[at]) : -1;
+    return *count >= 0 && *count <= (r->n - at) / FILE_FIELDS;
 }
 
 /* True when the counts in a record fit its fields. */
 static bool record_is_whole(const Record *r)
 {
-    if (r->n < 4 || strcmp(r->fields[r->n - 1], ".") != 0) {
-        return false;
-    }
-    int inputs = atoi(r->fields[0]);
-    if (inputs < 1 || inputs > r->n / 3) {
-        return false;
-    }
-    int at = 1 + 3 * inputs;
-    int outputs = at < r->n ? atoi(r->fields[at]) : -1;
-    return outputs >= 0 && outputs <= r->n / 2 && at + 1 + 2 * outputs + 2 == r->n;
+    int inputs, outputs;
+    return r->n > 0 && strcmp(r->fields[r->n - 1], ".") == 0 && count_of_files(r, 1, &inputs) && inputs > 0 &&
+           count_of_files(r, 2 + FILE_FIELDS * inputs, &outputs) &&
+           3 + FILE_FIELDS * (inputs + outputs) + 2 == r->n;
 }
 
 static void read_records(Journal *j, char *line)
@@ -172,7 +293,6 @@ static void read_records(Journal *j, char *line)
     qsort(j->records, (size_t)j->n, sizeof *j->records, compare_records);
 }
 
-/* Reads through the open descriptor: closing a second one would give the lock up. */
 static bool read_text(Journal *j, size_t size, Err *err)
 {
     size_t done = 0;
@@ -207,8 +327,8 @@ static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
     }
     if (strncmp(j->text, head, strlen(head)) != 0) {
         return err_set(err, CODE_USAGE,
-                       "'%s' was written by another version of the pipeline, with other parameters or, where "
-                       "names have {index}, for other images; without --resume everything is done again",
+                       "'%s' was written by another version of the pipeline, or with other parameters; without --resume "
+                       "everything is done again",
                        j->path);
     }
     read_records(j, j->text + strlen(head));
@@ -217,19 +337,9 @@ static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
 
 /* ---- opening --------------------------------------------------------------------------- */
 
-static bool lock(const Journal *j, Err *err)
-{
-    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(j->fd, F_SETLK, &all) == 0 || (errno != EACCES && errno != EAGAIN)) {
-        return true; /* some network file systems have no locks */
-    }
-    return err_set(err, CODE_USAGE, "another run is writing to the same folder; see '%s'", j->path);
-}
-
 static bool begin(Journal *j, const char *head, bool resume, Err *err)
 {
     struct stat st;
-    TRY(lock(j, err));
     if (fstat(j->fd, &st) != 0) {
         return file_err_set(err, CODE_OUTPUT, "read", j->path, errno);
     }
@@ -247,7 +357,7 @@ static bool begin(Journal *j, const char *head, bool resume, Err *err)
 
 static void head_of(const char *key, char *head, size_t size)
 {
-    snprintf(head, size, "pipec-journal\t2\t%s\n", key);
+    snprintf(head, size, "pipec-journal\t3\t%s\n", key);
 }
 
 static Journal *journal_new(const char *path, Err *err)
@@ -259,6 +369,12 @@ static Journal *journal_new(const char *path, Err *err)
         return NULL;
     }
     j->fd = -1;
+    (void)pthread_mutex_init(&j->lock, NULL);
+    if (real_place(path, j->folder)) {
+        strrchr(j->folder, '/')[1] = '\0';
+    } else {
+        j->folder[0] = '\0';
+    }
     return j;
 }
 
@@ -289,6 +405,7 @@ bool journal_look(const char *path, const char *key, Journal **out, Err *err)
     if (j == NULL) {
         return false;
     }
+    j->looks = true;
     j->fd = open(path, O_RDONLY | O_CLOEXEC);
     bool missing = j->fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     bool ok = missing || (j->fd >= 0 && fstat(j->fd, &st) == 0) || file_err_set(err, CODE_FILES, "read", path, errno);
@@ -308,6 +425,11 @@ void journal_close(Journal *journal)
     if (journal->fd >= 0) {
         close(journal->fd);
     }
+    for (int i = 0; i < journal->n_shared; i++) {
+        free(journal->shared[i].path);
+    }
+    free(journal->shared);
+    (void)pthread_mutex_destroy(&journal->lock);
     free(journal->path);
     free(journal->text);
     free(journal->fields);
@@ -317,60 +439,100 @@ void journal_close(Journal *journal)
 
 /* ---- finding and adding ---------------------------------------------------------------- */
 
-static const Record *last_record(const Journal *journal, const char *input)
+/* The last record of an image. */
+static const Record *record_of(const Journal *journal, const JournalImage *image)
 {
+    char names[DIGEST_TEXT], count[20], input[INPUT_NAME], *fields[] = {names, count, input};
+    names_of(journal, image, names);
+    snprintf(count, sizeof count, "%d", image->n_inputs);
+    input_name(image->inputs[0], input);
+    const Record like = {.fields = fields, .order = INT_MAX};
     int lo = 0, hi = journal->n;
-    while (lo < hi) { /* the first record behind those of this input */
+    while (lo < hi) { /* the first record behind those of this image */
         int middle = lo + (hi - lo) / 2;
-        if (strcmp(journal->records[middle].fields[1], input) <= 0) {
+        if (compare_records(&journal->records[middle], &like) < 0) {
             lo = middle + 1;
         } else {
             hi = middle;
         }
     }
     const Record *r = lo > 0 ? &journal->records[lo - 1] : NULL;
-    return r != NULL && strcmp(r->fields[1], input) == 0 ? r : NULL;
+    bool same = r != NULL;
+    for (int i = 0; same && i < 3; i++) {
+        same = strcmp(r->fields[i], fields[i]) == 0;
+    }
+    return same ? r : NULL;
 }
 
-/* True when the record's inputs are those that `text` describes, a field before each tab. */
-static bool same_inputs(const Record *r, char *text, int n)
+/* As file_state_is, but an input that many images share is read once. */
+static bool input_is(Journal *journal, int i, const char *path, char *const *fields, bool *proved)
 {
-    for (int i = 0; i < 1 + 3 * n; i++) {
-        char *field = text, *tab = strchr(text, '\t');
-        *tab = '\0';
-        text = tab + 1;
-        unescape(field);
-        if (strcmp(field, r->fields[i]) != 0) {
-            return false;
+    char now[DIGEST_TEXT];
+    FileState state;
+    if (i == 0 || (file_state_stamp(path, now) && now[0] != '\0' && strcmp(now, fields[1]) == 0)) {
+        return i > 0 || file_state_is(path, fields[1], fields[2], proved);
+    }
+    *proved = false;
+    return input_state(journal, i, path, &state) && state.content[0] != '\0' && strcmp(state.content, fields[2]) == 0;
+}
+
+static JournalFate compare_files(Journal *journal, const JournalImage *image, const Record *r, bool *proved)
+{
+    for (int i = 0; i < image->n_inputs; i++) {
+        if (!input_is(journal, i, image->inputs[i], r->fields + 2 + FILE_FIELDS * i, proved)) {
+            return JOURNAL_OTHER_INPUT;
         }
     }
-    return true;
-}
-
-/* False for an output that is gone or cut off, shorter than it was written.  What has grown is somebody's work. */
-static bool is_whole(const char *output, const char *bytes)
-{
-    struct stat st;
-    return stat(output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= strtoll(bytes, NULL, 10);
-}
-
-bool journal_find(const Journal *journal, const char *const *inputs, int n, const char **values)
-{
-    const Record *r = last_record(journal, inputs[0]);
-    char *text = r != NULL && atoi(r->fields[0]) == n ? journal_stamp(inputs, n) : NULL;
-    bool found = text != NULL && same_inputs(r, text, n);
-    free(text);
-    if (!found) {
-        return false;
-    }
-    int at = 1 + 3 * n, outputs = atoi(r->fields[at]);
+    int at = 2 + FILE_FIELDS * image->n_inputs, outputs = atoi(r->fields[at]);
     for (int i = 0; i < outputs; i++) {
-        if (!is_whole(r->fields[at + 1 + 2 * i], r->fields[at + 2 + 2 * i])) {
-            return false;
+        char path[2 * PATH_MAX];
+        char *const *fields = r->fields + at + 1 + FILE_FIELDS * i;
+        output_path(journal, fields[0], path, sizeof path);
+        if (!file_state_is(path, fields[1], fields[2], proved)) {
+            return JOURNAL_OTHER_OUTPUT;
         }
     }
-    *values = r->fields[at + 1 + 2 * outputs];
-    return true;
+    return JOURNAL_DONE;
+}
+
+/* Takes down once more what was found, with the stamps of now. */
+static void add_again(Journal *journal, const JournalImage *image, const Record *r, const char *values)
+{
+    int at = 2 + FILE_FIELDS * image->n_inputs, n = atoi(r->fields[at]);
+    char *begun = journal_begin(journal, image), **files = calloc((size_t)n + 1, sizeof *files);
+    bool ok = begun != NULL && files != NULL;
+    for (int i = 0; ok && i < n; i++) {
+        const char *name = r->fields[at + 1 + FILE_FIELDS * i];
+        size_t size = strlen(journal->folder) + strlen(name) + 1;
+        ok = (files[i] = malloc(size)) != NULL;
+        if (ok) {
+            output_path(journal, name, files[i], size);
+        }
+    }
+    if (ok) {
+        Err ignored = {0}; /* it costs time only */
+        (void)journal_add(journal, begun, (const char *const *)files, n, values, &ignored);
+        err_clear(&ignored);
+    }
+    for (int i = 0; files != NULL && i < n; i++) {
+        free(files[i]);
+    }
+    free(files);
+    free(begun);
+}
+
+JournalFate journal_find(Journal *journal, const JournalImage *image, const char **values)
+{
+    const Record *r = record_of(journal, image);
+    bool proved = true;
+    JournalFate fate = r == NULL ? JOURNAL_NEW : compare_files(journal, image, r, &proved);
+    if (fate == JOURNAL_DONE) {
+        *values = r->fields[r->n - 2];
+        if (!proved && !journal->looks) {
+            add_again(journal, image, r, *values);
+        }
+    }
+    return fate;
 }
 
 static bool sync_sometimes(Journal *journal)
@@ -383,21 +545,30 @@ static bool sync_sometimes(Journal *journal)
     return fdatasync(journal->fd) == 0;
 }
 
-bool journal_add(Journal *journal, const char *stamp, const char *const *outputs, int n_outputs,
-                 const char *values, Err *err)
+/* Fields of a file that was written; what is gone again has no content, and counts as changed. */
+static void put_output(FILE *to, const Journal *journal, const char *path)
+{
+    char real[PATH_MAX];
+    FileState state;
+    if (!file_state(path, &state)) {
+        state = (FileState){.stamp = ""};
+    }
+    put_field(to, output_name(journal, path, real));
+    put_state(to, &state);
+}
+
+bool journal_add(Journal *journal, const char *begun, const char *const *files, int n, const char *values, Err *err)
 {
     char *line = NULL;
     size_t size;
-    if (stamp == NULL) {
+    if (begun == NULL) {
         return true;
     }
     FILE *to = open_memstream(&line, &size);
     if (to != NULL) {
-        fprintf(to, "done\t%s%d\t", stamp, n_outputs);
-        for (int i = 0; i < n_outputs; i++) {
-            struct stat st;
-            put_field(to, outputs[i]);
-            fprintf(to, "%lld\t", stat(outputs[i], &st) == 0 ? (long long)st.st_size : 0);
+        fprintf(to, "done\t%s%d\t", begun, n);
+        for (int i = 0; i < n; i++) {
+            put_output(to, journal, files[i]);
         }
         put_field(to, values);
         fputs(".\n", to);
@@ -406,7 +577,10 @@ bool journal_add(Journal *journal, const char *stamp, const char *const *outputs
         free(line);
         return err_set(err, CODE_MEMORY, "out of memory for '%s'", journal->path);
     }
+    (void)pthread_mutex_lock(&journal->lock);
     bool ok = file_put(journal->fd, line, size) && sync_sometimes(journal);
+    int error = errno;
+    (void)pthread_mutex_unlock(&journal->lock);
     free(line);
-    return ok || file_err_set(err, CODE_OUTPUT, "write", journal->path, errno);
+    return ok || file_err_set(err, CODE_OUTPUT, "write", journal->path, error);
 }

@@ -3,8 +3,6 @@
  */
 #include "image_path.h"
 
-#include "file_list.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,36 +39,4 @@ bool image_path(const char *path, ImagePath *out)
     }
     out->folder = found && S_ISDIR(st.st_mode);
     return found;
-}
-
-static bool add_stamp(const char *file, int64_t *bytes, int64_t *changed_ns)
-{
-    struct stat st;
-    if (stat(file, &st) != 0) {
-        return false;
-    }
-    int64_t ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    *bytes += (int64_t)st.st_size;
-    *changed_ns = ns > *changed_ns ? ns : *changed_ns;
-    return true;
-}
-
-bool image_path_stamp(const char *path, int64_t *bytes, int64_t *changed_ns)
-{
-    ImagePath at;
-    *bytes = *changed_ns = 0;
-    if (!image_path(path, &at) || !add_stamp(at.file, bytes, changed_ns)) {
-        return false;
-    }
-    FileList files = {0};
-    Err err = {0};
-    bool ok = true;
-    if (at.folder && file_list((const char *const[]){at.file}, 1, false, &files, &err)) {
-        for (size_t i = 0; ok && i < files.n; i++) {
-            ok = add_stamp(files.at[i].path, bytes, changed_ns);
-        }
-    }
-    file_list_free(&files);
-    err_clear(&err);
-    return ok;
 }

@@ -6,7 +6,6 @@
 #define RUNTIME_IMAGE_PATH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum { IMAGE_PATH_BYTES = 4096, IMAGE_PART_BYTES = 72 };
 
@@ -18,9 +17,5 @@ typedef struct ImagePath {
 
 /* False, with errno set, when there is nothing of that name. */
 bool image_path(const char *path, ImagePath *out);
-
-/* How many bytes there are and when they changed last, of all the files of a folder; false, with
- * errno set, when there is nothing of that name. */
-bool image_path_stamp(const char *path, int64_t *bytes, int64_t *changed_ns);
 
 #endif

@@ -57,7 +57,10 @@ check cmp before after
 expect 0 '' ./blobs plate -o out --dry-run --resume
 shows '0 images, at most 0.0 MiB on the device; 5 done before'
 rm out/b_labels.tif
-touch -d '2020-01-01' plate/d.tif
+touch -d '2020-01-01' plate/c.tif # the same content
+cp plate/d.tif whole.tif
+printf X | dd of=plate/d.tif bs=1 seek=20000 conv=notrunc 2>dd.err
+touch -r whole.tif plate/d.tif # another one, with the same size and time
 cp out/.blobs.journal journal
 expect 0 '' ./blobs plate -o out --dry-run --resume
 shows '2 images'
@@ -68,18 +71,24 @@ expect 2 'without --resume' ./blobs plate -o out --dry-run --resume --sigma 3
 expect 0 '' ./blobs plate -o nowhere --dry-run --resume
 shows '5 images'
 check test ! -e nowhere
-expect 0 '' ./blobs plate -o out --resume
+expect 0 'note: d.tif: done again, for an input is not what it was' ./blobs plate -o out --resume
+says 'note: b.tif: done again, for an output is not what was written'
 stamp out >after
+cp whole.tif plate/d.tif
+expect 0 '' ./blobs ./plate/../plate -q -o "$PWD/out//" --resume
 check diff -r -x '.*' out listed
 check test "$(diff before after | grep '^>' | sed 's,^> ,,' | cut -d'|' -f1 | tr '\n' ' ')" = \
     'out/b_labels.tif out/b_table.csv out/d_labels.tif out/d_table.csv '
-# What was cut off is no result, whoever did it.
+# What was cut off is no result, whoever did it; nor is what has other bytes, with the size and the time that it had.
 for name in a_labels.tif b_table.csv; do
     head -c 100 listed/$name >out/$name
 done
 : >out/d_labels.tif
+cp -p out/e_labels.tif whole.tif
+printf X | dd of=out/e_labels.tif bs=1 seek=200 conv=notrunc 2>dd.err
+touch -r whole.tif out/e_labels.tif
 expect 0 '5/5' ./blobs plate -o out --resume
-check test "$(grep -c / said.err)" -eq 3
+check test "$(grep -c '/5 ' said.err)" -eq 4
 check diff -r -x '.*' out listed
 # Other parameters: nothing is mixed with what is there.
 expect 2 'without --resume' ./blobs plate -o out --resume --sigma 3
@@ -90,6 +99,40 @@ rm plate/e.tif
 expect 0 '' ./blobs plate -q -o out --resume --sigma 3
 check test "$(cut -d, -f1 out/table.csv | uniq | tr '\n' ' ')" = 'image a.tif b.tif c.tif d.tif '
 cp plate/a.tif plate/e.tif
+
+# Files of these names that another pipeline has written are no results of this one.
+printf 'input image[y, x]\noutput smooth = image + 2\n' >two.pipe
+printf 'input image[y, x]\noutput smooth = image + 5\n' >five.pipe
+expect 0 '' "$PIPEC" run two.pipe plate -q -o twos --device reference
+expect 0 '' "$PIPEC" run two.pipe plate -q -o mixed --device reference
+expect 0 '' "$PIPEC" run five.pipe plate -q -o mixed --device reference
+check test "$(cmp twos/a_smooth.tif mixed/a_smooth.tif >cmp.out && echo same)" != same
+expect 0 'note: a.tif: done again' "$PIPEC" run two.pipe plate -o mixed --device reference --resume
+check diff -r -x '.*' twos mixed
+# A folder that was moved is what it was.
+mv mixed moved
+expect 0 '' "$PIPEC" run two.pipe plate -o moved --device reference --resume
+check test "$(grep -c '/5 ' said.err)" -eq 0
+
+# ---- two at once ------------------------------------------------------------------------
+# A run that is stopped has its folder as long as it lives; what is killed has none.
+printf 'input image[y, x]\noutput smooth = median_filter(image, 40)\n' >long.pipe
+"$PIPEC" run long.pipe plate -q -o held --device reference 2>first.err &
+first=$!
+tries=0
+while [ ! -e held/.pipec.lock ] && [ $tries -lt 1000 ]; do
+    sleep 0.01
+    tries=$((tries + 1))
+done
+kill -STOP $first
+expect 2 "another run, process $first, is writing to the folder './held/'" "$PIPEC" run two.pipe plate -q -o ./held \
+    --device reference
+expect 2 'choose another folder with -o' "$PIPEC" run two.pipe plate/a.tif -q -o held --device reference
+kill -KILL $first
+wait $first 2>wait.err
+check test -e held/.pipec.lock
+expect 0 '' "$PIPEC" run two.pipe plate -q -o held --device reference
+check test ! -e held/.pipec.lock
 
 # ---- shards -----------------------------------------------------------------------------
 expect 0 '' ./blobs plate -o shards --shard 1/2
@@ -124,7 +167,9 @@ cp plate/b.tif some
 expect 0 '' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
 expect 0 '' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
 cp plate/a.tif some
-expect 2 'where names have {index}, for other images' ./blobs some -q -o 'numbered/{index}_{output}.{ext}' --resume
+expect 0 '2/2' ./blobs some -o 'numbered/{index}_{output}.{ext}' --resume
+check cmp numbered/0_labels.tif listed/a_labels.tif
+check cmp numbered/1_labels.tif listed/b_labels.tif
 
 # Outputs beside the inputs are no images of the next run, and none replaces an input, however its path is spelled.
 mkdir beside
@@ -192,10 +237,13 @@ files plate a.tif b.tif c.tif d.tif e.tif
 expect 2 'takes folders' "$PIPEC" run combine.pipe --stack plate/a.tif -o stacked
 # A file of the folder that has changed is another image.
 expect 0 '' "$PIPEC" run combine.pipe --stack plate -q -o stacked --resume
-touch -d '2040-01-01' plate/c.tif
+cp plate/c.tif whole.tif
+printf X | dd of=plate/c.tif bs=1 seek=20000 conv=notrunc 2>dd.err
+touch -r whole.tif plate/c.tif
 before=$(stat -c %i stacked/plate_middle.tif)
 expect 0 '' "$PIPEC" run combine.pipe --stack plate -q -o stacked --resume
 check test "$(stat -c %i stacked/plate_middle.tif)" != "$before"
+cp whole.tif plate/c.tif
 frames=$(($(sed 1d time/timelapse_table.csv | cut -d, -f1 | sort -n | tail -1)))
 expect 0 '' "$PIPEC" run combine.pipe "$SAMPLES/timelapse.tif" --time-as-z -q -o movie
 check test "$(sed 1d movie/values.csv)" = "timelapse.tif,$frames"

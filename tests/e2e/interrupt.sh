@@ -59,4 +59,16 @@ for signal in INT:130 TERM:143; do
     interrupted ${signal%:*} ${signal#*:} 1 1 env CC=./cc "$PIPEC" build "$many" -o out/many
     check eval '! kill -0 "$(cat cc.pid)"'
 done
+# What a killed build has left goes with the next one.
+CC=./cc "$PIPEC" build "$many" -o out/many 2>said.err &
+pid=$!
+while ! grep -q begun out/.many.pipec-* 2>grep.err; do
+    sleep 0.05
+done
+kill -KILL $pid
+kill -KILL "$(cat cc.pid)"
+wait $pid 2>wait.err
+check test -n "$(find out -name '.many.pipec-*')"
+expect 5 'failed' env CC=false "$PIPEC" build "$many" -o out/many
+check test -z "$(find out -type f)"
 finish

@@ -4,16 +4,22 @@
 #include "base/str.h"
 #include "runtime/batch/batch_list.h"
 #include "runtime/files/file_list.h"
+#include "runtime/files/file_state.h"
+#include "runtime/batch/folder_lock.h"
 #include "runtime/batch/frames.h"
 #include "runtime/batch/journal.h"
 #include "runtime/batch/merge.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -347,62 +353,145 @@ static Journal *open_journal(const char *key, bool resume)
     return journal;
 }
 
+static JournalImage image_of(char **inputs, int n, char **output)
+{
+    return (JournalImage){inputs, n, output, 1};
+}
+
 static void add_record(Journal *journal, const char *input, const char *output, const char *values)
 {
     Err err = {0};
-    char *stamp = journal_stamp((const char *[]){input, "flat.tif"}, 2);
-    assert_non_null(stamp);
-    assert_true(journal_add(journal, stamp, &output, 1, values, &err));
-    free(stamp);
+    char in[100], out[100], flat[] = "flat.tif", *inputs[] = {in, flat}, *outputs[] = {out};
+    snprintf(in, sizeof in, "%s", input);
+    snprintf(out, sizeof out, "%s", output);
+    JournalImage image = image_of(inputs, 2, outputs);
+    char *begun = journal_begin(journal, &image);
+    assert_non_null(begun);
+    assert_true(journal_add(journal, begun, &output, 1, values, &err));
+    free(begun);
 }
 
-static bool knows(const Journal *journal, const char *input, const char **values)
+static JournalFate fate_of(Journal *journal, const char *input, const char *output, const char **values)
 {
-    const char *inputs[] = {input, "flat.tif"};
-    return journal_find(journal, inputs, 2, values);
+    char in[100], out[100], flat[] = "./flat.tif", *inputs[] = {in, flat}, *outputs[] = {out};
+    snprintf(in, sizeof in, "%s", input);
+    snprintf(out, sizeof out, "%s", output);
+    JournalImage image = image_of(inputs, 2, outputs);
+    return journal_find(journal, &image, values);
 }
 
 static void finished_images_are_found_again(void **state)
 {
     (void)state;
-    static const char *const FILES[] = {"flat.tif", "a.tif", "odd\tname\\\n.tif", "out.tif"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const FILES[] = {"flat.tif", "a.tif", "odd\tname\\\n.tif", "out.tif", "more.tif"};
+    for (int i = 0; i < 5; i++) {
         write_text(FILES[i], "pixels");
     }
     const char *values;
     Journal *journal = open_journal("key", true);
-    assert_false(knows(journal, "a.tif", &values));
+    assert_int_equal(fate_of(journal, "a.tif", "out.tif", &values), JOURNAL_NEW);
     add_record(journal, "a.tif", "out.tif", "000\n0,0,0,1\n");
     add_record(journal, FILES[2], "out.tif", "");
     add_record(journal, "a.tif", "out.tif", "000\n0,0,0,2\n"); /* the last one counts */
     journal_close(journal);
 
     journal = open_journal("key", true);
-    assert_true(knows(journal, "a.tif", &values));
-    assert_string_equal(values, "000\n0,0,0,2\n");
-    assert_true(knows(journal, FILES[2], &values));
+    char folder[PATH_MAX], far[2 * PATH_MAX];
+    assert_non_null(getcwd(folder, sizeof folder));
+    snprintf(far, sizeof far, "%s/./a.tif", folder);
+    const char *const spelled[] = {"a.tif", ".//a.tif", strlen(far) < 100 ? far : "a.tif"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(fate_of(journal, spelled[i], i == 1 ? "./out.tif" : "out.tif", &values), JOURNAL_DONE);
+        assert_string_equal(values, "000\n0,0,0,2\n");
+    }
+    assert_int_equal(fate_of(journal, FILES[2], "out.tif", &values), JOURNAL_DONE);
     assert_string_equal(values, "");
-    assert_false(knows(journal, "b.tif", &values));
-    const char *alone[] = {"a.tif"};
-    assert_false(journal_find(journal, alone, 1, &values));
+    assert_int_equal(fate_of(journal, "b.tif", "out.tif", &values), JOURNAL_NEW);
+    assert_int_equal(fate_of(journal, "a.tif", "more.tif", &values), JOURNAL_NEW); /* a name that it should not have */
+    char alone[] = "a.tif", out[] = "out.tif", *inputs[] = {alone}, *outputs[] = {out};
+    JournalImage image = image_of(inputs, 1, outputs);
+    assert_int_equal(journal_find(journal, &image, &values), JOURNAL_NEW);
     write_text("flat.tif", "other pixels");
-    assert_false(knows(journal, "a.tif", &values));
+    assert_int_equal(fate_of(journal, "a.tif", "out.tif", &values), JOURNAL_OTHER_INPUT);
     journal_close(journal);
 
     journal = open_journal("key", false); /* forgets */
     journal_close(journal);
     journal = open_journal("key", true);
-    assert_false(knows(journal, FILES[2], &values));
+    assert_int_equal(fate_of(journal, FILES[2], "out.tif", &values), JOURNAL_NEW);
     journal_close(journal);
 }
 
-static void outputs_that_are_missing_or_cut_off_are_made_again(void **state)
+/* Writes a file's bytes again, and gives it the time that it had. */
+static void alter_in_place(const char *path, const char *text)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, strlen(text));
+    int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0 && pwrite(fd, text, strlen(text), 0) == (ssize_t)strlen(text));
+    close(fd);
+    const struct timespec times[] = {st.st_atim, st.st_mtim};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void take_times_back(const char *path)
+{
+    const struct timespec times[] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A copy is another file with the same content. */
+static void copy_over(const char *path)
+{
+    char *text;
+    size_t size;
+    Err err = {0};
+    assert_true(file_read(path, &text, &size, &err) && file_write(path, text, size, &err));
+    free(text);
+}
+
+static void contents_decide_what_is_done(void **state)
 {
     (void)state;
     static const struct {
-        const char *text; /* of the output by the time of the next run; NULL: none */
-        bool done;
-    } NOW[] = {{NULL, false}, {"", false}, {"pix", false}, {"pixels", true}, {"edited by hand", true}};
+        const char *output, *input; /* by the time of the next run, in place; NULL: as it was */
+        JournalFate fate;
+    } NOW[] = {
+        {NULL, NULL, JOURNAL_DONE},
+        {"pixels", "a page", JOURNAL_DONE}, /* other times, the same content */
+        {"pixelS", NULL, JOURNAL_OTHER_OUTPUT},
+        {NULL, "a pagE", JOURNAL_OTHER_INPUT},
+    };
+    const char *values;
+    write_text("flat.tif", "");
+    for (size_t i = 0; i < sizeof NOW / sizeof *NOW; i++) {
+        for (int old = 0; old < 2; old++) { /* just written, and with times of their own */
+            write_text("a.tif", "a page");
+            write_text("out.tif", "pixels");
+            for (int k = 0; k < 2 * old; k++) {
+                take_times_back(k == 0 ? "a.tif" : "out.tif");
+            }
+            Journal *journal = open_journal("key", false);
+            add_record(journal, "a.tif", "out.tif", "");
+            journal_close(journal);
+            if (NOW[i].output != NULL) {
+                alter_in_place("out.tif", NOW[i].output);
+            }
+            if (NOW[i].input != NULL) {
+                alter_in_place("a.tif", NOW[i].input);
+            }
+            journal = open_journal("key", true);
+            assert_int_equal(fate_of(journal, "a.tif", "out.tif", &values), NOW[i].fate);
+            journal_close(journal);
+        }
+    }
+}
+
+static void outputs_that_are_not_as_they_were_written_are_made_again(void **state)
+{
+    (void)state;
+    static const char *const NOW[] = {NULL, "", "pix", "edited by hand"}; /* NULL: gone */
     const char *values;
     write_text("flat.tif", "");
     write_text("a.tif", "");
@@ -412,31 +501,61 @@ static void outputs_that_are_missing_or_cut_off_are_made_again(void **state)
         add_record(journal, "a.tif", "out.tif", "");
         journal_close(journal);
         unlink("out.tif");
-        if (NOW[i].text != NULL) {
-            write_text("out.tif", NOW[i].text);
+        if (NOW[i] != NULL) {
+            write_text("out.tif", NOW[i]);
         }
         journal = open_journal("key", true);
-        assert_int_equal(knows(journal, "a.tif", &values), NOW[i].done);
+        assert_int_equal(fate_of(journal, "a.tif", "out.tif", &values), JOURNAL_OTHER_OUTPUT);
         journal_close(journal);
     }
+}
+
+/* A record whose stamps have aged is written again with new ones, and a copied file counts as what it is. */
+static void stamps_are_taken_anew(void **state)
+{
+    (void)state;
+    const char *values;
+    char before[DIGEST_TEXT], *text;
+    size_t size;
+    Err err = {0};
+    write_text("flat.tif", "");
+    write_text("a.tif", "a page");
+    write_text("out.tif", "pixels");
+    Journal *journal = open_journal("key", false);
+    add_record(journal, "a.tif", "out.tif", "7");
+    journal_close(journal);
+    copy_over("a.tif");
+    take_times_back("a.tif");
+    journal = open_journal("key", true);
+    assert_int_equal(fate_of(journal, "a.tif", "out.tif", &values), JOURNAL_DONE);
+    journal_close(journal);
+    assert_true(file_state_stamp("a.tif", before) && before[0] != '\0' && file_read("j", &text, &size, &err));
+    assert_non_null(strstr(text, before));
+    free(text);
+    bool proved = true;
+    assert_true(file_state_is("a.tif", before, "", &proved) && proved);
+    assert_false(file_state_is("a.tif", "", "", &proved));
+    assert_false(file_state_is("none.tif", before, before, &proved));
 }
 
 static void inputs_that_grow_meanwhile_are_done_again(void **state)
 {
     (void)state;
-    const char *values, *input = "a.tif";
+    const char *values, *file = "a.tif";
+    char input[] = "a.tif", missing[] = "none.tif", *inputs[] = {input}, *none[] = {missing}, *outputs[] = {input};
+    JournalImage image = image_of(inputs, 1, outputs), nowhere = image_of(none, 1, outputs);
     Err err = {0};
     write_text(input, "a page");
     Journal *journal = open_journal("key", false);
-    char *stamp = journal_stamp(&input, 1);
+    char *begun = journal_begin(journal, &image);
     write_text(input, "a page and another");
-    assert_true(journal_add(journal, stamp, &input, 1, "", &err));
-    free(stamp);
-    assert_null(journal_stamp((const char *[]){"none.tif"}, 1));
-    assert_true(journal_add(journal, NULL, &input, 1, "", &err));
+    assert_true(journal_add(journal, begun, &file, 1, "", &err));
+    free(begun);
+    assert_null(journal_begin(journal, &nowhere));
+    assert_true(journal_add(journal, NULL, &file, 1, "", &err));
     journal_close(journal);
     journal = open_journal("key", true);
-    assert_false(journal_find(journal, &input, 1, &values));
+    assert_int_equal(journal_find(journal, &image, &values), JOURNAL_OTHER_INPUT);
     journal_close(journal);
 }
 
@@ -456,14 +575,74 @@ static void cut_off_lines_are_passed_over(void **state)
     for (off_t size = st.st_size - 1; size > st.st_size - 12; size--) {
         assert_int_equal(truncate("j", size), 0);
         journal = open_journal("key", true);
-        assert_true(knows(journal, "a.tif", &values));
-        assert_false(knows(journal, "b.tif", &values));
+        assert_int_equal(fate_of(journal, "b.tif", "b.tif", &values), JOURNAL_NEW);
         add_record(journal, "b.tif", "b.tif", "again");
         journal_close(journal);
         journal = open_journal("key", true);
-        assert_true(knows(journal, "b.tif", &values));
+        assert_int_equal(fate_of(journal, "a.tif", "a.tif", &values), JOURNAL_DONE);
+        assert_int_equal(fate_of(journal, "b.tif", "b.tif", &values), JOURNAL_DONE);
         assert_string_equal(values, "again");
         journal_close(journal);
+    }
+}
+
+/* ---- the folder's lock ------------------------------------------------------------------ */
+
+/* Whether a process of its own gets the lock; one that does not names this process.  It keeps it until it is killed. */
+static pid_t locker(const LockShare *share, bool *got)
+{
+    int to[2];
+    assert_int_equal(pipe(to), 0);
+    pid_t self = getpid(), child = fork();
+    if (child == 0) {
+        FolderLock *lock;
+        Err err = {0};
+        char name[60];
+        snprintf(name, sizeof name, "process %ld,", (long)self);
+        bool has = folder_lock("./", share, &lock, &err), named = has || strstr(err.text, name) != NULL;
+        char said = (char)(!named ? '?' : has ? '1' : '0');
+        (void)!write(to[1], &said, 1);
+        alarm(20);
+        pause();
+        _exit(0);
+    }
+    char said = '?';
+    assert_int_equal(read(to[0], &said, 1), 1);
+    close(to[0]);
+    close(to[1]);
+    assert_true(said == '0' || said == '1');
+    *got = said == '1';
+    return child;
+}
+
+static void end_locker(pid_t child)
+{
+    int status;
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static void folders_are_locked(void **state)
+{
+    (void)state;
+    char one[] = "./a.tif", two[] = "./b.tif", *ones[] = {one, NULL}, *twos[] = {two};
+    const LockShare a = {"single", ones, 2}, b = {"single", twos, 1}, other = {"others", twos, 1};
+    const struct {
+        const LockShare *first, *second;
+        bool both;
+    } PAIRS[] = {{NULL, NULL, false}, {NULL, &a, false}, {&a, NULL, false},  {&a, &a, false},
+                 {&a, &b, true},      {&b, &a, true},    {&a, &other, false}, {&other, &a, false}};
+    for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++) {
+        FolderLock *lock;
+        Err err = {0};
+        bool got;
+        assert_true(folder_lock("./", PAIRS[i].first, &lock, &err));
+        assert_non_null(lock);
+        pid_t child = locker(PAIRS[i].second, &got);
+        assert_int_equal(got, PAIRS[i].both);
+        end_locker(child); /* what a killed process had is free */
+        folder_unlock(lock);
+        assert_int_equal(access(".pipec.lock", F_OK), -1);
     }
 }
 
@@ -535,7 +714,10 @@ int main(void)
         cmocka_unit_test(frames_of_several_inputs_agree),
         cmocka_unit_test(results_are_stacked),
         in_folder(finished_images_are_found_again),
-        in_folder(outputs_that_are_missing_or_cut_off_are_made_again),
+        in_folder(outputs_that_are_not_as_they_were_written_are_made_again),
+        in_folder(contents_decide_what_is_done),
+        in_folder(stamps_are_taken_anew),
+        in_folder(folders_are_locked),
         in_folder(cut_off_lines_are_passed_over),
         in_folder(other_keys_are_refused),
         in_folder(tables_are_put_together),

@@ -1,0 +1,51 @@
+/* digest: see digest.h. */
+#include "digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void digest_begin(Digest *digest)
+{
+    sha256_init(&digest->state);
+}
+
+void digest_add(Digest *digest, const void *bytes, size_t n)
+{
+    sha256_update(&digest->state, n, bytes);
+}
+
+void digest_add_text(Digest *digest, const char *text)
+{
+    text = text != NULL ? text : "";
+    digest_add(digest, text, strlen(text) + 1);
+}
+
+bool digest_add_file(Digest *digest, const char *path)
+{
+    uint8_t piece[1 << 16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? 1 : -1;
+    while (n > 0 || (n < 0 && fd >= 0 && errno == EINTR)) {
+        n = read(fd, piece, sizeof piece);
+        digest_add(digest, piece, n > 0 ? (size_t)n : 0);
+    }
+    int error = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = error;
+    return n == 0;
+}
+
+void digest_end(Digest *digest, char hex[DIGEST_TEXT])
+{
+    uint8_t bytes[SHA256_DIGEST_SIZE];
+    sha256_digest(&digest->state, sizeof bytes, bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+    }
+}

@@ -1,0 +1,26 @@
+/*
+ * digest: what stands for a content: SHA-256 (FIPS 180-4), as nettle computes it.  Nobody can make two contents that have
+ * the same.
+ */
+#ifndef BASE_DIGEST_H
+#define BASE_DIGEST_H
+
+#include <nettle/sha2.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { DIGEST_TEXT = 65 }; /* hex digits, and the terminator */
+
+typedef struct Digest {
+    struct sha256_ctx state;
+} Digest;
+
+void digest_begin(Digest *digest);
+void digest_add(Digest *digest, const void *bytes, size_t n);
+/* With its terminator, so that "a" "bc" and "ab" "c" differ; NULL is the empty text. */
+void digest_add_text(Digest *digest, const char *text);
+/* The content of a file; false, with errno set, when it cannot be read. */
+bool digest_add_file(Digest *digest, const char *path);
+void digest_end(Digest *digest, char hex[DIGEST_TEXT]);
+
+#endif
