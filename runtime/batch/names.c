@@ -5,6 +5,7 @@
  */
 #include "names.h"
 
+#include "../files/file_list.h"
 #include "../files/image_path.h"
 
 #include <stdio.h>
@@ -16,10 +17,6 @@
 static const char USUAL[] = "{stem}_{output}.{ext}";
 
 /* ---- fields ---------------------------------------------------------------------------- */
-
-/* Extensions of two parts; others end at the last point. */
-static const char *const DOUBLE[] = {".ome.tif", ".ome.tiff", ".ome.tf8", ".ome.btf",
-                                     ".fits.gz", ".fit.gz",   ".fits.fz", ".fts.gz"};
 
 static const char *name_of(const char *path)
 {
@@ -35,17 +32,19 @@ static size_t put(char *to, size_t size, const char *text, size_t n)
     return n;
 }
 
+/* Names that are not those of images end at the last point; a part of a file is no part of its name. */
 static bool get_stem(const NameFields *fields, char *to, size_t size)
 {
-    const char *name = name_of(fields->input), *point = strrchr(name, '.');
-    size_t n = point == NULL || point == name ? strlen(name) : (size_t)(point - name);
-    for (size_t i = 0; i < sizeof DOUBLE / sizeof *DOUBLE; i++) {
-        size_t all = strlen(name), last = strlen(DOUBLE[i]);
-        if (all > last && strcasecmp(name + all - last, DOUBLE[i]) == 0) {
-            n = all - last;
-        }
+    char name[IMAGE_PATH_BYTES];
+    size_t n = put(name, sizeof name, name_of(fields->input), strlen(name_of(fields->input)));
+    char *part = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
+    size_t stem = file_image_stem(name);
+    if (stem == 0 && part != NULL && part != name) {
+        *part = '\0';
+        stem = file_image_stem(name);
     }
-    put(to, size, name, n);
+    const char *point = strrchr(name, '.');
+    put(to, size, name, stem > 0 ? stem : point != NULL && point != name ? (size_t)(point - name) : strlen(name));
     return true;
 }
 

@@ -15,20 +15,41 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const ENDINGS[] = {".tif",    ".tiff",    ".tf8", ".btf", ".png",
-                                      ".fits",   ".fit",     ".fts", ".lsm", ".fits.gz",
-                                      ".fit.gz", ".fits.fz", ".stk"};
+/* Endings of image files, in letters of either case; some have ".ome" in front of them, some ".gz" or ".fz" behind. */
+static const struct Ending {
+    const char *text;
+    bool ome, packed;
+} ENDINGS[] = {
+    {".tif", true, false}, {".tiff", true, false}, {".tf2", true, false}, {".tf8", true, false}, {".btf", true, false},
+    {".lsm", false, false}, {".stk", false, false}, {".png", false, false},
+    {".fits", false, true}, {".fit", false, true},  {".fts", false, true},
+};
+
+/* The length of a name, of which n letters count, without an ending; 0 when it has another one, or nothing else. */
+static size_t without(const char *name, size_t n, const char *ending)
+{
+    size_t m = strlen(ending);
+    return n > m && strncasecmp(name + n - m, ending, m) == 0 ? n - m : 0;
+}
+
+size_t file_image_stem(const char *name)
+{
+    size_t n = strlen(name), gz = without(name, n, ".gz"), fz = without(name, n, ".fz");
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        const struct Ending *ending = &ENDINGS[i];
+        size_t packed = ending->packed ? gz + fz : 0; /* one of them is 0 */
+        size_t stem = without(name, packed > 0 ? packed : n, ending->text);
+        if (stem > 0) {
+            size_t ome = ending->ome ? without(name, stem, ".ome") : 0;
+            return ome > 0 ? ome : stem;
+        }
+    }
+    return 0;
+}
 
 bool file_is_image_name(const char *name)
 {
-    size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS && name[0] != '.'; i++) {
-        size_t m = strlen(ENDINGS[i]);
-        if (n > m && strcasecmp(name + n - m, ENDINGS[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return name[0] != '.' && file_image_stem(name) > 0;
 }
 
 /* Compares the runs of digits at *a and *b as numbers and steps over them. */

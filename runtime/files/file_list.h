@@ -26,6 +26,9 @@ void file_list_free(FileList *list);
 
 /* True when a file of this name, in a folder, is one of the folder's images. */
 bool file_is_image_name(const char *name);
+/* The length of a file's name without its ending, of one part or several ("a.ome.tif"); 0 when it is not that of an
+ * image. */
+size_t file_image_stem(const char *name);
 
 /* As strcmp, but runs of digits compare as numbers. */
 int file_natural_order(const char *a, const char *b);

@@ -11,6 +11,7 @@
  * one terminated text.  To that of an extension belongs what the file's first header says of all.
  */
 #include "image_fits_place.h"
+#include "image_fits_scan.h"
 #include "image_meta.h"
 
 #include <assert.h>
@@ -19,16 +20,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-enum { AXES_MAX = 32 };
+enum { AXES_MAX = FITS_AXES_MAX };
 
 static const double COMPRESSED_MAX = 1e5; /* bytes that one byte may become in good faith */
 
 typedef struct FitsIn {
     fitsfile *file;
+    char *memory;       /* the file, where cfitsio cannot read it from the disk; NULL: it can; owned */
+    size_t room;        /* of it; cfitsio keeps pointers to both */
+    uint64_t size;      /* of the file, when it is unpacked */
+    bool zipped;
+    FitsScan scan;
     int type;           /* of cfitsio, for the elements */
     int axes;           /* of the image */
     int axis_of[3];     /* FITS axis (from 1) of t, c, z; 0: none */
@@ -49,19 +55,7 @@ static const struct Type {
 /* A gzip file counts when FITS is inside. */
 static bool is_fits(const unsigned char *head, size_t n)
 {
-    static const char first[] = "SIMPLE  =";
-    if (n >= 9 && memcmp(head, first, 9) == 0) {
-        return true;
-    }
-    unsigned char out[9];
-    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, .avail_in = (uInt)n,
-                  .next_out = out, .avail_out = sizeof out};
-    if (n < 3 || memcmp(head, "\x1F\x8B\x08", 3) != 0 || inflateInit2(&z, 15 + 16) != Z_OK) {
-        return false;
-    }
-    (void)inflate(&z, Z_SYNC_FLUSH);
-    inflateEnd(&z);
-    return z.avail_out == 0 && memcmp(out, first, 9) == 0;
+    return (n >= 9 && memcmp(head, "SIMPLE  =", 9) == 0) || fits_is_zipped(head, n);
 }
 
 /* Turns a status of cfitsio into a sentence, and empties its stack of messages. */
@@ -90,45 +84,70 @@ static bool is_image(FitsIn *in, int least, LONGLONG extents[AXES_MAX], int *sta
     return *status == 0 && in->axes >= least && extents[0] > 0 && extents[1] > 0;
 }
 
+/* True when a part has this name, and this version if one is asked for (0: any). */
+static bool is_called(FitsIn *in, const char *name, int version)
+{
+    static const char *const KEYS[] = {"EXTNAME", "HDUNAME"};
+    char value[FLEN_VALUE];
+    bool called = false;
+    for (int i = 0; i < 2; i++) {
+        int status = 0;
+        fits_read_key(in->file, TSTRING, KEYS[i], value, NULL, &status);
+        called = called || (status == 0 && strcasecmp(value, name) == 0);
+    }
+    int found = 1, status = 0;
+    fits_read_key(in->file, TINT, "EXTVER", &found, NULL, &status);
+    fits_clear_errmsg();
+    return called && (version == 0 || version == (status == 0 ? found : 1));
+}
+
+/* Goes to a part, from 1 on; cfitsio sees none that was not scanned. */
+static bool go_to(FitsIn *in, int64_t part)
+{
+    int status = 0;
+    bool there = part >= 1 && part <= in->scan.parts && fits_movabs_hdu(in->file, (int)part, NULL, &status) == 0;
+    if (!there) {
+        fits_clear_errmsg();
+    }
+    return there;
+}
+
 /* "ERR", "SCI,2" (its second), or a number from 0 on, as astropy counts. */
 static bool move_to_part(FitsIn *in, const char *part, Err *err)
 {
     char name[IMAGE_PART_BYTES], *end;
-    int status = 0, version = 0;
+    int version = 0;
     long number = strtol(part, &end, 10);
+    bool found = false;
     snprintf(name, sizeof name, "%s", part);
     if (*end == '\0') {
-        fits_movabs_hdu(in->file, number >= 0 && number < INT_MAX ? (int)number + 1 : 0, NULL, &status);
+        found = go_to(in, (int64_t)number + 1);
     } else {
         char *comma = strrchr(name, ',');
         if (comma != NULL) {
             *comma = '\0';
             version = atoi(comma + 1);
         }
-        fits_movnam_hdu(in->file, ANY_HDU, name, version, &status);
+        for (int i = 1; !found && go_to(in, i); i++) {
+            found = is_called(in, name, version);
+        }
     }
-    fits_clear_errmsg();
-    return status == 0 || err_set(err, CODE_FILES, "it has no part [%s]", part);
+    return found || err_set(err, CODE_FILES, "it has no part [%s]", part);
 }
 
 /* Steps to the part that is asked for, or to the first image with two axes or more, or to the first line. */
 static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX], Err *err)
 {
-    int status = 0, hdus = 0;
-    fits_get_num_hdus(in->file, &hdus, &status);
+    int status = 0;
     bool found = false;
-    if (*part != '\0' && status == 0) {
+    if (*part != '\0') {
         TRY(move_to_part(in, part, err));
         found = is_image(in, 1, extents, &status);
     }
     for (int least = 2; least >= 1; least--) {
-        for (int i = 1; *part == '\0' && !found && status == 0 && i <= hdus; i++) {
-            fits_movabs_hdu(in->file, i, NULL, &status);
+        for (int i = 1; *part == '\0' && !found && status == 0 && go_to(in, i); i++) {
             found = is_image(in, least, extents, &status);
         }
-    }
-    if (found && in->axes > AXES_MAX) {
-        return err_set(err, CODE_FILES, "it has %d axes", in->axes);
     }
     return found         ? true
            : status != 0 ? fits_failure(status, "it is damaged", err)
@@ -162,6 +181,25 @@ static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Er
     return true;
 }
 
+/* True where tiles hold whole numbers that stand for floats, and nothing says which: cfitsio would take their bits. */
+static bool lacks_scale(FitsIn *in)
+{
+    char method[FLEN_VALUE] = "", key[FLEN_KEYWORD], column[FLEN_VALUE];
+    int status = 0, fields = 0;
+    double scale;
+    fits_read_key(in->file, TSTRING, "ZCMPTYPE", method, NULL, &status);
+    fits_read_key(in->file, TINT, "TFIELDS", &fields, NULL, &status);
+    bool whole = status == 0 && strncmp(method, "GZIP", 4) != 0 && strncmp(method, "NOCOMPRESS", 10) != 0;
+    bool said = fits_read_key(in->file, TDOUBLE, "ZSCALE", &scale, NULL, &status) == 0;
+    for (int i = 1; whole && !said && i <= fields; i++) {
+        status = 0;
+        snprintf(key, sizeof key, "TTYPE%d", i);
+        said = fits_read_key(in->file, TSTRING, key, column, NULL, &status) == 0 && strcasecmp(column, "ZSCALE") == 0;
+    }
+    fits_clear_errmsg();
+    return whole && !said;
+}
+
 static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
 {
     int stored = 0, means = 0, status = 0;
@@ -170,6 +208,10 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
     fits_get_img_equivtype(in->file, &means, &status);
     if (status != 0) {
         return fits_failure(status, "it is damaged", err);
+    }
+    if (stored < 0 && fits_is_compressed_image(in->file, &status) && lacks_scale(in)) {
+        return err_set(err, CODE_FILES, "its floats are compressed as whole numbers without a scale, so nobody knows what "
+                                        "they were; compress it with fpack, or with quantize_level=16 in astropy");
     }
     bool has_blank = stored > 0 &&
                      fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
@@ -192,37 +234,30 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
                                     "store 32-bit integers or floats");
 }
 
-/* Compares what the header promises with what the file can hold.  Also the last block must be whole,
- * or cfitsio does not read it. */
+/* Compares what the header promises with what the file can hold. */
 static bool check_size(FitsIn *in, int fd, const ImageInfo *info, Err *err)
 {
-    LONGLONG head, data, end;
     struct stat st;
-    int status = 0, bits = 0;
-    unsigned char first[2];
-    size_t got;
+    int status = 0, part = 1;
     double pixels = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
                     (double)info->t;
-    fits_get_img_type(in->file, &bits, &status);
-    fits_get_hduaddrll(in->file, &head, &data, &end, &status);
-    if (fstat(fd, &st) != 0 || status != 0) {
-        return fits_failure(status, "it is damaged", err);
+    fits_get_hdu_num(in->file, &part);
+    uint64_t end = in->scan.end[part - 1];
+    if (fstat(fd, &st) != 0) {
+        return err_set(err, CODE_FILES, "reading failed");
     }
-    bool zipped = image_pread(fd, first, 2, 0, &got) && first[0] == 0x1F;
-    bool packed = fits_is_compressed_image(in->file, &status);
-    double size = (double)st.st_size, blocks = ceil(pixels * abs(bits) / 8 / FITS_BLOCK);
-    double least = packed ? (double)end : (double)data + blocks * FITS_BLOCK;
-    if (zipped || packed) {
-        double need = pixels * (double)elem_size(info->elem);
-        if (need > size * COMPRESSED_MAX) {
+    if (in->zipped || fits_is_compressed_image(in->file, &status)) {
+        double size = (double)st.st_size;
+        if (pixels * (double)elem_size(info->elem) > size * COMPRESSED_MAX) {
             return err_set(err, CODE_FILES, "it claims %.0f pixels, and has %.0f bytes", pixels, size);
         }
     }
-    if (!zipped && least > size) {
-        return err_set(err, CODE_FILES,
-                       "it is cut off: its image should end at byte %.0f, the file at %.0f", least, size);
+    if (end == UINT64_MAX) {
+        return err_set(err, CODE_FILES, "it is cut off or damaged: its header claims more pixels than a file can have");
     }
-    return true;
+    return end <= in->size ||
+           err_set(err, CODE_FILES, "it is cut off: its image should end at byte %llu, the file at %llu%s",
+                   (unsigned long long)end, (unsigned long long)in->size, in->zipped ? " (unpacked)" : "");
 }
 
 static void close_fits(void *state)
@@ -236,6 +271,8 @@ static void close_fits(void *state)
         fits_close_file(in->file, &status);
     }
     fits_clear_errmsg();
+    fits_scan_free(&in->scan);
+    free(in->memory);
     free(in->header);
     free(in);
 }
@@ -266,21 +303,29 @@ static double step_along(FitsIn *in, int k)
     return sum > 0 ? sqrt(sum) : fabs(header_number(in, key));
 }
 
-/* Pixels have a size where coordinates are lengths; those of the sky are angles. */
+/* The unit of FITS axis k; "" when it has none. */
+static void read_unit(FitsIn *in, int k, char unit[FLEN_VALUE])
+{
+    char key[FLEN_KEYWORD];
+    int status = 0;
+    snprintf(key, sizeof key, "CUNIT%d", k);
+    if (fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
+        fits_clear_errmsg();
+        unit[0] = '\0';
+    }
+}
+
+/* Pixels have a size where coordinates are lengths; those of the sky are angles.  So frames have an interval where those
+ * of time are seconds or what is made of them. */
 static void read_sizes(FitsIn *in, ImageInfo *info)
 {
     const int axis_of[3] = {1, 2, in->axis_of[2]};
+    char unit[FLEN_VALUE];
     double first = 0;
     for (int k = 0; k < 3; k++) {
-        char key[FLEN_KEYWORD], unit[FLEN_VALUE] = "";
-        int status = 0;
-        snprintf(key, sizeof key, "CUNIT%d", axis_of[k]);
-        if (axis_of[k] == 0 || fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
-            fits_clear_errmsg();
-            continue;
-        }
-        double um = meta_unit_um(unit), size = step_along(in, axis_of[k]);
-        if (um <= 0 || !(size > 0) || !isfinite(size * um)) {
+        read_unit(in, axis_of[k], unit);
+        double um = axis_of[k] > 0 ? meta_unit_um(unit) : 0, size = um > 0 ? step_along(in, axis_of[k]) : 0;
+        if (!(size > 0) || !isfinite(size * um)) {
             continue;
         }
         if (first == 0) {
@@ -289,6 +334,11 @@ static void read_sizes(FitsIn *in, ImageInfo *info)
         }
         info->size[k] = um == first ? size : size * um / first;
         info->size_um[k] = size * um;
+    }
+    if (in->axis_of[0] > 0) {
+        read_unit(in, in->axis_of[0], unit);
+        double interval = meta_unit_seconds(unit) * step_along(in, in->axis_of[0]);
+        info->interval = isfinite(interval) ? interval : 0;
     }
 }
 
@@ -361,17 +411,44 @@ static bool read_header(FitsIn *in, Err *err)
     return ok;
 }
 
+/* Looks at the file first, and gives it to cfitsio in memory where it could not read it. */
+static bool open_scanned(FitsIn *in, const char *path, int fd, Err *err)
+{
+    struct stat st;
+    unsigned char head[2];
+    size_t got;
+    uint64_t room;
+    int status = 0;
+    if (fstat(fd, &st) != 0 || !image_pread(fd, head, sizeof head, 0, &got)) {
+        return err_set(err, CODE_FILES, "reading failed");
+    }
+    in->zipped = head[0] == 0x1F;
+    in->size = (uint64_t)st.st_size;
+    FitsBytes bytes = {.fd = fd, .size = in->size};
+    TRY(in->zipped || fits_scan(&bytes, &in->scan, err));
+    if (!in->zipped && !fits_scan_is_short(&in->scan, in->size)) {
+        fits_open_diskfile(&in->file, path, READONLY, &status);
+    } else {
+        TRY(fits_load(fd, &in->memory, &in->size, &room, err));
+        bytes = (FitsBytes){.fd = -1, .at = in->memory, .size = in->size};
+        fits_scan_free(&in->scan);
+        TRY(fits_scan(&bytes, &in->scan, err));
+        in->room = (size_t)room;
+        fits_open_memfile(&in->file, "image", READONLY, (void **)&in->memory, &in->room, 0, NULL, &status);
+    }
+    if (status != 0) {
+        in->file = NULL;
+        return fits_failure(status, "it is damaged", err);
+    }
+    return true;
+}
+
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
-    int status = 0;
     FitsIn *in = calloc(1, sizeof *in);
     bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
-    if (ok && fits_open_diskfile(&in->file, path->file, READONLY, &status) != 0) {
-        in->file = NULL;
-        ok = fits_failure(status, "it is damaged", err);
-    }
-    ok = ok && find_image(in, path->part, extents, err) && read_header(in, err) &&
+    ok = ok && open_scanned(in, path->file, fd, err) && find_image(in, path->part, extents, err) && read_header(in, err) &&
          choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
          check_size(in, fd, info, err);
     close(fd);

@@ -134,14 +134,15 @@ static void choose_axes(FitsOut *out)
     }
 }
 
-/* How large pixels are along the axes of which no other card says it. */
+/* How far pixels are from each other along the axes of which no other card says it: of time the interval. */
 static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header,
                       const FitsPlace *place)
 {
     bool ok = true;
     for (int i = 0; ok && like != NULL && i < out->axes; i++) {
         const char *axis = strchr("xyz", out->kind[i]);
-        double size = axis != NULL ? like->size_um[axis - "xyz"] : 0;
+        bool time = out->kind[i] == 't';
+        double size = axis != NULL ? like->size_um[axis - "xyz"] : time ? like->interval : 0;
         if (size <= 0 || (header != NULL && place->kept[i])) {
             continue;
         }
@@ -153,7 +154,7 @@ static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header,
             int n = snprintf(card, sizeof card, CARDS[k], i + 1, value[k]);
             ok = add_card(out, card, (size_t)n);
         }
-        int n = snprintf(card, sizeof card, "CUNIT%d  = 'um      '", i + 1);
+        int n = snprintf(card, sizeof card, "CUNIT%d  = '%-8s'", i + 1, time ? "s" : "um");
         ok = ok && add_card(out, card, (size_t)n);
     }
     return ok;

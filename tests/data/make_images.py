@@ -674,6 +674,44 @@ def fits_files():
     packed_image.writeto(path("rice.fits"), overwrite=True)
     with open(path("type_f32.fits"), "rb") as f, open(path("zipped.fits.gz"), "wb") as g:
         g.write(gzip.compress(f.read(), mtime=0))
+    fits_odd()
+
+
+def fits_odd():
+    """Files that end with their last pixel, gzip files of several members, whole numbers that are moved or turned."""
+    with open(path("type_i16.fits"), "rb") as f:
+        whole = f.read()
+    short = whole[:2880 + 2 * X * Y]
+    zipped = lambda *parts: b"".join(gzip.compress(part, mtime=0) for part in parts)
+    for name, data in (("short.fits", short), ("short_one.fits", short + b"\x1a"), ("short.fits.gz", zipped(short)),
+                       ("members.fits.gz", zipped(whole[:1], b"", whole[1:3000], whole[3000:])),
+                       ("tail.fits.gz", zipped(whole) + b"and more"), ("cut.fits.gz", zipped(whole)[:-9])):
+        with open(path(name), "wb") as f:
+            f.write(data)
+    parts = fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(plane("u8")), fits.ImageHDU(plane("i16"), name="LAST")])
+    parts.writeto(path("short_parts.fits"), overwrite=True)
+    os.truncate(path("short_parts.fits"), os.path.getsize(path("short_parts.fits")) - 2880 + 2 * X * Y)
+    for name, kind, bits, cards, stored in (
+            ("moved", "u16", 16, {"BZERO": 32768}, lambda v: v - 32768), ("moved_100", "i16", 16, {"BZERO": 100}, lambda v: v - 100),
+            ("turned", "f32", 16, {"BSCALE": -0.25, "BZERO": -20}, lambda v: -4 * (v + 20)),
+            ("signed_bytes", "i8", 8, {"BZERO": -128}, lambda v: v + 128),
+            ("blank_out", "f32", 16, {"BLANK": 99999, "BSCALE": 0.25, "BZERO": -20}, lambda v: 4 * (v + 20))):
+        data = stored(plane(kind).astype(np.float64)).astype({8: "u1", 16: ">i2"}[bits]).tobytes()
+        header = fits.PrimaryHDU(np.zeros((Y, X), {8: "u1", 16: "i2"}[bits])).header
+        header.update(cards)
+        with open(path(name + ".fits"), "wb") as f:
+            f.write(header.tostring(padding=True).encode() + data)
+    series = fits.PrimaryHDU(typed(base(t=3), "u8")[:, 0, 0])
+    for key, value in (("CTYPE3", "TIME"), ("CUNIT3", "min"), ("CDELT3", 0.5), ("CUNIT1", "mm"), ("CDELT1", -0.002),
+                       ("CUNIT2", "um"), ("CDELT2", 3.0)):
+        series.header[key] = value
+    series.writeto(path("series.fits"), overwrite=True)
+    floats = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("f32"), compression_type="RICE_1", quantize_level=0)])
+    floats.writeto(path("rice_floats.fits.fz"), overwrite=True)
+    for method, kind in (("GZIP_1", "f32"), ("GZIP_2", "i32"), ("PLIO_1", "u8"), ("HCOMPRESS_1", "i16")):
+        packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(
+            plane(kind), compression_type=method, quantize_level=0, tile_shape=(Y, X))])
+        packed_image.writeto(path("%s.fits.fz" % method.lower()), overwrite=True)
 
 
 def folders():

@@ -29,6 +29,7 @@ typedef enum Rule {
     PLANE1,   /* the plane after the first */
     SPARSE,   /* the formula and 1, and `nothing` in tiles (of 16 x 16) or strips (of 6 rows) that are left out */
     INVERTED, /* 1 less the formula */
+    MOVED,    /* 16 bits that an offset makes more */
     BUT_THIRD, BUT_FOURTH, /* channels but the one of that number, from 0, which is alpha */
     SQUARE,   /* of i = b mod 16: 1 + 2 i + 3 i i */
 } Rule;
@@ -221,6 +222,22 @@ static const struct Row {
     {"parts.fits[err]", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
     {"parts.fits[SCI,2]", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
     {"rice.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"short.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"short_one.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"short.fits.gz", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"short_parts.fits[LAST]", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"members.fits.gz", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"tail.fits.gz", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
+    {"moved.fits", 7, 5, 1, 1, 1, "", ELEM_U16, "fits", false, TYPED},
+    {"moved_100.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, MOVED},
+    {"turned.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"signed_bytes.fits", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, BYTE},
+    {"blank_out.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"series.fits", 7, 5, 1, 1, 3, "t", ELEM_U8, "fits", false, TYPED},
+    {"gzip_1.fits.fz", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
+    {"gzip_2.fits.fz", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
+    {"plio_1.fits.fz", 7, 5, 1, 1, 1, "", ELEM_U8, "fits", false, TYPED},
+    {"hcompress_1.fits.fz", 7, 5, 1, 1, 1, "", ELEM_I16, "fits", false, TYPED},
     {"zipped.fits.gz", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
 
     {"../folders/planes", 7, 5, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
@@ -333,6 +350,8 @@ static double wanted(const struct Row *row, int64_t t, int64_t c, int64_t z, int
         return c == 0 ? index : c == 1 ? 255 - index : 3 * index;
     case GRAYS:
         return 5 * index;
+    case MOVED:
+        return 257 * (b - 125);
     case INVERTED:
         return 1 - fmod(b, 2);
     case SQUARE:
@@ -487,6 +506,7 @@ static void test_sizes(void **state)
         {"ome_tifffile.ome.tif", "\xC2\xB5m", 0.25, 0.25, 0, 1, 0},
         {"ome_rgb.ome.tif", "", 0, 0, 0, 0, 0},
         {"sky.fits", "", 0, 0, 0, 0, 0},
+        {"series.fits", "mm", 0.002, 0.003, 0, 1000, 30},
         {"sizes_um.png", "um", 0.2, 0.25, 0, 1, 0},
         {"sizes_ratio.png", "", 0, 0, 0, 0, 0},
         {"sizes_dots.png", "", 0, 0, 0, 0, 0}, /* 72 an inch */
@@ -649,6 +669,8 @@ static void test_refused(void **state)
         {"type_u64.tif", "64-bit unsigned"},
         {"bits_12.tif", "12-bit unsigned"},
         {"cmyk.tif", "CMYK"},
+        {"cut.fits.gz", "cut off or damaged (unexpected end of file)"},
+        {"rice_floats.fits.fz", "whole numbers without a scale"},
         {"type_i64.fits", "64-bit integers"},
         {"ome_bomb.tif", "declares entities"},
         {"ome_gaps.tif", "4 planes, of which only 2 are in this file, with gaps; save those"},

@@ -207,7 +207,7 @@ static void test_heads(void **state)
     refuse("text.txt", "hello", 5, "neither a TIFF, a PNG nor a FITS");
 }
 
-/* A FITS header may promise anything; of the last file only what fills the block is missing. */
+/* A FITS header may promise anything. */
 static void test_fits_sizes(void **state)
 {
     (void)state;
@@ -215,9 +215,10 @@ static void test_fits_sizes(void **state)
         const char *x, *y, *why;
         size_t size;
     } cases[] = {
-        {"8", "6", "should end at byte 5760, the file at 3071", 3071},
+        {"8", "6", "should end at byte 3072, the file at 3071", 3071},
+        {"8", "6", "its header has no end", 2879},
         {"2000000000", "2000000000", "cut off", 5760},
-        {"8", "6", "should end at byte 5760, the file at 3072", 3072},
+        {"-8", "6", "illegal NAXISn", 5760},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[5760] = "";
@@ -232,6 +233,62 @@ static void test_fits_sizes(void **state)
         memcpy(text + 400, "END", 3);
         refuse("size.fits", text, cases[i].size, cases[i].why);
     }
+}
+
+/* A header of as many axes, and pixels for them, at `to`; returns where they end. */
+static size_t put_axes(char *to, int axes, bool first)
+{
+    const char *const more = first ? "SIMPLE  =                    T" : "XTENSION= 'IMAGE   '";
+    const int sizes[] = {8, axes, 0, 1}; /* of BITPIX, NAXIS, PCOUNT, GCOUNT */
+    static const char *const KEYS[] = {"BITPIX", "NAXIS", "PCOUNT", "GCOUNT"};
+    size_t card = 0, end = ((size_t)(axes + 6) * 80 + 2879) / 2880 * 2880;
+    memset(to, ' ', end);
+    memcpy(to, more, strlen(more));
+    for (int i = 0; i < axes + 4; i++) {
+        int k = i < 2 ? i : i < axes + 2 ? -1 : i - axes;
+        char key[16], text[81];
+        snprintf(key, sizeof key, "NAXIS%d", i - 1);
+        snprintf(text, sizeof text, "%-8s= %20d", k < 0 ? key : KEYS[k], k < 0 ? 1 : sizes[k]);
+        memcpy(to + 80 * ++card, text, strlen(text));
+    }
+    memcpy(to + 80 * ++card, "END", 3);
+    memset(to + end, 7, 2880);
+    return end + 2880;
+}
+
+/* cfitsio has room for nine axes; what has more is not shown to it, also behind a part that is read. */
+static void test_fits_axes(void **state)
+{
+    static const int axes[] = {10, 11, 18, 20, 32, 99, 500, 998, 999, 1000, 1500};
+    char *text = malloc((size_t)1 << 20);
+    Err err = {0};
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        size_t size = put_axes(text, axes[i], true);
+        refuse("axes.fits", text, size, "axes, and 9 is the most");
+        size = put_axes(text, 2, true);
+        size += put_axes(text + size, axes[i], false);
+        const char *path = scratch_path("axes.fits");
+        store(path, text, size);
+        if (!read_everything(path, &err)) {
+            fail_msg("%s", err.text);
+        }
+        char part[600];
+        snprintf(part, sizeof part, "%s[1]", path);
+        assert_false(read_everything(part, &err));
+        assert_non_null(strstr(err.text, "has no part [1]"));
+        unlink(path);
+    }
+    size_t size = put_axes(text, 9, true);
+    const char *path = scratch_path("axes.fits");
+    store(path, text, size);
+    assert_true(read_everything(path, &err));
+    unlink(path);
+    /* Which of two sizes counts is not known. */
+    memcpy(text + 80 * 12, "NAXIS1  =                 7777", 30);
+    refuse("axes.fits", text, size, "gives two sizes for one thing");
+    free(text);
 }
 
 static void test_second_page(void **state)
@@ -426,7 +483,7 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads), cmocka_unit_test(test_fits_sizes),
+        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads), cmocka_unit_test(test_fits_sizes), cmocka_unit_test(test_fits_axes),
         cmocka_unit_test(test_second_page), cmocka_unit_test(test_tag_bomb),
         cmocka_unit_test(test_chains),   cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_scrambled),
