@@ -1,6 +1,7 @@
 /* pipec: the command line; one row a command. */
 #include "driver.h"
 
+#include "../base/stack.h"
 #include "../runtime/host/signals.h"
 #include "../runtime/host/streams.h"
 
@@ -151,11 +152,23 @@ static int command(int argc, char **argv)
     return usage_error("there is no command '%s'; `pipec help` lists them", argv[1]);
 }
 
+typedef struct CommandLine {
+    int argc;
+    char **argv;
+} CommandLine;
+
+static int command_of(void *context)
+{
+    const CommandLine *line = context;
+    return command(line->argc, line->argv);
+}
+
 int main(int argc, char **argv)
 {
     streams_open();
     signals_install(SIGNALS_AT_ONCE);
-    int code = command(argc, argv);
+    CommandLine line = {argc, argv};
+    int code = stack_run(command_of, &line);
     if (code == CODE_INTERRUPTED) {
         return signals_code();
     }

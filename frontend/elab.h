@@ -84,6 +84,11 @@ typedef struct Frame { /* a function being expanded */
     const struct Frame *up;
 } Frame;
 
+typedef struct Default { /* of a function's parameter */
+    const AstName *of;
+    const struct Default *up;
+} Default;
+
 typedef struct ElGrid { /* axes and extents, and where the pixels lie */
     int extents;        /* grid of the graph */
     IrPlace place;
@@ -111,6 +116,7 @@ typedef struct Elab {
     Scope *top;          /* of the user's file */
     Scope *prelude;      /* functions of the prelude */
     const Frame *frame;
+    const Default *defaults; /* that are being found out, the last one first */
     int depth;           /* of expanded functions */
     int expanded;        /* functions, as often as they were */
     Span call;           /* the user's words while the prelude is expanded; else no source */
@@ -128,7 +134,13 @@ typedef struct Elab {
     Vec(const struct Linear *) linear; /* by expression: what it is as a position (elaborate_place.c); NULL: not asked yet */
 } Elab;
 
-enum { ELAB_MAX_UNROLL = 4096, ELAB_MAX_EXPANDED = 30000 };
+enum {
+    ELAB_MAX_UNROLL = 4096, /* rounds of a loop, cells of a literal kernel, choices of a list */
+    ELAB_MAX_EXPANDED = 30000,
+    ELAB_MAX_CALLS = 256,   /* functions that call one another */
+    ELAB_MAX_BRACKETS = 120, /* depth of an expression in a function with control flow: clang takes 256 brackets */
+    ELAB_MAX_DEPTH = 3900    /* of an expression that cannot be stored in between: runs take 4000 (exec/host.c) */
+};
 
 /* ---- diagnostics (elaborate_value.c) --------------------------------------------------- */
 
@@ -182,6 +194,9 @@ IrId el_store_as(Elab *el, Val v, const char *name, Span span);
 /* The image as a primitive reads it: on its own grid, with at least one plain read; a stencil is a
  * node of its own, which a pass may take back. */
 Val el_readable(Elab *el, Val v, const char *part, Span span);
+/* An expression that has become deep is stored in between, where it may be (`whole`: it has no part in values of labels);
+ * complains about one that is too deep otherwise. */
+Val el_settled(Elab *el, Val v, bool whole, Span span);
 /* Labels from 1 in order without gaps: as they are, or numbered anew. */
 Val el_without_gaps(Elab *el, Val labels, Span span);
 /* Are they numbered so when they are made? */
@@ -341,6 +356,9 @@ bool el_mark_called(Elab *el, const AstStmt *fn);
 /* May a function be expanded once more?  Not in itself, nor when all are expanded too often; then it has complained. */
 bool el_may_expand(Elab *el, const AstStmt *fn, Span span);
 void el_expands_too_much(Elab *el, Span span);
+/* Is what a parameter is by default asked for to find that out?  Then it has complained; else it is being found out
+ * until el->defaults is own->up again. */
+bool el_begin_default(Elab *el, const AstStmt *fn, const AstName *p, Default *own, Span span);
 
 /* What an operator has made: does it go along an axis, of which there may be one pixel (elaborate_note.c)? */
 void el_note_along(Elab *el, const Call *call, Val result);

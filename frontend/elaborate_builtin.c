@@ -279,6 +279,13 @@ static bool cell_at(const Elab *el, Val list, const Rows *rows, int z, int y, in
 static bool read_rows(Elab *el, Val list, Rows *rows, Span span)
 {
     bool fine = shape_of(list, rows);
+    double cells = (double)rows->nx * rows->ny * rows->nz;
+    if (fine && cells > ELAB_MAX_UNROLL) {
+        Diag *d = el_error(el, LIST_TOO_LONG, span, cells, ELAB_MAX_UNROLL);
+        diag_help(el->diags, d, "a kernel may be a function of the offsets: convolve(v, f, radius = 75) with "
+                                "fn f(i, j) = exp(-(i * i + j * j) / 800)");
+        return false;
+    }
     rows->cell = arena_array(el->arena, double, fine ? rows->nx * rows->ny * rows->nz : 1);
     int k = 0;
     for (int z = 0; fine && z < rows->nz; z++) {
@@ -578,6 +585,10 @@ Val el_pick(Elab *el, Call *call)
     const Val index = call->arg[0], list = call->arg[1];
     if (list.n == 0) {
         el_error(el, LIST_NOT_RECTANGULAR, call->at[1], "");
+        return el_err();
+    }
+    if (list.n > ELAB_MAX_UNROLL) {
+        el_error(el, LIST_TOO_LONG, call->at[1], (double)list.n, ELAB_MAX_UNROLL);
         return el_err();
     }
     Val picked = list.items[list.n - 1].val;

@@ -611,7 +611,12 @@ bool el_may_expand(Elab *el, const AstStmt *fn, Span span)
         return false;
     }
     el->expanded++;
+    int calls = 0;
     for (const Frame *f = el->frame; f != NULL; f = f->up) {
+        if (++calls == ELAB_MAX_CALLS) {
+            el_error(el, TOO_DEEP, span, "");
+            return false;
+        }
         if (f->fn == fn) {
             Diag *d = el_error(el, RECURSION, span, fn->name);
             diag_help(el->diags, d, "functions are expanded where they are called; write a loop: "
@@ -758,6 +763,34 @@ static bool fn_arguments(Elab *el, const AstStmt *fn, const AstExpr *e, Val *arg
     return fine;
 }
 
+bool el_begin_default(Elab *el, const AstStmt *fn, const AstName *p, Default *own, Span span)
+{
+    for (const Default *d = el->defaults; d != NULL; d = d->up) {
+        if (d->of == p) {
+            Diag *diag = el_error(el, RECURSION, span, fn->name);
+            diag_note(el->diags, diag, p->span, "to find out what `%s` is when it is not given", p->name);
+            return false;
+        }
+    }
+    *own = (Default){p, el->defaults};
+    el->defaults = own;
+    return true;
+}
+
+static Val default_argument(Elab *el, const AstStmt *fn, const AstName *p, Scope *env, Span span)
+{
+    Default own;
+    Scope *before = el->scope;
+    if (!el_begin_default(el, fn, p, &own, span)) {
+        return el_err();
+    }
+    el->scope = env;
+    Val v = el_expr(el, p->value);
+    el->scope = before;
+    el->defaults = own.up;
+    return v;
+}
+
 static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr *e)
 {
     Val args[CALL_MAX_ARGS];
@@ -784,11 +817,8 @@ static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr 
             fine = false;
             continue;
         }
-        Scope *before = el->scope;
-        el->scope = env;
-        args[i] = el_expr(el, p->value);
+        args[i] = default_argument(el, fn, p, env, e->word);
         at[i] = e->span;
-        el->scope = before;
     }
     return fine ? call_values(el, fn, env, args, at, i, e->span) : el_err();
 }

@@ -7,6 +7,8 @@
 #include "elab.h"
 #include "words.h"
 
+#include "../base/stack.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -112,12 +114,9 @@ Val el_op1(Elab *el, IrExprOp op, Val a, Span span)
         return el_err();
     }
     IrExpr e = ir_op1(el->g, op, a.expr);
-    if (a.kind == VAL_IMAGE) {
-        return el_image(el, e, a.grid);
-    }
-    Val v = el_scalar(el, e);
+    Val v = a.kind == VAL_IMAGE ? el_image(el, e, a.grid) : el_scalar(el, e);
     v.unit = op == IR_X_NEG ? a.unit : NULL;
-    return v;
+    return el_settled(el, v, a.node == 0, span);
 }
 
 static bool is_word(Val v)
@@ -228,12 +227,10 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
         return el_err();
     }
     IrExpr e = op2_expr(el, op, both[0].expr, both[1].expr);
-    if (a.kind == VAL_IMAGE || b.kind == VAL_IMAGE) {
-        return el_image(el, e, both[a.kind == VAL_IMAGE ? 0 : 1].grid);
-    }
-    Val v = el_scalar(el, e);
-    v.unit = unit;
-    return v;
+    bool image = a.kind == VAL_IMAGE || b.kind == VAL_IMAGE;
+    Val v = image ? el_image(el, e, both[a.kind == VAL_IMAGE ? 0 : 1].grid) : el_scalar(el, e);
+    v.unit = image ? NULL : unit;
+    return el_settled(el, v, a.node == 0 && b.node == 0, span);
 }
 
 static Val select_images(Elab *el, Val cond, Val a, Val b, Span span)
@@ -256,7 +253,7 @@ static Val select_images(Elab *el, Val cond, Val a, Val b, Span span)
     IrExpr e = ir_op3(el->g, IR_X_SELECT, all[0].expr, all[1].expr, all[2].expr);
     Val v = image ? el_image(el, e, grid) : el_scalar(el, e);
     v.unit = unit;
-    return v;
+    return el_settled(el, v, cond.node == 0 && a.node == 0 && b.node == 0, span);
 }
 
 Val el_select(Elab *el, Val cond, Val a, Val b, Span span)
@@ -570,6 +567,10 @@ static Val indexed(Elab *el, const AstExpr *e)
 
 Val el_expr(Elab *el, const AstExpr *e)
 {
+    if (stack_is_low()) {
+        el_error(el, TOO_DEEP, e->span, "");
+        return el_err();
+    }
     switch (e->kind) {
     case AST_NUMBER:
         return number_literal(el, e);

@@ -9,6 +9,7 @@
 #include "elab.h"
 #include "words.h"
 
+#include "../base/stack.h"
 #include "../ir/apply.h"
 #include "../ir/function.h"
 
@@ -360,6 +361,17 @@ static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
     return broken(c);
 }
 
+static IrFnExpr *compile_default(Compiler *c, const AstStmt *fn, const AstName *p, Span span)
+{
+    Default own;
+    if (!el_begin_default(c->el, fn, p, &own, span)) {
+        return broken(c);
+    }
+    IrFnExpr *v = compile(c, p->value);
+    c->el->defaults = own.up;
+    return v;
+}
+
 static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
 {
     Elab *el = c->el;
@@ -370,7 +382,7 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
     }
     Local *before = c->locals, *mine = NULL;
     for (const AstName *p = fn->names; p != NULL; p = p->next, i++) {
-        IrFnExpr *v = i < n ? args[i] : p->value != NULL ? compile(c, p->value) : NULL;
+        IrFnExpr *v = i < n ? args[i] : p->value != NULL ? compile_default(c, fn, p, e->word) : NULL;
         if (v == NULL) {
             el_error(el, MISSING_ARGUMENT, e->word, fn->name, p->name);
             return broken(c);
@@ -440,7 +452,7 @@ static IrFnExpr *compile_call(Compiler *c, const AstExpr *e)
     return broken(c);
 }
 
-static IrFnExpr *compile(Compiler *c, const AstExpr *e)
+static IrFnExpr *compile_any(Compiler *c, const AstExpr *e)
 {
     Elab *el = c->el;
     switch (e->kind) {
@@ -469,6 +481,17 @@ static IrFnExpr *compile(Compiler *c, const AstExpr *e)
         return broken(c);
     }
     }
+}
+
+static IrFnExpr *compile(Compiler *c, const AstExpr *e)
+{
+    IrFnExpr *v = stack_is_low() ? NULL : compile_any(c, e);
+    if ((v == NULL || v->depth > ELAB_MAX_BRACKETS) && !c->bad) {
+        Diag *d = el_error(c->el, TOO_DEEP, e->span, "");
+        diag_help(c->el->diags, d, "in a function with control flow an expression is at most %d operators deep",
+                  ELAB_MAX_BRACKETS);
+    }
+    return v == NULL || v->depth > ELAB_MAX_BRACKETS ? broken(c) : v;
 }
 
 /* ---- statements ------------------------------------------------------------------------- */

@@ -525,6 +525,22 @@ static bool has_open_index(Elab *el, IrExpr e)
     return false;
 }
 
+Val el_settled(Elab *el, Val v, bool whole, Span span)
+{
+    const IrExprNode *n = ir_expr(el->g, v.expr);
+    if (n->depth <= IR_DEEP) {
+        return v;
+    }
+    int depth = n->depth;
+    if (whole && v.kind == VAL_IMAGE && n->rank == IR_PIXEL && n->type != ELEM_F64 && !has_open_index(el, v.expr)) {
+        v.expr = ir_read(el->g, el_store(el, v, "part", span));
+    } else if (depth > ELAB_MAX_DEPTH) {
+        el_error(el, TOO_MANY_STEPS, span, ELAB_MAX_DEPTH);
+        return el_err();
+    }
+    return v;
+}
+
 /* Reads the image on a grid with more axes: the same pixel all along them. */
 static Val broadcast(Elab *el, Val v, int grid, Span span)
 {

@@ -146,6 +146,17 @@ static bool is_integral(const IrGraph *g, const IrExprNode *n)
     }
 }
 
+static int depth_of(const IrGraph *g, const IrExprNode *n)
+{
+    const IrExpr below[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+    int depth = 0;
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        int own = below[i] != 0 ? ir_expr(g, below[i])->depth : 0;
+        depth = own > depth ? own : depth;
+    }
+    return depth + 1;
+}
+
 IrExpr ir_intern(IrGraph *g, IrExprNode e)
 {
     if (2 * (g->exprs.n + 1) > g->hash_cap) {
@@ -159,6 +170,7 @@ IrExpr ir_intern(IrGraph *g, IrExprNode e)
         at = (at + 1) & (uint32_t)(g->hash_cap - 1);
     }
     e.integral = is_integral(g, &e);
+    e.depth = depth_of(g, &e);
     vec_push(g->arena, &g->exprs, e);
     g->hash[at] = (uint32_t)(g->exprs.n - 1);
     return (IrExpr)(g->exprs.n - 1);

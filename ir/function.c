@@ -20,8 +20,16 @@ static IrFnExpr *new_expr(IrGraph *g, IrFnExprKind kind, Elem type)
     IrFnExpr *e = arena_new(g->arena, IrFnExpr);
     e->kind = kind;
     e->type = type;
-    e->size = 1;
+    e->size = e->depth = 1;
     return e;
+}
+
+static void contain(IrFnExpr *e, const IrFnExpr *part)
+{
+    if (part != NULL) {
+        e->size += part->size;
+        e->depth = part->depth >= e->depth ? part->depth + 1 : e->depth;
+    }
 }
 
 IrFnExpr *ir_fn_const(IrGraph *g, double value, Elem type)
@@ -49,7 +57,7 @@ IrFnExpr *ir_fn_cast(IrGraph *g, IrFnExpr *e, Elem type)
     }
     IrFnExpr *cast = new_expr(g, IR_FN_CAST, type);
     cast->a = e;
-    cast->size += e->size;
+    contain(cast, e);
     return cast;
 }
 
@@ -102,7 +110,9 @@ IrFnExpr *ir_fn_op(IrGraph *g, IrExprOp op, IrFnExpr *a, IrFnExpr *b, IrFnExpr *
     e->a = ir_fn_cast(g, a, ir_op_rule(op) == IR_RULE_SELECT ? ELEM_BOOL : type);
     e->b = b != NULL ? ir_fn_cast(g, b, type) : NULL;
     e->c = c != NULL ? ir_fn_cast(g, c, type) : NULL;
-    e->size += a->size + (b != NULL ? b->size : 0) + (c != NULL ? c->size : 0);
+    contain(e, e->a);
+    contain(e, e->b);
+    contain(e, e->c);
     return e;
 }
 
@@ -113,7 +123,7 @@ IrFnExpr *ir_fn_call(IrGraph *g, const IrFunction *callee, IrFnExpr *const *args
     e->args = arena_array(g->arena, IrFnExpr *, callee->n_params + 1);
     for (int i = 0; i < callee->n_params; i++) {
         e->args[i] = ir_fn_cast(g, args[i], callee->vars.at[i].type);
-        e->size += args[i]->size;
+        contain(e, e->args[i]);
     }
     return e;
 }

@@ -37,6 +37,7 @@ struct IrFnExpr {
     const IrFunction *callee;
     IrFnExpr **args;
     double size; /* of the text: what it shares counts as often as it is met */
+    int depth;   /* of its brackets, 1 of a leaf */
 };
 
 typedef enum IrFnStmtKind {

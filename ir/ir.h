@@ -107,6 +107,7 @@ typedef struct IrExprNode {
     Elem type;   /* BOOL, I32, U32, F32 or F64 */
     IrRank rank;
     bool integral; /* see ir_is_integral() */
+    int depth;     /* 1 of a leaf */
     IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
     double num;
     IrExpr a, b, c;
@@ -138,6 +139,10 @@ typedef struct IrGrid {
 } IrGrid;
 
 #include "nodes.h"
+
+/* How deep an expression may be: recursion over expressions relies on it (base/stack.h).  One at a pixel that becomes
+ * deep is stored in between where that can be, and passes make none of several. */
+enum { IR_DEEP = 1000, IR_MOST_DEPTH = 10000 };
 
 enum { IR_MAX_IN = 8, IR_MAX_ARG = 10, IR_MAX_VALUES = 6 };
 

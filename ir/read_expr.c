@@ -20,36 +20,19 @@ IrId read_node_id(Reader *r)
     return read_ok(r) ? id : 0;
 }
 
-static int depth_of(const Reader *r, IrExpr e)
-{
-    return (int)e < r->depth.n ? r->depth.at[e] : 0;
-}
-
-static IrExpr set_depth(Reader *r, IrExpr e, int depth)
-{
-    while (r->depth.n <= (int)e) {
-        vec_push(r->arena, &r->depth, 0);
-    }
-    r->depth.at[e] = depth;
-    return e;
-}
-
 static IrExpr intern(Reader *r, IrExprNode n)
 {
     const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth};
-    int depth = 0;
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        depth = depth_of(r, child[i]) > depth ? depth_of(r, child[i]) : depth;
-    }
-    if (depth >= MAX_DEPTH) {
-        read_fail(r, "the expression is nested too deeply%s", "");
+        if (child[i] != 0 && ir_expr(r->g, child[i])->depth >= IR_MOST_DEPTH) {
+            read_fail(r, "the expression is nested too deeply%s", "");
+        }
     }
     if (!read_ok(r)) {
         return 0;
     }
     ir_derive(r->g, &n);
-    IrExpr e = ir_intern(r->g, n);
-    return set_depth(r, e, depth + 1);
+    return ir_intern(r->g, n);
 }
 
 static IrExpr param(Reader *r)
@@ -297,9 +280,8 @@ static IrExpr raise_rank(Reader *r, IrExpr e)
     if (rank < n.rank) {
         read_fail(r, "the operands ask for a higher rank%s", "");
     }
-    int depth = depth_of(r, e);
     n.rank = rank;
-    return set_depth(r, ir_intern(r->g, n), depth);
+    return ir_intern(r->g, n);
 }
 
 IrExpr read_expression(Reader *r)

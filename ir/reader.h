@@ -14,8 +14,7 @@ enum {
     MAX_NUMBER = 1 << 16, /* of nodes, loops, grids, parts of an expression */
     MAX_INDEX = 4096,     /* of a fold's index */
     MAX_LINES = 1 << 20,  /* of a source */
-    MAX_NESTED = 200,     /* brackets in one expression */
-    MAX_DEPTH = 5000      /* of an expression with its named parts */
+    MAX_NESTED = 200      /* brackets in one expression */
 };
 
 typedef struct Quote {
@@ -34,7 +33,6 @@ typedef struct Reader {
     Vec(const Source *) sources;
     Vec(int) place;        /* by node: where its head begins */
     Vec(IrExpr) parts;     /* t1, t2 ... of the node being read; [0] is unused */
-    Vec(int) depth;        /* by expression */
 } Reader;
 
 /* ---- words (read_words.c) ---- */

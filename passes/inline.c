@@ -128,6 +128,17 @@ static bool is_small_stencil(const IrFootprint *fp)
     return !whole && taps <= MAX_PRIMITIVE_TAPS;
 }
 
+/* One of them alone may be. */
+static bool would_be_deep(const IrGraph *g, IrId consumer, IrId p)
+{
+    int most = 0, own = ir_expr(g, ir_node(g, p)->in[0])->depth;
+    for (int i = 0; i < IR_MAX_IN; i++) {
+        int depth = ir_expr(g, ir_node(g, consumer)->in[i])->depth;
+        most = depth > most ? depth : most;
+    }
+    return own + most > IR_DEEP;
+}
+
 static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, const IrFootprint *fp, bool pointwise)
 {
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
@@ -136,6 +147,9 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, co
     if (ir_domain(g, consumer) != ir_node(g, p)->grid &&
         !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
         return "the reader has another grid";
+    }
+    if (would_be_deep(g, consumer, p)) {
+        return "the expression would be too deep";
     }
     if (wants_stored(g, consumer, p)) {
         return "the primitive reads it at places of its own choice";

@@ -3,6 +3,7 @@
  */
 #include "main.h"
 
+#include "../base/stack.h"
 #include "batch/batch.h"
 #include "describe.h"
 #include "host/signals.h"
@@ -50,7 +51,20 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     return code;
 }
 
+typedef struct CommandLine {
+    const Program *program;
+    int argc;
+    char **argv;
+} CommandLine;
+
+static int run_command(void *context)
+{
+    const CommandLine *line = context;
+    return rt_main_with(line->program, line->argc, line->argv, NULL);
+}
+
 int rt_main(const Program *program, int argc, char **argv)
 {
-    return rt_main_with(program, argc, argv, NULL);
+    CommandLine line = {program, argc, argv};
+    return stack_run(run_command, &line);
 }

@@ -6,6 +6,8 @@
  */
 #include "exec_build.h"
 
+#include "../../base/stack.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -105,7 +107,7 @@ static bool compile(ExecBuilt *built, int threads, Err *err)
     for (int i = 0; i < n; i++) {
         workers[i].built = built;
         workers[i].started =
-            i > 0 && pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+            i > 0 && stack_thread(&workers[i].thread, STACK_DRIVER, work, &workers[i]);
     }
     if (n > 0) {
         (void)work(&workers[0]); /* this thread works too, and alone if it must */

@@ -11,6 +11,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What a target hands to a stack of the compiler's own (base/stack.h). */
+typedef struct FuzzBytes {
+    const uint8_t *data;
+    size_t size;
+} FuzzBytes;
+
 /* The bytes as a terminated text; owned by the caller (free). */
 char *fuzz_text(const uint8_t *data, size_t size);
 /* The bytes as a file of this process, for readers that take a path; the same path every time. */

@@ -1,12 +1,16 @@
 /* fuzz_graph: any text as a printed graph (ir/text.h); what is read is printed again. */
 #include "fuzz.h"
 
+#include "base/stack.h"
 #include "ir/text.h"
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int check(void *context)
 {
+    const FuzzBytes *bytes = context;
+    const uint8_t *data = bytes->data;
+    size_t size = bytes->size;
     Arena arena;
     IrGraph *g;
     Err err = {0};
@@ -22,4 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     arena_free(&arena);
     free(text);
     return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    FuzzBytes bytes = {data, size};
+    return stack_run(check, &bytes);
 }

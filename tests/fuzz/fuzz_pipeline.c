@@ -4,6 +4,7 @@
  */
 #include "fuzz.h"
 
+#include "base/stack.h"
 #include "codegen/codegen.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
@@ -20,8 +21,11 @@ static void compile(Arena *arena, IrGraph *g)
     cg_emit_c(program, "program", &text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int check(void *context)
 {
+    const FuzzBytes *bytes = context;
+    const uint8_t *data = bytes->data;
+    size_t size = bytes->size;
     Arena arena;
     Diags diags;
     Str out;
@@ -44,4 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     arena_free(&arena);
     free(text);
     return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    FuzzBytes bytes = {data, size};
+    return stack_run(check, &bytes);
 }

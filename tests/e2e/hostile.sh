@@ -1,0 +1,69 @@
+# Texts that are deep, long or without an end: each works, or ends with a message of its own, on a small stack too.
+. "$ROOT/tests/e2e/lib.sh"
+ulimit -s 1024
+
+# one FILE LINE...: a pipeline; in a line, {N|TEXT} is the text so many times, with its number for @.
+one() {
+    file=$1
+    shift
+    printf '%s\n' 'input image[y, x]' "$@" | awk '{
+        while (match($0, /\{[0-9]+\|[^}]*\}/)) {
+            split(substr($0, RSTART + 1, RLENGTH - 2), part, "|")
+            rest = substr($0, RSTART + RLENGTH)
+            printf "%s", substr($0, 1, RSTART - 1)
+            cut = index(part[2], "@")
+            for (k = 0; k < part[1] + 0; k++)
+                if (cut) printf "%s%d%s", substr(part[2], 1, cut - 1), k, substr(part[2], cut + 1)
+                else printf "%s", part[2]
+            $0 = rest
+        }
+        print
+    }' >"$file"
+}
+
+# ends CODE SAYS FILE LINE...: check and show agree about the pipeline.
+ends() {
+    ends_code=$1 ends_text=$2
+    shift 2
+    one "$@"
+    expect "$ends_code" "$ends_text" "$PIPEC" check "$1"
+    expect "$ends_code" "$ends_text" "$PIPEC" show --ir "$1"
+}
+
+ends 2 P0603 default.pipe 'fn f(v, w = f(v)) = w' 'output a = f(image)'
+ends 2 P0603 default_of_one_pixel.pipe 'fn g(v, w = g(1)) = w' \
+    'fn f(v : f32) {' 'while v > 3 { v = g(v) }' 'return v' '}' 'output a = f(image)'
+ends 0 '' default_once.pipe 'fn f(v, w = f(image, 1)) = v + w' 'output a = f(image)'
+ends 2 P0321 kernel.pipe 'output a = convolve(image, [[{2100|1, }1], [{2100|1, }1]])'
+ends 2 P0321 list.pipe 'output a = convolve(image, [[{99999|1, }1]])'
+one calls.pipe
+awk 'BEGIN {
+    print "fn f_0(v) = v"
+    for (k = 1; k < 600; k++) printf "fn f_%d(v) = f_%d(v) + 1\n", k, k - 1
+    print "output a = f_599(image)" }' >>calls.pipe
+expect 2 P0126 "$PIPEC" check calls.pipe
+for pair in '(:)' '[:]' 'abs(:)' '- :' 'not :' 'image[dx = :]' 'sum(: for i in 0 .. 1)'; do
+    ends 2 P0126 brackets.pipe "output a = {20000|${pair%%:*}}image{20000|${pair#*:}}"
+done
+ends 2 P0126 chain.pipe 'output a = image{100000| + image}'
+ends 2 P0126 choices.pipe 'output a = {10000|@ if image > 1 else }0'
+ends 2 P0126 brackets_of_clang.pipe 'fn f(v : f32) {' 'while v > 1000 { v = v{900| + v}' '}' 'return v' '}' \
+    'output a = f(image)'
+ends 2 P0625 numbers.pipe 'param p = 1.5' 'fn f(v) {' 'q = p' 'for k in 1 .. 4000 { q = q + p / k }' \
+    'return v * q' '}' 'output a = f(image)'
+# What is deep is stored in between, and no bit changes.
+ends 0 '' deep.pipe 'fn f(v) {' 'for k in 1 .. 1500 { v = v * 0.5 + k }' 'return v' '}' 'output a = f(image)'
+expect 0 '' "$PIPEC" run deep.pipe "$SAMPLES/blobs.tif" -o device
+expect 0 '' "$PIPEC" run deep.pipe "$SAMPLES/blobs.tif" -o reference --device reference
+check cmp device/blobs_a.tif reference/blobs_a.tif
+
+# What is no text.
+mkfifo pipe
+expect 2 'it is a device' "$PIPEC" check /dev/zero
+expect 2 'a pipe that nobody has written to' "$PIPEC" check pipe
+expect 2 'it is a folder' "$PIPEC" check .
+endless() {
+    yes | "$PIPEC" check /dev/stdin
+}
+expect 2 'it is larger than any text of its kind' endless
+finish
