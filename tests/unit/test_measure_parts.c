@@ -4,6 +4,7 @@
  */
 #include "on_device.h"
 #include "parts.h"
+#include "turn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -151,6 +152,9 @@ static void check(const char *columns, const char *planar)
     char both[1000];
     snprintf(both, sizeof both, "%s%s", columns, planar);
     for (int i = 0; i < N_CUTS; i++) {
+        if (!turn_has(i)) {
+            continue;
+        }
         check_columns(&CUTS[i], CUTS[i].s.d > 1 ? columns : both);
     }
 }

@@ -5,6 +5,7 @@
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
+#include "tests/support/turn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -89,9 +90,13 @@ static void programs_are_known_beforehand(void **state)
     }
 }
 
+/* Pipelines that only have to give the evaluator's bits are tried in turn. */
 static void check(const char *text)
 {
-    check_for(text, NULL);
+    static int number;
+    if (turn_has(number++)) {
+        check_for(text, NULL);
+    }
 }
 
 static Device *open_fresh(void)

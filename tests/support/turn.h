@@ -1,0 +1,15 @@
+/*
+ * turn: long tests take their cases in turn.
+ *
+ * Compiling kernels is what tests wait for.  PIPEC_TEST_TURN=k/n in the environment lets each loop that asks take the k-th
+ * of every n cases (from 0); without it all are taken.  ../README.md says who sets it: after n commits all have run.
+ */
+#ifndef SUPPORT_TURN_H
+#define SUPPORT_TURN_H
+
+#include <stdbool.h>
+
+/* Is case number `i` of a loop to be run this time? */
+bool turn_has(int i);
+
+#endif
