@@ -39,16 +39,30 @@ static const struct {
     [REMARK_NODATA] = {.says = "one value stands for pixels without data (GDAL_NODATA); it is a number like others here"},
     [REMARK_ORIENTATION] = {.says = "it is to be shown turned or mirrored (Orientation); pixels are read as they are stored"},
     [REMARK_ALPHA] = {.says = "its alpha (how opaque pixels are) is not read"},
-    [REMARK_CHANNEL_NAMES] = {.says = "its channels have names; outputs keep them only in OME-TIFF files of one channel after "
-                                      "the other"},
+    [REMARK_CHANNEL_NAMES] = {.says = "its channels have names, which outputs do not keep; a pipeline without the axis c keeps "
+                                      "them in tif files"},
 };
 
-static void note_file(Notes *notes, const char *name, const ImageInfo *info)
+/* Names of channels stay where each channel becomes one of the output. */
+static bool keeps_names(const Program *program)
+{
+    bool keeps = strchr(program->inputs[0].axes, 'c') == NULL;
+    for (int i = 0; i < program->n_outputs; i++) {
+        const char *format = program->outputs[i].format;
+        keeps = keeps && (format == NULL || (strcmp(format, "png") != 0 && strcmp(format, "fits") != 0));
+    }
+    return keeps;
+}
+
+static void note_file(Notes *notes, const char *name, const ImageInfo *info, const Program *program)
 {
     for (int i = 0; i < IMAGE_REMARKS; i++) {
         int64_t n = info->remarks[i];
         const char *says = REMARKS[i].says;
         char kind[300];
+        if (i == REMARK_CHANNEL_NAMES && keeps_names(program)) {
+            continue;
+        }
         if (n > 0 && REMARKS[i].one == NULL) {
             notes_add(notes, says, name, "%s", says);
         } else if (n > 0) {
@@ -128,7 +142,7 @@ void noteworthy(Notes *notes, const Program *program, const Options *options, co
     }
     HostContext context = {.params = options->params, .inputs = like};
     for (int i = 0; i < program->n_inputs; i++) {
-        note_file(notes, i == 0 ? item->name : item->inputs[i], reader_info(reader, i));
+        note_file(notes, i == 0 ? item->name : item->inputs[i], reader_info(reader, i), program);
         memcpy(like[i].extent, inputs[i].extent, sizeof like[i].extent);
         like[i].elem = program->inputs[i].elem == ELEM_FILE ? inputs[i].elem : program->inputs[i].elem;
     }

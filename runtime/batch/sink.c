@@ -91,10 +91,13 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                    ImageWriter **out, Err *err)
 {
     const ProgOutput *output = &sink->program->outputs[k];
-    ImageMeta meta = {.like = sink->source.like,
+    const ImageInfo *like = sink->source.like;
+    bool looped = sink->program->n_inputs > 0 && strchr(sink->program->inputs[0].axes, 'c') == NULL;
+    ImageMeta meta = {.like = like,
                       .place = sink->outputs[k].grid.place,
                       .software = sink->source.software,
                       .parameters = sink->source.parameters,
+                      .channels = like != NULL && looped && shape->c == like->c,
                       .labels = output->kind == OUT_LABELS,
                       .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};
     return image_create(path, output->format, shape, elem, &meta, out, err);

@@ -38,7 +38,7 @@ typedef enum ImageRemark {
     REMARK_NODATA,       /* TIFF: one value stands for no data */
     REMARK_ORIENTATION,  /* TIFF: rows are not stored from the top left on */
     REMARK_ALPHA,        /* alpha is left out */
-    REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names, which go only where channels stay as they are */
+    REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names (ImageInfo.channels) */
     IMAGE_REMARKS
 } ImageRemark;
 
@@ -54,6 +54,8 @@ typedef struct ImageInfo {
     double interval;            /* seconds between frames; 0 = unknown */
     char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
     int64_t remarks[IMAGE_REMARKS]; /* how many, or 1; of a folder those of all its files */
+    const char *channels;       /* their names, one for each c (not of rgb), each terminated; NULL: they have none;
+                                   as extra */
     void *extra;                /* format-specific metadata to carry on (FITS header); owned by the
                                    ImageFile, borrowed by writers while it is open */
 } ImageInfo;
@@ -93,6 +95,7 @@ typedef struct ImageMeta {
     ImagePlace place;        /* of the pixels in that file */
     const char *software;    /* "pipec 0.1 blobs 0123abcd..." */
     const char *parameters;  /* "sigma=2 kappa=3" */
+    bool channels;           /* those of `like`, one by one: they keep their names where the format has a place */
     bool labels;             /* display range 0..max; no interpolation */
     double max;              /* largest value, for the display range; 0 = unknown */
 } ImageMeta;

@@ -131,6 +131,22 @@ static void put_ome_sizes(FILE *to, const ImageInfo *like)
     }
 }
 
+static void put_channels(FILE *to, int64_t channels, int samples, const ImageMeta *meta)
+{
+    const char *name = meta->channels ? meta->like->channels : NULL;
+    for (int64_t c = 0; c < channels; c++) {
+        const char *text = name != NULL ? name : meta->labels ? "labels" : "";
+        fprintf(to, "<Channel ID=\"Channel:0:%lld\" SamplesPerPixel=\"%d\"", (long long)c, samples);
+        if (*text != '\0') {
+            fputs(" Name=\"", to);
+            put_xml(to, text);
+            fputs("\"", to);
+        }
+        fputs("/>", to);
+        name = name != NULL ? name + strlen(name) + 1 : NULL;
+    }
+}
+
 static void put_ome(FILE *to, const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta)
 {
     int64_t channels = chunky ? 1 : shape->c;
@@ -154,10 +170,7 @@ static void put_ome(FILE *to, const ImageInfo *shape, bool chunky, Elem elem, co
             (long long)shape->y, (long long)shape->z, (long long)shape->c, (long long)shape->t);
     put_ome_sizes(to, meta->like);
     fputs(">", to);
-    for (int64_t c = 0; c < channels; c++) {
-        fprintf(to, "<Channel ID=\"Channel:0:%lld\" SamplesPerPixel=\"%d\"%s/>", (long long)c,
-                chunky ? (int)shape->c : 1, meta->labels ? " Name=\"labels\"" : "");
-    }
+    put_channels(to, channels, chunky ? (int)shape->c : 1, meta);
     fprintf(to, "<TiffData IFD=\"0\" PlaneCount=\"%lld\"/></Pixels></Image></OME>",
             (long long)(shape->t * channels * shape->z));
 }

@@ -38,13 +38,16 @@ typedef struct OmeImage {
     double interval;
     char type[16];
     size_t first_data, n_data;
-    bool has_pixels, only_metadata, named; /* named: channels have names */
+    size_t first_name;       /* of its channels, in OmeXml.names */
+    int64_t channels;        /* elements that speak of one */
+    bool has_pixels, only_metadata, named; /* named: one of them has a name */
 } OmeImage;
 
 struct OmeXml {
     OmeImage *images;
     OmeData *data; /* of all images */
-    size_t n_images, cap_images, n_data, cap_data;
+    char *names;   /* of channels of all images, each terminated */
+    size_t n_images, cap_images, n_data, cap_data, n_names, cap_names;
     size_t read;   /* the image that is read */
     bool elsewhere, damaged, forgotten;
     int64_t others;
@@ -179,6 +182,20 @@ static void read_data(Reading *r, OmeImage *image, const char **attributes)
     }
 }
 
+static void read_channel(Reading *r, OmeImage *image, const char *name)
+{
+    OmeXml *xml = r->xml;
+    image->named = image->named || *name != '\0';
+    image->channels++;
+    for (bool more = true; more && !r->no_memory; name++) {
+        char *to = append(r, (void **)&xml->names, &xml->n_names, &xml->cap_names, 1);
+        more = *name != '\0';
+        if (to != NULL) {
+            *to = *name;
+        }
+    }
+}
+
 /* Elements beside the path. */
 static void read_aside(Reading *r, OmeImage *image, const char *name, const char **attributes)
 {
@@ -188,7 +205,7 @@ static void read_aside(Reading *r, OmeImage *image, const char *name, const char
         image->only_metadata = true;
     } else if (r->at == LEVEL_PIXELS && strcmp(name, "Channel") == 0) {
         const char *channel = value_of(attributes, "Name");
-        image->named = image->named || (channel != NULL && *channel != '\0');
+        read_channel(r, image, channel != NULL ? channel : "");
     }
 }
 
@@ -217,6 +234,7 @@ static void on_start(void *user, const char *full_name, const char **attributes)
         image = append(r, (void **)&xml->images, &xml->n_images, &xml->cap_images, sizeof *image);
         if (image != NULL) {
             image->first_data = xml->n_data;
+            image->first_name = xml->n_names;
         }
         break;
     case LEVEL_PIXELS:
@@ -406,6 +424,7 @@ void ome_free(OmeXml *xml)
     if (xml != NULL) {
         free(xml->images);
         free(xml->data);
+        free(xml->names);
         free(xml);
     }
 }
@@ -655,6 +674,10 @@ bool ome_plan(const OmeXml *xml, const MetaTags *tags, ImageInfo *info, MetaPlan
     strcpy(info->style, "ome");
     read_sizes(image, info);
     info->remarks[REMARK_SIZES] = !tells_these(image, tags);
+    TRY(!count_planes(image, tags, &planes) || map_planes(xml, image, tags, &planes, plan, known, err));
     info->remarks[REMARK_CHANNEL_NAMES] = image->named;
-    return !count_planes(image, tags, &planes) || map_planes(xml, image, tags, &planes, plan, known, err);
+    if (*known && image->named && image->channels == plan->c && tags->samples == 1) {
+        info->channels = xml->names + image->first_name;
+    }
+    return true;
 }

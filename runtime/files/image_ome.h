@@ -17,7 +17,7 @@ int64_t ome_first_page(const OmeXml *ome);
 /* From now on the XML says nothing of pages. */
 void ome_forget_planes(OmeXml *ome);
 /* Fills in what the XML says, in plan and *info as meta_read does; *known is false when it lists nothing that is in this
- * file. */
+ * file.  Names of channels in *info are borrowed. */
 bool ome_plan(const OmeXml *ome, const MetaTags *tags, ImageInfo *info, MetaPlan *plan, bool *known, Err *err);
 void ome_free(OmeXml *ome); /* NULL is allowed */
 

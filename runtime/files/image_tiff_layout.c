@@ -293,17 +293,8 @@ static const TiffEntry *band_entry(const TiffDirectory *dir, const TiffLayout *l
     return entry != NULL ? entry : tiff_find(dir, layout->tiled ? of_strips : of_tiles);
 }
 
-static uint64_t count_zeros(const uint64_t *values, uint64_t n)
-{
-    uint64_t zeros = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        zeros += values[i] == 0;
-    }
-    return zeros;
-}
-
-/* The lengths of strips or tiles; *counts is NULL where nobody knows them: without their tag, or where all are 0 and
- * yet everything has a place, as some writers leave them when they compress nothing. */
+/* The lengths of strips or tiles; *counts is NULL where nobody knows them: without their tag, or where the only strip has
+ * a place and room there, as some writers leave it that compress nothing. */
 static bool band_lengths(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
                          const uint64_t *offsets, uint64_t n, uint64_t **counts, Err *err)
 {
@@ -313,7 +304,9 @@ static bool band_lengths(const TiffSource *source, const TiffDirectory *dir, con
         return true;
     }
     TRY(tiff_uints(source, entry, counts, err));
-    if (layout->compression == COMPRESSION_NONE && count_zeros(*counts, n) == n && count_zeros(offsets, n) == 0) {
+    bool forgotten = n == 1 && (*counts)[0] == 0 && layout->compression == COMPRESSION_NONE && offsets[0] != 0 &&
+                     (double)offsets[0] + tiff_page_bytes(layout) <= (double)source->size;
+    if (forgotten) {
         free(*counts);
         *counts = NULL;
     }

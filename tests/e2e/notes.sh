@@ -41,6 +41,14 @@ notes 6
 says 'note: imagej_signed.tif: its values are calibrated'
 says 'note: tags_of_display.tif: it is to be shown turned'
 says 'note: ome_cut.tif: its OME-XML is damaged; '
+# Names of channels stay where each is one of the output.
+printf 'input image[y, x, c]\noutput m = max(image)\n' >channels.pipe
+expect 0 'note: ome_names.tif: its channels have names, ' "$PIPEC" run channels.pipe "$IMAGES/ome_names.tif" -o out
+notes 1
+printf 'input image[y, x]\noutput same = image\n' >same.pipe
+expect 0 '' "$PIPEC" run same.pipe "$IMAGES/ome_names.tif" -o out
+notes 0
+check grep -aq 'SamplesPerPixel="1" Name="DAPI"' out/ome_names_same.tif
 # Several kinds at once, by several threads, before anything is done, and not at all.
 expect 0 '' ./flat "$IMAGES/unread_pages.tif" "$IMAGES/unread_series.ome.tif" "$IMAGES/pyramid.tif" -o out --jobs 3
 notes 2

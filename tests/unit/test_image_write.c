@@ -313,6 +313,25 @@ static void test_png_sizes(void **state)
     assert_true(back.size[0] == 0 && back.unit[0] == '\0');
 }
 
+/* Names of channels go from OME-TIFF to OME-TIFF where they are said to stay. */
+static void test_channel_names(void **state)
+{
+    ImageInfo like = {.x = 4, .y = 3, .z = 1, .c = 2, .t = 1, .style = "ome", .channels = "a \"<b>\"\0\xC2\xB5"};
+    ImageInfo shape = like;
+    ImageMeta meta = {.like = &like, .channels = true};
+    ImageFile *file;
+    (void)state;
+    const char *path = scratch_path("names.tif");
+    ImageInfo back = write_and_open(path, &shape, ELEM_U8, &meta, &file);
+    assert_memory_equal(back.channels, like.channels, 11);
+    image_close(file);
+    meta.channels = false;
+    back = write_and_open(path, &shape, ELEM_U8, &meta, &file);
+    assert_null(back.channels);
+    image_close(file);
+    unlink(path);
+}
+
 /* Axes of extent 1 that the input names stay named, unless the format has no way to say so. */
 static void test_axes_of_one(void **state)
 {
@@ -559,7 +578,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),
         cmocka_unit_test(test_png),         cmocka_unit_test(test_png_scaled),
-        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes), cmocka_unit_test(test_axes_of_one),
+        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes), cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one),
         cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),
         cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_no_folder),   cmocka_unit_test(test_huge_read),
