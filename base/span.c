@@ -2,6 +2,12 @@
 #include "span.h"
 
 #include <stddef.h>
+#include <string.h>
+
+int source_line_end(const char *p)
+{
+    return *p == '\n' ? 1 : *p != '\r' ? 0 : p[1] == '\n' ? 2 : 1;
+}
 
 void span_line_column(Span span, int *line, int *column)
 {
@@ -10,27 +16,25 @@ void span_line_column(Span span, int *line, int *column)
     if (span.source == NULL) {
         return;
     }
-    for (int i = 0; i < span.begin && span.source->text[i] != '\0'; i++) {
-        if (span.source->text[i] == '\n') {
+    const char *text = span.source->text;
+    for (int i = 0, begin = 0; i < span.begin && text[i] != '\0';) {
+        int end = source_line_end(text + i);
+        i += end > 0 ? end : 1;
+        if (end > 0 && i <= span.begin) {
             (*line)++;
-            *column = 1;
-        } else {
-            (*column)++;
+            begin = i;
         }
+        *column = (i < span.begin ? i : span.begin) - begin + 1;
     }
 }
 
 const char *source_line(const Source *source, int line, int *length)
 {
     const char *p = source->text;
-    for (int at = 1; at < line && *p != '\0'; p++) {
-        if (*p == '\n') {
-            at++;
-        }
+    for (int at = 1; at < line && *p != '\0'; at++) {
+        p += strcspn(p, "\r\n");
+        p += source_line_end(p);
     }
-    *length = 0;
-    while (p[*length] != '\0' && p[*length] != '\n') {
-        (*length)++;
-    }
+    *length = (int)strcspn(p, "\r\n");
     return p;
 }

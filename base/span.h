@@ -15,6 +15,8 @@ typedef struct Span {
     int begin, end;       /* byte offsets into source->text, half open */
 } Span;
 
+/* A line ends in a newline, a carriage return or both: the bytes of that at `p`; 0 where it goes on. */
+int source_line_end(const char *p);
 /* 1-based line and column of a byte offset. */
 void span_line_column(Span span, int *line, int *column);
 /* The text of line `line` (1-based) without its newline: start and length. */

@@ -7,7 +7,6 @@
  * next row's, and a compiler that sees both loads them once.
  */
 #include "kernel.h"
-#include "names.h"
 
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
@@ -139,9 +138,10 @@ static const char *pixel_function(CgKernel *k, const char *body, Str *out)
     str_init(&args, k->arena);
     str_init(&planes, k->arena);
     cg_plane_names(k, body, &planes); /* may ask for a parameter */
-    str_addf(out, "static inline void %s_at(", k->name);
-    cg_declarations(k, strlen(k->name) + 23, out);
-    str_addf(out, ", int x, int y,\n%*sint plane)\n{\n", (int)strlen(k->name) + 23, "");
+    const char *name = cg_of_kernel(k, "at");
+    str_addf(out, "static inline void %s(", name);
+    cg_declarations(k, strlen(name) + 20, out);
+    str_addf(out, ", int x, int y,\n%*sint plane)\n{\n", (int)strlen(name) + 20, "");
     str_addf(out, "%s%s}\n", planes.at, body);
     for (int i = 0; i < k->params.n; i++) {
         str_addf(&args, "%s, ", k->params.at[i].name);
@@ -173,11 +173,11 @@ static void turn_loops(const char *name, const char *args, Str *out)
              "            const int x = x0 + k * LX;\n"
              "            if (x < w && from + TURNS <= end) {\n"
              "                PX_UNROLL for (int turn = 0; turn < TURNS; turn++) {\n"
-             "                    %s_at(%sx, from + turn, plane);\n"
+             "                    %s(%sx, from + turn, plane);\n"
              "                }\n"
              "            } else if (x < w) {\n"
              "                for (int y = from; y < end; y++) {\n"
-             "                    %s_at(%sx, y, plane);\n"
+             "                    %s(%sx, y, plane);\n"
              "                }\n"
              "            }\n"
              "        }\n"
@@ -210,8 +210,8 @@ static int begin_gather(CgContext *cx, IrId id)
             (void)cg_expr(cx, ir_cast(k->g, at_axis[ax], ELEM_I32));
         }
     }
-    const char *image = cg_param_buffer(k, n.node, false);
-    const char *first = arena_printf(k->arena, "%s_first", image), *end = arena_printf(k->arena, "%s_end", image);
+    (void)cg_param_buffer(k, n.node, false);
+    const char *first = cg_of_node(k, n.node, "first"), *end = cg_of_node(k, n.node, "end");
     cg_param(k, (ProgArg){ARG_FIRST, buffer, 0}, "int ", first);
     cg_param(k, (ProgArg){ARG_END, buffer, 0}, "int ", end);
     cg_param(k, (ProgArg){ARG_WANTED_SLABS, 0, 0}, "global int *restrict ", "wanted");
@@ -285,7 +285,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     begin_kernel(k, out);
     str_addf(out, "%s%s", planes.at, turns ? "" : prologue.at);
     if (turns) {
-        turn_loops(k->name, args, out);
+        turn_loops(cg_of_kernel(k, "at"), args, out);
     } else {
         pixel_loops(body.at, out);
     }

@@ -6,44 +6,13 @@
  */
 #include "codegen.h"
 
+#include "../base/user_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_BYTES = 100 }; /* of an array: it begins with the program's, which may stand beside others */
-
-static void text_literal(Str *out, const char *text)
-{
-    if (text == NULL) {
-        str_add(out, "NULL");
-        return;
-    }
-    str_add(out, "\"");
-    for (const char *p = text; *p != '\0'; p++) {
-        switch (*p) {
-        case '\n':
-            str_add(out, p[1] != '\0' ? "\\n\"\n    \"" : "\\n");
-            break;
-        case '\t':
-            str_add(out, "\\t");
-            break;
-        case '"':
-        case '\\':
-            str_addf(out, "\\%c", *p);
-            break;
-        case '?':
-            str_add(out, "\\?"); /* no trigraphs */
-            break;
-        default:
-            if ((unsigned char)*p < 32 || (unsigned char)*p > 126) {
-                str_addf(out, "\\%03o", (unsigned)(unsigned char)*p);
-            } else {
-                str_addn(out, p, 1);
-            }
-        }
-    }
-    str_add(out, "\"");
-}
 
 static void number(Str *out, double v)
 {
@@ -59,7 +28,7 @@ static void number(Str *out, double v)
 static void field_text(Str *out, const char *name, const char *text)
 {
     str_addf(out, " .%s = ", name);
-    text_literal(out, text);
+    user_literal(out, text);
     str_add(out, ",");
 }
 
@@ -85,10 +54,11 @@ static void inputs(const Program *p, const char *name, Str *out)
     str_addf(out, "static const ProgInput %s_inputs[] = {\n", name);
     for (int i = 0; i < p->n_inputs; i++) {
         const ProgInput *in = &p->inputs[i];
-        str_addf(out, "    {.name = \"%s\", .axes = \"%s\", .elem = %d, .labels = %s, .mask = %s, "
-                 ".buffer = %d, .count = %d, .vector = %d, .channel = %d},\n",
-                 in->name, in->axes, (int)in->elem, truth(in->labels), truth(in->mask), in->buffer,
-                 in->count, in->vector, in->channel);
+        str_add(out, "    {");
+        field_text(out, "name", in->name);
+        field_text(out, "axes", in->axes);
+        str_addf(out, " .elem = %d, .labels = %s, .mask = %s, .buffer = %d, .count = %d, .vector = %d, .channel = %d},\n",
+                 (int)in->elem, truth(in->labels), truth(in->mask), in->buffer, in->count, in->vector, in->channel);
     }
     str_addf(out, "    {.name = NULL}};\n\nstatic const ProgParam %s_params[] = {\n", name);
     for (int i = 0; i < p->n_params; i++) {
@@ -179,9 +149,10 @@ static void memory(const Program *p, const char *name, Str *out)
     str_addf(out, "    {{0}, false}};\n\nstatic const ProgBuffer %s_buffers[] = {\n", name);
     for (int i = 0; i < p->n_buffers; i++) {
         const ProgBuffer *b = &p->buffers[i];
-        str_addf(out, "    {.name = \"%s\", .elem = %d, .elem_of = %d, .grid = %d, .length = %d, "
-                 ".first = %d, .last = %d, .onto = %d},\n",
-                 b->name, (int)b->elem, b->elem_of, b->grid, b->length, b->first, b->last, b->onto);
+        str_add(out, "    {");
+        field_text(out, "name", b->name);
+        str_addf(out, " .elem = %d, .elem_of = %d, .grid = %d, .length = %d, .first = %d, .last = %d, .onto = %d},\n",
+                 (int)b->elem, b->elem_of, b->grid, b->length, b->first, b->last, b->onto);
     }
     str_add(out, "    {.name = NULL}};\n\n");
 }
@@ -202,8 +173,9 @@ static void kernels(const Program *p, const char *name, Str *out)
         str_addf(out, "static const ProgDefine %s_kernel%d_defines[] = {\n", name, i);
         for (int d = 0; d < k->n_defines; d++) {
             const ProgDefine *def = &k->defines[d];
-            str_addf(out, "    {.kind = %d, .name = \"%s\", .expr = %d, .n = %d, .elem = %d, ",
-                     (int)def->kind, def->name, def->expr, def->n, (int)def->elem);
+            str_addf(out, "    {.kind = %d,", (int)def->kind);
+            field_text(out, "name", def->name);
+            str_addf(out, " .expr = %d, .n = %d, .elem = %d, ", def->expr, def->n, (int)def->elem);
             table_indices("index", def->index, def->n, out);
             table_indices("lo", def->lo, def->n, out);
             table_indices("hi", def->hi, def->n, out);
@@ -219,7 +191,7 @@ static void kernels(const Program *p, const char *name, Str *out)
         field_text(out, "lines", k->lines);
         str_addf(out, "\n     .defines = %s_kernel%d_defines, .n_defines = %d, .source =\n    ", name, i,
                  k->n_defines);
-        text_literal(out, k->source);
+        user_literal(out, k->source);
         str_add(out, "},\n");
     }
     str_add(out, "    {.name = NULL}};\n\n");
@@ -379,7 +351,7 @@ static void one_program(const Program *p, const char *name, const char *library,
 static void library_text(const Program *p, const char *name, Str *out)
 {
     str_addf(out, "static const char %s_library[] =\n    ", name);
-    text_literal(out, p->library != NULL ? p->library : "");
+    user_literal(out, p->library != NULL ? p->library : "");
     str_add(out, ";\n\n");
 }
 

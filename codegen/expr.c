@@ -6,7 +6,6 @@
  * The emission keeps the graph's arithmetic exactly: no reordering, no contraction.
  */
 #include "kernel.h"
-#include "names.h"
 
 #include "../ir/apply.h"
 #include "../ir/edit.h"
@@ -174,7 +173,8 @@ const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro)
 const char *cg_offset_text(CgContext *cx, IrExpr offset, int axis)
 {
     CgKernel *k = cx->k;
-    const char *macro = arena_printf(k->arena, "%s_D%c", cg_macro(k->arena, k->name), "XYZ"[axis]);
+    static const char *const PARTS[] = {"DX", "DY", "DZ"};
+    const char *macro = cg_of_kernel(k, PARTS[axis]);
     const char *text = cg_int_text(cx, offset, macro);
     return text != NULL ? text : cg_expr(cx, ir_cast(k->g, offset, ELEM_I32));
 }
@@ -200,17 +200,15 @@ int cg_count_loops(const CgContext *cx, IrExpr e)
     return n;
 }
 
-/* What the macros of a loop's bounds begin with. */
-const char *cg_loop_macro(CgKernel *k, const char *name)
+const char *cg_loop_end(CgKernel *k, const char *name, const char *end)
 {
-    return cg_macro(k->arena, arena_printf(k->arena, "%s_%s", k->name, name));
+    return cg_of_kernel(k, arena_printf(k->arena, "%s_%s", name, end));
 }
 
 /* "j + 20": the place of a loop's variable in its range. */
 static const char *place_text(CgKernel *k, const CgLoop *loop)
 {
-    const char *macro = arena_printf(k->arena, "%s_LO", cg_loop_macro(k, loop->name));
-    const char *lo = cg_define_int(k, loop->lo, macro);
+    const char *lo = cg_define_int(k, loop->lo, cg_loop_end(k, loop->name, "LO"));
     return strcmp(lo, "0") == 0 ? loop->name : cg_minus(k->arena, loop->name, lo);
 }
 
@@ -226,8 +224,7 @@ const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix
             loop[n++] = &cx->loops.at[i];
         }
     }
-    const char *name = arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name), suffix);
-    name = cg_define_table(k, e, elem, name, loop, n);
+    const char *name = cg_define_table(k, e, elem, cg_of_kernel(k, suffix), loop, n);
     const char *at = place_text(k, loop[0]);
     for (int i = 1; i < n; i++) {
         at = arena_printf(k->arena, "(%s) * %s_N%d + %s", at, name, i, place_text(k, loop[i]));
@@ -456,7 +453,7 @@ static const char *call_text(CgContext *cx, const IrExprNode *n)
     need_function(cx->k, f);
     Str s;
     str_init(&s, cx->k->arena);
-    str_addf(&s, "%s(", f->name);
+    str_addf(&s, "%s(", ir_function_c_name(cx->k->arena, f));
     for (IrExpr a = n->a; a != 0; a = ir_expr(cx->k->g, a)->b) {
         str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_expr(cx, ir_expr(cx->k->g, a)->a));
     }
@@ -466,7 +463,7 @@ static const char *call_text(CgContext *cx, const IrExprNode *n)
 
 /* The elements that a vector has: of labels one more than there are, which is known on the device
  * only; its buffer may have room for more. */
-static const char *elements_text(CgContext *cx, IrId vector, const char *name)
+static const char *elements_text(CgContext *cx, IrId vector)
 {
     CgKernel *k = cx->k;
     IrId of = ir_node(k->g, vector)->of;
@@ -476,14 +473,14 @@ static const char *elements_text(CgContext *cx, IrId vector, const char *name)
     }
     const ProgArg length = {ARG_HOST_INT, k->cg->length[vector], 0};
     return arena_printf(k->arena, "< %s",
-                        cg_param(k, length, "uint ", arena_printf(k->arena, "%s_n", name)));
+                        cg_param(k, length, "uint ", cg_of_node(k, vector, "n")));
 }
 
 static const char *lookup_text(CgContext *cx, const IrExprNode *n)
 {
     CgKernel *k = cx->k;
     const char *vector = cg_param_buffer(k, n->node, false);
-    const char *inside = elements_text(cx, n->node, vector);
+    const char *inside = elements_text(cx, n->node);
     cg_read(k, n->node, NULL);
     const char *at = cg_atom(k->arena, cg_expr(cx, n->a));
     const char *fallback = n->type == ELEM_U32 ? "0u" : "0.0f";

@@ -4,7 +4,6 @@
  * be and else a table that the host fills.
  */
 #include "kernel.h"
-#include "names.h"
 
 #include "../ir/apply.h"
 #include "../ir/edit.h"
@@ -103,14 +102,14 @@ static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
     vec_push(nesting->arena, &nesting->depth, depth + (n->op == IR_X_FOLD && !n->flat));
 }
 
-const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *macro, const char *result)
+const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *result)
 {
     const IrExprNode n = *ir_expr(k->g, fold);
     double lo, hi;
     if (ir_is_const(k->g, n.b, &lo) && ir_is_const(k->g, n.c, &hi)) {
         return result;
     }
-    const char *size = cg_define_int(k, ir_op2(k->g, IR_X_SUB, n.c, n.b), arena_printf(k->arena, "%s_BEHIND", macro));
+    const char *size = cg_define_int(k, ir_op2(k->g, IR_X_SUB, n.c, n.b), cg_of_kernel(k, "BEHIND"));
     return arena_printf(k->arena, "(%s < 0 ? %s : %s)", size, cg_fold_start(&n), result);
 }
 
@@ -136,7 +135,7 @@ static void unroll(CgContext *cx, IrExpr fold)
     const IrExpr steps = cg_most_steps(k->g, fold);
     double known = 0;
     if (!ir_is_const(k->g, steps, &known) && ir_expr(k->g, steps)->rank <= IR_HOST) {
-        cg_line(cx, "#if %s <= %d", cg_define_int(k, steps, arena_printf(k->arena, "%s_STEPS", cg_macro(k->arena, k->name))), most);
+        cg_line(cx, "#if %s <= %d", cg_define_int(k, steps, cg_of_kernel(k, "STEPS")), most);
         cg_line(cx, "#pragma unroll");
         cg_line(cx, "#endif");
     } else if (known <= most) {
@@ -149,9 +148,8 @@ static void open_loop(CgContext *cx, IrExpr fold)
     CgKernel *k = cx->k;
     const IrExprNode node = *ir_expr(k->g, fold), *n = &node;
     const char *name = loop_name(cx, cx->loops.n);
-    const char *macro = cg_loop_macro(k, name);
-    const char *lo = cg_define_int(k, n->b, arena_printf(k->arena, "%s_LO", macro));
-    const char *hi = cg_define_int(k, n->c, arena_printf(k->arena, "%s_HI", macro));
+    const char *lo = cg_define_int(k, n->b, cg_loop_end(k, name, "LO"));
+    const char *hi = cg_define_int(k, n->c, cg_loop_end(k, name, "HI"));
     unroll(cx, fold);
     cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, lo, name, hi, name);
     cx->indent++;
@@ -284,9 +282,9 @@ bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)
     if (cg_recall(cx->memo.at, cx->memo.n, e) != NULL || !is_weighted_sum(cx, e, &weight, &pixel)) {
         return false;
     }
-    const char *name = loop_name(cx, cx->loops.n), *macro = cg_loop_macro(cx->k, name);
-    const char *lo = cg_define_int(cx->k, n.b, arena_printf(cx->k->arena, "%s_LO", macro));
-    const char *hi = cg_define_int(cx->k, n.c, arena_printf(cx->k->arena, "%s_HI", macro));
+    const char *name = loop_name(cx, cx->loops.n);
+    const char *lo = cg_define_int(cx->k, n.b, cg_loop_end(cx->k, name, "LO"));
+    const char *hi = cg_define_int(cx->k, n.c, cg_loop_end(cx->k, name, "HI"));
     const size_t before = cx->out->n;
     Scope scope = enter(cx);
     vec_push(cx->k->arena, &cx->loops, (CgLoop){(int)n.num, n.b, n.c, name});
@@ -343,7 +341,7 @@ static const char *nth_text(CgKernel *k, IrExpr nth, IrExpr count)
     nth = ir_rewrite(k->g, nth, bind_count, &count);
     nth = ir_op1(k->g, IR_X_FLOOR, ir_op2(k->g, IR_X_MIN, nth, last));
     nth = ir_op2(k->g, IR_X_MAX, nth, ir_const(k->g, 0));
-    return cg_define_int(k, nth, arena_printf(k->arena, "%s_NTH", cg_macro(k->arena, k->name)));
+    return cg_define_int(k, nth, cg_of_kernel(k, "NTH"));
 }
 
 bool cg_picks(const IrGraph *g, IrExpr fold)
@@ -360,12 +358,11 @@ CgWindow cg_window(CgContext *cx, IrExpr e)
     CgKernel *k = cx->k;
     IrExprNode inner = *ir_expr(k->g, e);
     const Elem type = inner.type;
-    const char *macro = cg_macro(k->arena, k->name);
     while (inner.flat) {
         inner = *ir_expr(k->g, inner.a);
     }
     IrExpr count = cg_fold_count(k->g, e);
-    const char *size = cg_define_int(k, count, arena_printf(k->arena, "%s_SIZE", macro));
+    const char *size = cg_define_int(k, count, cg_of_kernel(k, "SIZE"));
     bool larger = k->window != NULL && strcmp(k->window, size) != 0;
     k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
     return (CgWindow){.size = size,

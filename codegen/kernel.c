@@ -1,7 +1,7 @@
 /* kernel: parameters, defines and reads of one kernel; asking for a name declares it. */
 #include "kernel.h"
-#include "names.h"
 
+#include "../base/user_text.h"
 #include "../ir/footprint.h"
 #include "../ir/function.h"
 
@@ -22,9 +22,14 @@ const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *nam
     return name;
 }
 
-static const char *node_name(CgKernel *k, IrId node)
+const char *cg_of_kernel(const CgKernel *k, const char *part)
 {
-    return cg_identifier(k->arena, ir_node(k->g, node)->name);
+    return user_part(k->arena, k->name, part);
+}
+
+const char *cg_of_node(const CgKernel *k, IrId node, const char *part)
+{
+    return user_part(k->arena, ir_node(k->g, node)->name, part);
 }
 
 /* The type of a node's elements in OpenCL C; for inputs as the file has them, a macro. */
@@ -34,7 +39,7 @@ static const char *buffer_type(CgKernel *k, IrId node)
     if (n->elem != ELEM_FILE) {
         return elem_cl_name(n->elem);
     }
-    const char *name = arena_printf(k->arena, "%s_t", node_name(k, node));
+    const char *name = cg_of_node(k, node, "t");
     ProgDefine def = {.kind = DEF_TYPE, .name = name, .expr = cg_input_number(k->g, node)};
     for (int i = 0; i < k->defines.n; i++) {
         if (strcmp(k->defines.at[i].name, name) == 0) {
@@ -49,15 +54,13 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
 {
     int buffer = k->cg->buffer[node];
     assert(buffer >= 0);
-    const char *name = node_name(k, node);
+    const char *name = user_name(k->arena, ir_node(k->g, node)->name);
     const char *type = arena_printf(k->arena, "global %s%s *restrict ", write ? "" : "const ",
                                     buffer_type(k, node));
     name = cg_param(k, (ProgArg){ARG_BUFFER, buffer, 0}, type, name);
     if (ir_node(k->g, node)->kind != IR_K_VECTOR) {
-        cg_param(k, (ProgArg){ARG_ROWS, buffer, 0}, "int ",
-                 arena_printf(k->arena, "%s_rows", name));
-        cg_param(k, (ProgArg){ARG_ROW0, buffer, 0}, "long ",
-                 arena_printf(k->arena, "%s_row0", name));
+        cg_param(k, (ProgArg){ARG_ROWS, buffer, 0}, "int ", cg_of_node(k, node, "rows"));
+        cg_param(k, (ProgArg){ARG_ROW0, buffer, 0}, "long ", cg_of_node(k, node, "row0"));
     }
     return name;
 }
@@ -67,9 +70,10 @@ const char *const CG_BORDER_MAPS[IR_BORDERS] = {"px_nearest", "px_reflect", "px_
 
 const char *cg_element(CgKernel *k, IrId node)
 {
-    Elem elem = ir_node(k->g, node)->elem;
-    return elem == ELEM_FILE ? arena_printf(k->arena, "%s_t", cg_param_buffer(k, node, false))
-                             : elem_cl_name(elem);
+    if (ir_node(k->g, node)->elem == ELEM_FILE) {
+        (void)cg_param_buffer(k, node, false);
+    }
+    return buffer_type(k, node);
 }
 
 const char *cg_param_extent(CgKernel *k, IrId node, int which)
@@ -78,31 +82,28 @@ const char *cg_param_extent(CgKernel *k, IrId node, int which)
     int grid = node != 0 ? ir_node(k->g, node)->grid : k->domain;
     const char *name = NAMES[which];
     if (grid != k->domain) {
-        name = arena_printf(k->arena, "%s_%s", node_name(k, node), name);
+        name = cg_of_node(k, node, name);
     }
     return cg_param(k, (ProgArg){ARG_EXTENT, grid >= 0 ? k->cg->grid[grid] : k->cg->scalar_grid, which}, "int ", name);
 }
 
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
 {
+    static const struct {
+        ArgKind kind;
+        const char *type, *suffix;
+    } AS[] = {[ELEM_F32] = {ARG_HOST_FLOAT, "float ", "f32"},
+              [ELEM_F64] = {ARG_HOST_DOUBLE, "double ", "f64"},
+              [ELEM_U32] = {ARG_HOST_UINT, "uint ", "u32"},
+              [ELEM_I32] = {ARG_HOST_INT, "int ", "i32"}};
     const IrExprNode *n = ir_expr(k->g, host);
     int expr = cg_host(&k->cg->host, host);
+    type = type == ELEM_BOOL ? ELEM_I32 : type;
+    assert(AS[type].type != NULL);
     const char *name = n->op == IR_X_PARAM
-                           ? cg_identifier(k->arena, k->g->params.at[(int)n->num].name)
-                           : arena_printf(k->arena, "host%d", expr);
-    switch (type) {
-    case ELEM_F32:
-        return cg_param(k, (ProgArg){ARG_HOST_FLOAT, expr, 0}, "float ", name);
-    case ELEM_F64:
-        name = arena_printf(k->arena, "%s_f64", name);
-        return cg_param(k, (ProgArg){ARG_HOST_DOUBLE, expr, 0}, "double ", name);
-    case ELEM_U32:
-        name = arena_printf(k->arena, "%s_uint", name);
-        return cg_param(k, (ProgArg){ARG_HOST_UINT, expr, 0}, "uint ", name);
-    default:
-        name = arena_printf(k->arena, "%s_int", name);
-        return cg_param(k, (ProgArg){ARG_HOST_INT, expr, 0}, "int ", name);
-    }
+                           ? user_part(k->arena, k->g->params.at[(int)n->num].name, AS[type].suffix)
+                           : arena_printf(k->arena, "host%d_%s", expr, AS[type].suffix);
+    return cg_param(k, (ProgArg){AS[type].kind, expr, 0}, AS[type].type, name);
 }
 
 /* A define of this kind and expression, named `name` or a variation that is free. */
@@ -280,12 +281,12 @@ void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border)
 }
 
 /* Where row y (plane z) lies that may be asked for round the ends of the image. */
-static const char *behind_seam(CgKernel *k, IrId node, const char *image, int axis, const char *at)
+static const char *behind_seam(CgKernel *k, IrId node, int axis, const char *at)
 {
     if ((k->cg->seams[node] >> axis & 1) == 0) {
         return at;
     }
-    const char *name = arena_printf(k->arena, "%s_seam_%c", image, "xyz"[axis]);
+    const char *name = cg_of_node(k, node, axis == IR_AX_Y ? "seam_y" : "seam_z");
     cg_param(k, (ProgArg){ARG_SEAM, k->cg->buffer[node], axis}, "int ", name);
     return arena_printf(k->arena, "BEHIND_SEAM(%s, %s, %s)", at, name,
                         cg_param_extent(k, node, axis));
@@ -297,20 +298,20 @@ const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, con
     const IrNode *n = ir_node(k->g, node);
     const IrGrid *grid = &k->g->grids.at[n->grid];
     if (grid->has[IR_AX_Z] && grid->has[IR_AX_C]) {
-        const char *name = arena_printf(k->arena, "%s_stored", image);
+        const char *name = cg_of_node(k, node, "stored");
         cg_param(k, (ProgArg){ARG_PLANES, k->cg->buffer[node], 0}, "int ", name);
         plane = arena_printf(k->arena, "%s * %s + %s", c, name,
-                             behind_seam(k, node, image, IR_AX_Z, z));
+                             behind_seam(k, node, IR_AX_Z, z));
     } else {
-        plane = behind_seam(k, node, image, IR_AX_Z, plane);
+        plane = behind_seam(k, node, IR_AX_Z, plane);
     }
-    y = behind_seam(k, node, image, IR_AX_Y, y);
+    y = behind_seam(k, node, IR_AX_Y, y);
     if (!k->boxed && n->grid == k->domain) {
         return arena_printf(k->arena, "ROW(%s, %s, %s)", image, plane, y);
     }
     const char *pitch;
     if (k->boxed) {
-        pitch = arena_printf(k->arena, "%s_pitch", image);
+        pitch = cg_of_node(k, node, "pitch");
         cg_param(k, (ProgArg){ARG_PITCH, k->cg->buffer[node], 0}, "int ", pitch);
     } else {
         pitch = cg_param_extent(k, node, 4);
@@ -323,7 +324,7 @@ const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, c
 {
     const char *row = cg_row(k, node, image, c, z, plane, y);
     if (k->boxed) {
-        const char *name = arena_printf(k->arena, "%s_col0", image);
+        const char *name = cg_of_node(k, node, "col0");
         cg_param(k, (ProgArg){ARG_COL0, k->cg->buffer[node], 0}, "int ", name);
         x = arena_printf(k->arena, "(%s - %s)", x, name);
     }
@@ -368,8 +369,9 @@ void cg_open_kernel(CgKernel *k, Str *out)
     if (k->ended > 0) {
         cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
     }
-    str_addf(out, "kernel void %s(", k->name);
-    cg_declarations(k, strlen(k->name) + 13, out);
+    const char *name = user_name(k->arena, k->name);
+    str_addf(out, "kernel void %s(", name);
+    cg_declarations(k, strlen(name) + 13, out);
     str_add(out, ")\n{\n");
     if (k->ended > 0) { /* all work-items leave here, or none */
         str_addf(out, "    if (RUNS_AHEAD && values[%d] == 1) {\n        return;\n    }\n", k->ended);

@@ -50,6 +50,9 @@ typedef struct CgKernel {
     int ended;                 /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
 } CgKernel;
 
+/* A name for something that belongs to the kernel, or to a node: its name and this word (user_text.h). */
+const char *cg_of_kernel(const CgKernel *k, const char *part);
+const char *cg_of_node(const CgKernel *k, IrId node, const char *part);
 /* Names of parameters, declared when first asked for. */
 const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name);
 /* A node's buffer: pointer to const unless it is written. */
@@ -176,9 +179,8 @@ const char *cg_fold_start(const IrExprNode *fold);
 IrExpr cg_fold_count(IrGraph *g, IrExpr fold);
 /* The same with those that a condition leaves out: what a loop that is unrolled has in the text, CG_MOST_UNROLLED at most. */
 IrExpr cg_most_steps(IrGraph *g, IrExpr fold);
-/* The text of a fold's result; of its start instead where its range has no index, which only a run may know.  `macro`
- * begins the name of the number that tells. */
-const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *macro, const char *result);
+/* The text of a fold's result; of its start instead where its range has no index, which only a run may know. */
+const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *result);
 enum { CG_MOST_UNROLLED = 2048 };
 /* A window that is sorted: its size, which of it is taken, the type that its keys are of (NULL:
  * whole numbers as they are), and what is sorted, over the indices of its loops. */
@@ -198,8 +200,8 @@ const char *cg_fold_text(CgContext *cx, IrExpr fold);
  * False: it is none, and nothing is written. */
 bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width);
 const char *cg_rank_text(CgContext *cx, IrExpr fold);
-/* What the macros of a loop's bounds begin with. */
-const char *cg_loop_macro(CgKernel *k, const char *name);
+/* The macro for the bound "LO" or "HI" of the loop over this variable. */
+const char *cg_loop_end(CgKernel *k, const char *name, const char *end);
 /* An index expression as an element of a table that the host fills. */
 const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix);
 /* Text that binds as a name does: in brackets where it has to. */

@@ -11,7 +11,6 @@
  */
 #include "by_products.h"
 #include "kernel.h"
-#include "names.h"
 
 #include "../ir/long_fold.h"
 
@@ -274,7 +273,6 @@ static void fold_along(Long *l)
 
 static void begin_long(Long *l, CgKernel *k, const IrStep *step)
 {
-    const char *macro = cg_macro(k->arena, k->name);
     *l = (Long){.k = k, .step = step};
     str_init(&l->body, k->arena);
     str_init(&l->prologue, k->arena);
@@ -286,8 +284,8 @@ static void begin_long(Long *l, CgKernel *k, const IrStep *step)
     cg_count_uses(&l->cx, ir_node(k->g, step->stages.at[0])->in[0]);
     const IrExprNode fold = fold_of(l);
     bool z = l->of.axis == IR_AX_Z;
-    l->lo = cg_define_int(k, fold.b, arena_printf(k->arena, "%s_LO", macro));
-    l->hi = cg_define_int(k, fold.c, arena_printf(k->arena, "%s_HI", macro));
+    l->lo = cg_define_int(k, fold.b, cg_of_kernel(k, "LO"));
+    l->hi = cg_define_int(k, fold.c, cg_of_kernel(k, "HI"));
     l->rows = l->of.axis == IR_AX_X ? "LONG_ROWS_X" : "LONG_ROWS";
     l->march = z ? "plane" : "y";
     l->cx.x = "(x + k)";

@@ -7,9 +7,9 @@
 #include "counted.h"
 #include "kernel.h"
 #include "lifetimes.h"
-#include "names.h"
 #include "places.h"
 
+#include "../base/user_text.h"
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
 
@@ -124,7 +124,7 @@ static void number_nodes(Build *b)
         if (!b->sched->stored[id]) {
             continue;
         }
-        ProgBuffer buffer = {.name = cg_identifier(b->arena, node->name),
+        ProgBuffer buffer = {.name = node->name,
                              .elem = node->elem,
                              .elem_of = node->op == IR_INPUT ? cg_input_number(b->g, id) : -1,
                              .grid = -1,
@@ -168,6 +168,8 @@ static const char *lines_of(Build *b, const IrStep *step)
     return s.at;
 }
 
+enum { LINE = 120, QUOTED_PATH = 60 }; /* bytes of a line, and of the path in it */
+
 /* The user's lines as comments in front of a kernel. */
 static void quote_lines(Build *b, const IrStep *step, Str *out)
 {
@@ -181,7 +183,12 @@ static void quote_lines(Build *b, const IrStep *step, Str *out)
         span_line_column(span, &line, &column);
         if (line != last) {
             const char *text = source_line(span.source, line, &length);
-            str_addf(out, "// %s:%d  %.*s\n", span.source->path, line, length, text);
+            const size_t begin = out->n;
+            str_add(out, "// ");
+            user_comment(out, span.source->path, strlen(span.source->path), QUOTED_PATH);
+            str_addf(out, ":%d  ", line);
+            user_comment(out, text, (size_t)length, LINE - (out->n - begin));
+            str_add(out, "\n");
         }
         last = line;
     }
@@ -195,7 +202,7 @@ static const char *step_name(Build *b, const IrStep *step)
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
         if (b->sched->stored[id] || step->kind != IR_STEP_KERNEL) {
-            str_addf(&s, "%s%s", s.n ? "__" : "", cg_identifier(b->arena, ir_node(b->g, id)->name));
+            str_addf(&s, "%s%s", s.n ? "__" : "", ir_node(b->g, id)->name);
         }
         if (s.n > 60) {
             break;
@@ -399,7 +406,7 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
 
 static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
 {
-    ProgKernel kernel = {.name = k->name,
+    ProgKernel kernel = {.name = user_name(b->arena, k->name),
                          .source = body->at,
                          .defines = k->defines.at,
                          .n_defines = k->defines.n,

@@ -21,7 +21,6 @@
 #include "rows.h"
 
 #include "by_products.h"
-#include "names.h"
 
 #include "../ir/footprint.h"
 
@@ -97,7 +96,7 @@ static void bound_extents(Rows *r)
             all = ir_op2(k->g, IR_X_ADD, all, ir_op2(k->g, IR_X_ADD, e->left, e->right));
         }
     }
-    cg_define_reach(k, all, arena_printf(k->arena, "%s_REACH", cg_macro(k->arena, k->name)));
+    cg_define_reach(k, all, cg_of_kernel(k, "REACH"));
 }
 
 /* Rows that it keeps open are as wide as what a CPU's work-item computes. */
@@ -106,15 +105,13 @@ static void bound_open(Rows *r)
     CgKernel *k = r->k;
     if (r->open != 0) {
         cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->open, ir_const(k->g, 16)),
-                        arena_printf(k->arena, "%s_OPEN", cg_macro(k->arena, k->name)));
+                        cg_of_kernel(k, "OPEN"));
     }
 }
 
 static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
 {
-    CgKernel *k = r->k;
-    return cg_define_int(k, e, arena_printf(k->arena, "%s_%s",
-                                            cg_macro(k->arena, ir_node(k->g, node)->name), side));
+    return cg_define_int(r->k, e, cg_of_node(r->k, node, side));
 }
 
 /* Columns left of the own ones in a node's array; loaded ones are aligned to four. */
@@ -160,8 +157,7 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     }
     const char *name = arena_printf(k->arena, "%s%d", axis == IR_AX_Y ? "r" : "p",
                                     r->rows.n);
-    const char *shift = cg_define_int(
-        k, offset, arena_printf(k->arena, "%s_AHEAD", cg_macro(k->arena, k->name)));
+    const char *shift = cg_define_int(k, offset, cg_of_kernel(k, "AHEAD"));
     const char *extent = cg_param_extent(k, 0, axis == IR_AX_Y ? 1 : 2);
     Row row = base;
     row.base = from;
@@ -301,11 +297,8 @@ static const char *channel_text(Rows *r, const IrExprNode *n)
 static const char *new_array(Rows *r, IrId node, const Row *row, const char *channel)
 {
     CgKernel *k = r->k;
-    const char *name = cg_identifier(k->arena, ir_node(k->g, node)->name);
-    name = arena_printf(k->arena, "%s_%s", name,
-                        strcmp(row->y, "y") == 0 && strcmp(row->plane, "plane") == 0
-                            ? "at"
-                            : (row->axis == IR_AX_Z ? row->plane : row->y));
+    const bool here = strcmp(row->y, "y") == 0 && strcmp(row->plane, "plane") == 0;
+    const char *name = cg_of_node(k, node, here ? "at" : row->axis == IR_AX_Z ? row->plane : row->y);
     for (int i = 0, serial = 2; i < r->columns.n; i++) {
         if (strcmp(r->columns.at[i].array, name) == 0) {
             name = arena_printf(k->arena, "%s_%d", name, serial++);
@@ -686,15 +679,15 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     Arena *arena = k->arena;
     const IrExprNode n = *ir_expr(k->g, e);
     const char *open = arena_printf(arena, "open%d", k->n_temps++);
-    const char *macro = cg_macro(arena, k->name), *width = width_text(r, r->stage);
+    const char *width = width_text(r, r->stage);
     IrExpr last = shared_last_row(r, &n, border);
     r->late = r->late || last != n.c;
-    const char *hi = cg_define_int(k, last, arena_printf(arena, "%s_HI", macro));
+    const char *hi = cg_define_int(k, last, cg_of_kernel(k, "HI"));
     const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c),
-                                     arena_printf(arena, "%s_LATE", macro));
+                                     cg_of_kernel(k, "LATE"));
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
     count = max_of(k->g, count, ir_const(k->g, 1)); /* a window may be empty, where a param says how large it is */
-    const char *rows = cg_define_int(k, count, arena_printf(arena, "%s_ROWS", macro));
+    const char *rows = cg_define_int(k, count, cg_of_kernel(k, "ROWS"));
     IrExpr steps = cg_fold_count(k->g, e);
     const char *unroll = unroll_for(k->g, e);
     declare_open(r, open, &n, rows, width, unroll);
@@ -737,7 +730,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     body_line(r, "}");
     r->fold_index = fold_index;
     r->fold_row = fold_row;
-    return cg_unless_empty(k, e, macro, arena_printf(arena, "%s[turn][k]", open));
+    return cg_unless_empty(k, e, arena_printf(arena, "%s[turn][k]", open));
 }
 
 static void prepare(Rows *r, IrExpr e)

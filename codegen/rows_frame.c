@@ -5,7 +5,6 @@
 #include "rows.h"
 
 #include "by_products.h"
-#include "names.h"
 
 #include <string.h>
 
@@ -116,9 +115,8 @@ static void define_turns(Rows *r, Str *out)
             str_addf(&as_is, "%sIS_KEPT_AS_IS(%s, %s)", as_is.n > 0 ? " && " : "", t->element, t->kept);
         }
     }
-    const char *macro = arena_printf(r->k->arena, "%s_STEPS", cg_macro(r->k->arena, r->k->name));
     str_addf(out, "#define STEPS %s\n#define TURNS ROWS_A_TURN(STEPS, %s, %s)\n",
-             cg_define_int(r->k, r->steps, macro), bytes.n > 0 ? bytes.at : "0",
+             cg_define_int(r->k, r->steps, cg_of_kernel(r->k, "STEPS")), bytes.n > 0 ? bytes.at : "0",
              as_is.n > 0 ? as_is.at : "false");
 }
 

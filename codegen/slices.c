@@ -7,7 +7,6 @@
  * the preprocessor to say, since the type of a file's pixels is known when it is read.
  */
 #include "kernel.h"
-#include "names.h"
 
 #include "../ir/footprint.h"
 
@@ -70,8 +69,7 @@ static const char *slice_text(CgContext *cx, IrExpr read)
 
 static const char *reach_text(CgKernel *k, IrExpr reach, const char *side)
 {
-    return cg_define_int(k, reach,
-                         arena_printf(k->arena, "%s_%s", cg_macro(k->arena, k->name), side));
+    return cg_define_int(k, reach, cg_of_kernel(k, side));
 }
 
 static void write_gather(CgKernel *k, IrExpr window, CgSliced *s)
@@ -83,9 +81,9 @@ static void write_gather(CgKernel *k, IrExpr window, CgSliced *s)
     cx.indent = 1;
     cg_window_loops(&cx, window, "window", slice_text);
     str_addf(&s->gather,
-             "static inline __attribute__((always_inline)) void %s_gather(const local uint *at, "
-             "int y,\n%*suint *window)\n{\n%s}\n",
-             k->name, (int)strlen(k->name) + 59, "", body.at);
+             "static inline __attribute__((always_inline)) void %s(const local uint *at, int y, uint *window)\n"
+             "{\n%s}\n",
+             cg_of_kernel(k, "gather"), body.at);
 }
 
 /* The stages at one pixel, with the rank in px_ranked. */
@@ -147,7 +145,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "        FETCH_SLICES(%s, %s, from, y0, end - 1, %s, %s, %s + %s);\n"
              "        SLICES_ARE_KEPT;\n"
              "        if (from >= y0) {\n"
-             "            RANK_SLICES(%s, %s_gather, %s, %s, from);\n"
+             "            RANK_SLICES(%s, %s, %s, %s, from);\n"
              "        }\n"
              "        SLICES_ARE_KEPT;\n"
              "        for (int y = max(from, y0); y < min(from + SLICE_TURN, end); y++) {\n"
@@ -161,6 +159,6 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "        }\n"
              "    }\n",
              planes.at, prologue.at, w.key, w.key, CG_BORDER_MAPS[read.border], up, down, image, row,
-             w.key, k->name, w.size, w.nth, w.key, body.at);
+             w.key, cg_of_kernel(k, "gather"), w.size, w.nth, w.key, body.at);
     return true;
 }

@@ -9,9 +9,10 @@
 #include "driver.h"
 
 #include "../base/file.h"
-#include "../codegen/names.h"
+#include "../base/user_text.h"
 #include "../runtime/host/signals.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -79,13 +80,18 @@ static bool find_runtime(Places *p, Err *err)
 /* What the C files begin with. */
 static const char MADE[] = "/* Made by pipec";
 
+static void made_from(const Compilation *c, Str *out)
+{
+    str_addf(out, "%s %s from ", MADE, PIPEC_VERSION);
+    user_comment(out, c->source.path, strlen(c->source.path), PATH_MAX);
+    str_add(out, "; do not edit.\n");
+}
+
 static void source_head(const Compilation *c, Str *out)
 {
-    str_addf(out,
-             "%s %s from %s; do not edit.\n"
-             " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
-             " * -lpng -lz -lexpat -lcfitsio -lnettle -lpthread -lm. */\n",
-             MADE, PIPEC_VERSION, c->source.path);
+    made_from(c, out);
+    str_add(out, " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
+                 " * -lpng -lz -lexpat -lcfitsio -lnettle -lpthread -lm. */\n");
     str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
 }
 
@@ -96,25 +102,33 @@ static void executable_text(const Compilation *c, Str *out)
     str_add(out, "\nint main(int argc, char **argv)\n{\n    return rt_main(&program, argc, argv);\n}\n");
 }
 
-static void library_text(const Compilation *c, const char *name, Str *source, Str *header)
+/* What a file is called, with what C's names have not as `_`.  Nothing of the runtime begins with `pipeline_`. */
+static const char *c_name(Arena *arena, const char *file)
 {
-    Arena *arena = source->arena;
-    const char *function = cg_identifier(arena, arena_printf(arena, "%s_program", name));
-    const char *guard = cg_identifier(arena, arena_printf(arena, "PIPELINE_%s_H", name));
+    char *name = arena_strdup(arena, file);
+    for (char *p = name; *p != '\0'; p++) {
+        *p = isalnum((unsigned char)*p) ? *p : '_';
+    }
+    return name;
+}
+
+static void library_text(const Compilation *c, const char *file, Str *source, Str *header)
+{
+    const char *name = c_name(source->arena, file);
     source_head(c, source);
-    str_addf(source, "#include \"%s.h\"\n\n", name);
+    str_addf(source, "const Program *pipeline_%s(void);\n\n", name);
     cg_emit_c(c->program, "program", source);
-    str_addf(source, "\nconst Program *%s(void)\n{\n    return &program;\n}\n", function);
+    str_addf(source, "\nconst Program *pipeline_%s(void)\n{\n    return &program;\n}\n", name);
+    made_from(c, header);
     str_addf(header,
-             "%s %s from %s; do not edit.\n"
              " *\n"
              " * The pipeline as data.  Run it with runtime/exec/exec.h: exec_new, exec_bind, exec_upload,\n"
              " * exec_run, exec_download; or as a whole command line with rt_main of runtime/main.h. */\n"
-             "#ifndef %s\n#define %s\n\n"
+             "#ifndef PIPELINE_%s_H\n#define PIPELINE_%s_H\n\n"
              "#include \"runtime/program.h\"\n\n"
              "/* Valid for the life of the process. */\n"
-             "const Program *%s(void);\n\n#endif\n",
-             MADE, PIPEC_VERSION, c->source.path, guard, guard, function);
+             "const Program *pipeline_%s(void);\n\n#endif\n",
+             name, name, name);
 }
 
 /* ---- running the compiler ---------------------------------------------------------------- */

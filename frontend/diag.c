@@ -1,11 +1,13 @@
 /*
  * diag: collects what is wrong and shows it beside the user's own words.
  *
- * Everything that ends up on a terminal passes through add_clean: control characters and bytes
+ * Everything that ends up on a terminal passes through utf8_add_clean: control characters and bytes
  * that are not UTF-8 become U+FFFD, so a hostile file can neither steer the terminal nor break
  * the JSON.  Columns count code points.  The layout follows what rustc made familiar.
  */
 #include "diag.h"
+
+#include "../base/utf8.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -32,7 +34,6 @@ static const char *const severity_colours[] = {"\033[1;31m", "\033[1;33m"};
 #define BLUE "\033[1;34m"
 #define CYAN "\033[1;36m"
 #define PLAIN "\033[0m"
-#define REPLACEMENT "\xEF\xBF\xBD"
 
 enum {
     TAB = 4,         /* columns that a tab advances to a multiple of */
@@ -193,48 +194,10 @@ static Entry *sorted(const Diags *diags, int *n) {
 
 /* ---- text ---- */
 
-/* Bytes of the UTF-8 sequence at `s`, of at most `n` bytes; 0 when it is not one. */
-static int utf8_size(const char *s, int n) {
-    const unsigned char *p = (const unsigned char *)s;
-    int size = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    if (size == 0 || p[0] > 0xF4 || size > n) {
-        return 0;
-    }
-    for (int i = 1; i < size; i++) {
-        if ((p[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-    bool beyond = (p[0] == 0xED && p[1] >= 0xA0) || (p[0] == 0xF4 && p[1] >= 0x90);
-    return overlong || beyond ? 0 : size;
-}
-
-/* True for the C1 control characters U+0080 to U+009F as well. */
-static bool is_control(const char *s, int size) {
-    unsigned char c = (unsigned char)s[0];
-    return (size == 1 && (c < 32 || c == 127)) ||
-           (size == 2 && c == 0xC2 && (unsigned char)s[1] < 0xA0);
-}
-
-/* Text without what a terminal would act on, or a JSON reader choke on. */
-static void add_clean(Str *out, const char *text, int n) {
-    for (int i = 0; i < n;) {
-        int size = utf8_size(text + i, n - i);
-        if (size == 0 || (is_control(text + i, size) && text[i] != '\n')) {
-            str_add(out, REPLACEMENT);
-            i += size == 0 ? 1 : size;
-        } else {
-            str_addn(out, text + i, (size_t)size);
-            i += size;
-        }
-    }
-}
-
 static char *clean(Arena *arena, const char *text) {
     Str s;
     str_init(&s, arena);
-    add_clean(&s, text, (int)strlen(text));
+    utf8_add_clean(&s, text, (int)strlen(text));
     return s.at;
 }
 
@@ -280,9 +243,11 @@ static const Lines *lines_of(Render *r, const Source *source) {
     Vec(int) begin = {0};
     vec_push(r->arena, &begin, 0);
     int size = (int)strlen(source->text);
-    for (int i = 0; i < size; i++) {
-        if (source->text[i] == '\n') {
-            vec_push(r->arena, &begin, i + 1);
+    for (int i = 0; i < size;) {
+        int end = source_line_end(source->text + i);
+        i += end > 0 ? end : 1;
+        if (end > 0) {
+            vec_push(r->arena, &begin, i);
         }
     }
     vec_push(r->arena, &r->files, (Lines){source, begin.at, begin.n, size});
@@ -304,17 +269,13 @@ static int line_at(const Lines *lines, int offset) {
 }
 
 static int line_size(const Lines *lines, int line) {
-    int end = line + 1 < lines->n ? lines->begin[line + 1] - 1 : lines->size;
-    int size = end - lines->begin[line];
-    if (size > 0 && lines->source->text[end - 1] == '\r') {
-        size--;
-    }
-    return size;
+    const char *text = lines->source->text + lines->begin[line];
+    return (int)strcspn(text, "\r\n");
 }
 
 static void add_column(Display *d, const char *text, int n) {
     d->offset[d->width++] = (int)d->text.n;
-    add_clean(&d->text, text, n);
+    utf8_add_clean(&d->text, text, n);
 }
 
 /* Lays a line out: tabs become spaces, what cannot be shown becomes U+FFFD. */

@@ -695,7 +695,7 @@ static void compile_once(Compiler *c, const Elem *types, int n_types)
 
 static const char *function_name(Elab *el, const char *name)
 {
-    const char *unique = arena_printf(el->arena, "fn_%s", name);
+    const char *unique = name;
     for (int k = 2;; k++) {
         bool taken = false;
         for (int i = 0; i < el->g->functions.n; i++) {
@@ -704,7 +704,7 @@ static const char *function_name(Elab *el, const char *name)
         if (!taken) {
             return unique;
         }
-        unique = arena_printf(el->arena, "fn_%s_%d", name, k);
+        unique = arena_printf(el->arena, "%s_%d", name, k);
     }
 }
 
@@ -832,14 +832,14 @@ static Val call_on_constants(Elab *el, const IrFunction *f, const IrExpr *args, 
     double values[IR_FN_MAX_VARS];
     for (int i = 0; i < n; i++) {
         if (!ir_is_const(el->g, args[i], &values[i])) {
-            Diag *d = el_error(el, SCALAR_NEEDS_PIXELS, span, f->name + strlen("fn_"));
+            Diag *d = el_error(el, SCALAR_NEEDS_PIXELS, span, f->name);
             diag_help(el->diags, d, "call it on an image, or on numbers that are known");
             return el_err();
         }
     }
     double v;
     if (!ir_function_eval_within(f, values, MAX_STEPS, &v)) {
-        Diag *d = el_error(el, ENDLESS, span, f->name + strlen("fn_"), MAX_STEPS);
+        Diag *d = el_error(el, ENDLESS, span, f->name, MAX_STEPS);
         diag_help(el->diags, d, "does its loop end? on an image it runs on the device: call it on "
                                 "one");
         return el_err();

@@ -221,7 +221,7 @@ static void add_comment(Format *f, const Token *token) {
     char *text = arena_strndup(f->arena, f->source->text + token->begin,
                                (size_t)(token->end - token->begin));
     size_t n = strlen(text);
-    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t' || text[n - 1] == '\r')) {
+    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) {
         text[--n] = '\0';
     }
     begin_line(f, next_level(f));

@@ -284,7 +284,7 @@ static bool newline_counts(const Filter *f, const Token *next) {
 
 /* A declaration at the left margin ends blocks that were left open. */
 static bool leaves_blocks(const Filter *f, const Token *next) {
-    bool margin = next->begin == 0 || f->source->text[next->begin - 1] == '\n';
+    bool margin = next->begin == 0 || strchr("\r\n", f->source->text[next->begin - 1]) != NULL;
     return margin && f->depth > 0 && next_kind(f) != T_ASSIGN &&
            (next->kind == T_INPUT || next->kind == T_PARAM || next->kind == T_FN ||
             next->kind == T_OUTPUT);

@@ -7,6 +7,8 @@
 #include "function.h"
 #include "apply.h"
 
+#include "../base/user_text.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
@@ -220,10 +222,14 @@ static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
     }
 }
 
-/* Names that end with an underscore are nothing to C, to OpenCL C or to what is written around a function. */
 static void print_var(const IrFunction *f, int var, Str *out)
 {
-    str_addf(out, "%s_", f->vars.at[var].name);
+    str_add(out, user_name(out->arena, f->vars.at[var].name));
+}
+
+const char *ir_function_c_name(Arena *arena, const IrFunction *f)
+{
+    return user_part(arena, f->name, "fn");
 }
 
 /* `bare`: brackets around the whole are not needed. */
@@ -243,7 +249,7 @@ static void print_expr(const IrFunction *f, const IrFnExpr *e, bool bare, Str *o
         print_cast(f, e, out);
         break;
     case IR_FN_CALL:
-        str_addf(out, "%s(", e->callee->name);
+        str_addf(out, "%s(", ir_function_c_name(out->arena, e->callee));
         for (int i = 0; i < e->callee->n_params; i++) {
             str_add(out, i > 0 ? ", " : "");
             print_expr(f, e->args[i], true, out);
@@ -256,18 +262,18 @@ static void print_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *
 
 static void print_for(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
 {
-    const char *name = f->vars.at[s->var].name;
-    str_addf(out, "for (%s_ = ", name);
+    const char *name = user_name(out->arena, f->vars.at[s->var].name);
+    str_addf(out, "for (%s = ", name);
     print_expr(f, s->a, true, out);
     /* A bound that cannot change is tested as it is; another one would be computed each time. */
     bool fixed = s->b->kind == IR_FN_CONST;
-    str_addf(out, "; %s_ <= ", name);
+    str_addf(out, "; %s <= ", name);
     if (fixed) {
         print_expr(f, s->b, true, out);
     } else {
-        str_addf(out, "%s_last", name);
+        str_add(out, user_part(out->arena, f->vars.at[s->var].name, "last"));
     }
-    str_addf(out, "; %s_++) ", name);
+    str_addf(out, "; %s++) ", name);
     print_block(f, s->body, depth, out);
 }
 
@@ -298,7 +304,7 @@ static void print_control(const IrFunction *f, const IrFnStmt *s, int depth, Str
 static void print_stmt(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
 {
     if (s->kind == IR_FN_FOR && s->b->kind != IR_FN_CONST) {
-        str_addf(out, "%*sint %s_last = ", 4 * depth, "", f->vars.at[s->var].name);
+        str_addf(out, "%*sint %s = ", 4 * depth, "", user_part(out->arena, f->vars.at[s->var].name, "last"));
         print_expr(f, s->b, true, out);
         str_add(out, ";\n");
     }
@@ -335,7 +341,7 @@ static void print_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *
 
 void ir_function_print_c(const IrFunction *f, Str *out)
 {
-    str_addf(out, "static inline %s %s(", c_type(f->type), f->name);
+    str_addf(out, "static inline %s %s(", c_type(f->type), ir_function_c_name(out->arena, f));
     for (int i = 0; i < f->n_params; i++) {
         str_addf(out, "%s%s ", i > 0 ? ", " : "", c_type(f->vars.at[i].type));
         print_var(f, i, out);

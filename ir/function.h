@@ -57,14 +57,14 @@ struct IrFnStmt {
 };
 
 typedef struct IrFnVar {
-    const char *name; /* unique in the function, an identifier of C */
+    const char *name; /* unique in the function, a word */
     Elem type;
 } IrFnVar;
 
 enum { IR_FN_MAX_VARS = 64, IR_FN_MAX_STEPS = 0x7fffffff };
 
 struct IrFunction {
-    const char *name; /* unique in the graph */
+    const char *name; /* unique in the graph, a word */
     Elem type;        /* of the result */
     int n_params;     /* the first of vars */
     Vec(IrFnVar) vars;
@@ -80,6 +80,8 @@ IrFnExpr *ir_fn_op(IrGraph *g, IrExprOp op, IrFnExpr *a, IrFnExpr *b, IrFnExpr *
 /* `args` is borrowed; the arguments are converted to the parameters' types. */
 IrFnExpr *ir_fn_call(IrGraph *g, const IrFunction *callee, IrFnExpr *const *args);
 
+/* The name that the function has in C and in OpenCL C. */
+const char *ir_function_c_name(Arena *arena, const IrFunction *f);
 /* A static inline function, C and OpenCL C alike; needs px_math.h before it. */
 void ir_function_print_c(const IrFunction *f, Str *out);
 /* One call.  `args` hold values of the parameters' types.  A call that takes more than

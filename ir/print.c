@@ -9,8 +9,9 @@
 #include "footprint.h"
 #include "function.h"
 
+#include "../base/user_text.h"
+
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,11 +68,7 @@ static void quoted(const char *text, Str *out)
 /* A name as it is, or in quotes where it is not a word. */
 static void word(const char *name, Str *out)
 {
-    size_t n = 0;
-    while (isalnum((unsigned char)name[n]) || name[n] == '_') {
-        n++;
-    }
-    if (n > 0 && name[n] == '\0' && !isdigit((unsigned char)name[0])) {
+    if (user_is_word(name)) {
         str_add(out, name);
     } else {
         quoted(name, out);

@@ -331,9 +331,15 @@ static void read_equal(Reader *r)
     vec_push(r->arena, &r->g->equals, equal);
 }
 
+/* Files are called after it. */
 static void read_title(Reader *r)
 {
+    const char *from = r->p;
     r->g->name = read_name(r);
+    if (read_ok(r) && (r->g->name[0] == '\0' || r->g->name[0] == '.' || strchr(r->g->name, '/') != NULL)) {
+        r->p = from;
+        read_fail(r, "expected a name without %s", "a slash");
+    }
     read_end_line(r);
 }
 

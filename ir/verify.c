@@ -11,6 +11,12 @@
 #include "indices.h"
 #include "text.h"
 
+#include "../base/measures.h"
+#include "../base/near.h"
+#include "../base/user_text.h"
+#include "../base/window.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,12 +231,64 @@ static void check_owner(Check *c, const IrNode *n)
     require(c, may || text == (n->text != NULL), text ? "lacks its text" : "has a text");
 }
 
+/* Each axis once, those of its grid. */
+static void check_axes(Check *c, const IrNode *n)
+{
+    static const char LETTERS[IR_AXES + 1] = "xyzc";
+    bool has[IR_AXES] = {false}, fine = n->grid >= 0 && n->grid < c->g->grids.n;
+    for (const char *p = n->text; *p != '\0' && fine; p++) {
+        const char *letter = strchr(LETTERS, *p);
+        fine = letter != NULL && !has[letter - LETTERS];
+        has[fine ? letter - LETTERS : 0] = true;
+    }
+    for (int ax = 0; ax < IR_AXES && fine; ax++) {
+        fine = has[ax] == c->g->grids.at[n->grid].has[ax];
+    }
+    require(c, fine, "has other axes than its grid");
+}
+
+static void check_columns(Check *c, const IrNode *n)
+{
+    MeasureList *list = arena_new(c->g->arena, MeasureList);
+    Err err = {0};
+    require(c, measure_parse(n->text, 2, list, &err), "has columns that nobody knows");
+}
+
+/* As many cells as a literal footprint of these radii has. */
+static void check_cells(Check *c, const IrNode *n)
+{
+    double shape, radius, cells = 1;
+    bool known = n->arg[0] != 0 && ir_is_const(c->g, n->arg[0], &shape);
+    bool literal = !known || shape == WINDOW_LITERAL;
+    for (int i = 1; i <= 3 && literal && known; i++) {
+        known = n->arg[i] != 0 && ir_is_const(c->g, n->arg[i], &radius) && radius >= 0;
+        cells *= known ? 2 * floor(radius) + 1 : 1;
+    }
+    bool fits = n->text != NULL && n->text[strspn(n->text, "01")] == '\0' && (double)strlen(n->text) == cells;
+    require(c, known && (!literal || fits), "has a footprint whose cells are not there");
+}
+
+/* What the texts of nodes say. */
+static void check_text(Check *c, const IrNode *n)
+{
+    static void (*const CHECKS[IR_OPS])(Check *c, const IrNode *n) = {[IR_INPUT] = check_axes,
+                                                                     [IR_MEASURE] = check_columns,
+                                                                     [IR_COLUMN] = check_columns,
+                                                                     [IR_WINDOW_RANK] = check_cells};
+    if (CHECKS[n->op] != NULL && (n->text != NULL || n->op == IR_WINDOW_RANK)) {
+        CHECKS[n->op](c, n);
+    }
+    require(c, n->op != IR_NEAR_PAIRS || n->text == NULL || strcmp(n->text, NEAR_COLUMN_TEXT) == 0,
+            "has other columns than such tables");
+}
+
 static void check_node(Check *c)
 {
     const IrNode *n = ir_node(c->g, c->node);
     check_kind(c, n);
     check_presence(c, n);
     check_owner(c, n);
+    check_text(c, n);
     for (int i = 0; i < IR_MAX_IN; i++) {
         if (n->in[i] == 0) {
             continue;
@@ -241,6 +299,66 @@ static void check_node(Check *c)
     }
     for (int i = 0; i < IR_MAX_ARG; i++) {
         check_tree(c, n->arg[i], IR_HOST);
+    }
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* They are words, and no two of them the same; sorts them. */
+static void check_names(Check *c, const char **names, int n)
+{
+    qsort(names, (size_t)n, sizeof *names, compare_names);
+    for (int i = 0; i < n; i++) {
+        c->subject = names[i];
+        require(c, user_is_word(names[i]), "is no name");
+        require(c, i == 0 || strcmp(names[i - 1], names[i]) != 0, "is the name of several");
+    }
+}
+
+static void check_function_names(Check *c)
+{
+    const IrGraph *g = c->g;
+    const char **names = arena_array(g->arena, const char *, g->functions.n + IR_FN_MAX_VARS);
+    for (int i = 0; i < g->functions.n; i++) {
+        const IrFunction *f = g->functions.at[i];
+        for (int k = 0; k < f->vars.n; k++) {
+            names[k] = f->vars.at[k].name;
+        }
+        check_names(c, names, f->vars.n);
+    }
+    for (int i = 0; i < g->functions.n; i++) {
+        names[i] = g->functions.at[i]->name;
+    }
+    check_names(c, names, g->functions.n);
+}
+
+static void check_all_names(Check *c)
+{
+    const IrGraph *g = c->g;
+    const char **names = arena_array(g->arena, const char *, g->nodes.n + g->params.n + g->outputs.n + g->notes.n);
+    int n = 0;
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        names[n] = ir_node(g, id)->name;
+        n += !ir_node(g, id)->dead;
+    }
+    check_names(c, names, n);
+    for (n = 0; n < g->params.n; n++) {
+        names[n] = g->params.at[n].name;
+    }
+    check_names(c, names, n);
+    for (n = 0; n < g->outputs.n; n++) {
+        names[n] = g->outputs.at[n].name;
+    }
+    check_names(c, names, n);
+    check_function_names(c);
+    for (n = 0; n < g->notes.n; n++) {
+        c->subject = arena_printf(g->arena, "note %d", n);
+        require(c, user_is_word(g->notes.at[n].name), "is about something that has no name");
     }
 }
 
@@ -306,6 +424,7 @@ static bool has_carry(const IrGraph *g, IrId node)
 void ir_verify_report(const IrGraph *g, Str *out)
 {
     Check c = {.g = g, .out = out};
+    check_all_names(&c);
     for (c.node = 1; c.node < (IrId)g->nodes.n; c.node++) {
         if (!ir_node(g, c.node)->dead) {
             c.subject = arena_printf(g->arena, "%%%u %s", c.node, ir_node(g, c.node)->name);

@@ -42,8 +42,8 @@ static inline double px_rank_wide_value(long key)
 {
     return key == LONG_MAX ? (double)px_nan() : as_double(key ^ ((key >> 63) & LONG_MAX));
 }
-#define PX_PASTE_(a, b) a##b
-#define PX_PASTE(a, b) PX_PASTE_(a, b)
+#define PX_PASTED(a, b) a##b
+#define PX_PASTE(a, b) PX_PASTED(a, b)
 #define PX_KEY(T, v) PX_PASTE(PX_KEY_, T)(v)
 #define PX_KEY_uchar(v) (int)(v)
 #define PX_KEY_ushort(v) (int)(v)

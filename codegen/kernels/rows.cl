@@ -1,8 +1,8 @@
 /* Columns of a row into registers and back.  PX pixels of a work-item are neighbours; on GPUs
  * they travel 16 bytes at a time, on CPUs the loops are vectorised as they are. */
 #define UP4(n) (((n) + 3) / 4 * 4)
-#define PX_JOIN_(a, b) a##b
-#define PX_JOIN(a, b) PX_JOIN_(a, b)
+#define PX_JOINED(a, b) a##b
+#define PX_JOIN(a, b) PX_JOINED(a, b)
 #if PX == 4
 #define PX_UNROLL _Pragma("unroll")
 #define LOAD_COLUMNS(T, to, n, from)                                                               \

@@ -62,8 +62,8 @@ int main(int argc, char **argv)
     Exec *exec = NULL;
     int64_t objects = 0;
     bool ok = load(argv[1], &input, &pixels, &err) && dev_open(&(DevOptions){0}, &dev, &err) &&
-              exec_new(blobs_program(), dev, &exec, &err) &&
-              count(exec, blobs_program(), &input, pixels, &objects, &err);
+              exec_new(pipeline_blobs(), dev, &exec, &err) &&
+              count(exec, pipeline_blobs(), &input, pixels, &objects, &err);
     if (ok) {
         printf("%" PRId64 " objects\n", objects);
     } else {

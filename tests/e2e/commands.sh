@@ -249,7 +249,7 @@ check grep -q '[.]n_binaries = 1,' "$WORK/plain.c"
 # Files whose names are none in C.
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/2-plain" --library
 check "${CC:-cc}" -std=c11 -fsyntax-only -I"$ROOT" "$WORK/2-plain.c"
-check grep -q '^const Program \*_2_plain_program(void);' "$WORK/2-plain.h"
+check grep -q '^const Program \*pipeline_2_plain(void);' "$WORK/2-plain.h"
 expect 0 '' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 64x64:u8
 expect 0 '' "$WORK/plain" --version
 

@@ -43,5 +43,5 @@ expect 1 'another' "$COMPARE" same run/blobs/blobs_labels.tif run/clip/sky_mask.
 expect 0 '' "$PIPEC" build "$SAMPLES/blobs.pipe" --library -o lib/3-blobs
 files lib 3-blobs.c 3-blobs.h
 check cc -std=c11 -Werror -fsyntax-only -I"$ROOT" lib/3-blobs.c
-check grep -q 'Program \*_3_blobs_program(void);' lib/3-blobs.h
+check grep -q 'Program \*pipeline_3_blobs(void);' lib/3-blobs.h
 finish

@@ -286,13 +286,13 @@ static void control_flow_becomes_a_function(void **state)
     Str s;
     str_init(&s, &arena);
     ir_function_print_c(g->functions.at[0], &s);
-    assert_string_equal(s.at, "static inline float fn_f(int v_, float limit_)\n"
+    assert_string_equal(s.at, "static inline float f__fn(int v_, float limit_)\n"
                               "{\n"
                               "    float s_ = 0;\n"
                               "    int i_ = 0;\n"
                               "    s_ = 0.0f;\n"
-                              "    int i_last = (v_ < 2147483646 ? v_ : 2147483646);\n"
-                              "    for (i_ = 1; i_ <= i_last; i_++) {\n"
+                              "    int i__last = (v_ < 2147483646 ? v_ : 2147483646);\n"
+                              "    for (i_ = 1; i_ <= i__last; i_++) {\n"
                               "        if ((px_mod(i_, 3) == 0) && ((float)i_ > limit_)) {\n"
                               "            s_ = s_ + ((float)i_ / 2.0f);\n"
                               "        }\n"

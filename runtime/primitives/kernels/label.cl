@@ -281,16 +281,16 @@ LABEL_INLINE uint label_of_run(LabelShape s, LabelTile tile, LabelNode node,
 #define LABEL_QUAD(quad, word, shift, labels, first, apart)                                        \
     uint4 quad = (uint4)(0);                                                                       \
     {                                                                                              \
-        const uint bits_ = (word) >> (shift)&15, starts_ = label_starts(word);                     \
-        if (bits_ != 0) {                                                                          \
-            const uint low_ = bits_ & -bits_, other_ = bits_ & (bits_ + low_);                     \
-            const uint run_ = label_run_at(starts_, low_ << (shift));                              \
-            const uint a_ = (labels)[(first) + run_ * (apart)];                                    \
-            const uint b_ = other_ != 0 ? (labels)[(first) + (run_ + 1) * (apart)] : 0;            \
-            quad.x = bits_ & 1 ? a_ : 0;                                                           \
-            quad.y = other_ & 2 ? b_ : bits_ & 2 ? a_ : 0;                                         \
-            quad.z = other_ & 4 ? b_ : bits_ & 4 ? a_ : 0;                                         \
-            quad.w = other_ & 8 ? b_ : bits_ & 8 ? a_ : 0;                                         \
+        const uint one_bits = (word) >> (shift)&15, one_starts = label_starts(word);               \
+        if (one_bits != 0) {                                                                       \
+            const uint one_low = one_bits & -one_bits, one_other = one_bits & (one_bits + one_low);\
+            const uint one_run = label_run_at(one_starts, one_low << (shift));                     \
+            const uint one_a = (labels)[(first) + one_run * (apart)];                              \
+            const uint one_b = one_other != 0 ? (labels)[(first) + (one_run + 1) * (apart)] : 0;   \
+            quad.x = one_bits & 1 ? one_a : 0;                                                     \
+            quad.y = one_other & 2 ? one_b : one_bits & 2 ? one_a : 0;                             \
+            quad.z = one_other & 4 ? one_b : one_bits & 4 ? one_a : 0;                             \
+            quad.w = one_other & 8 ? one_b : one_bits & 8 ? one_a : 0;                             \
         }                                                                                          \
     }
 

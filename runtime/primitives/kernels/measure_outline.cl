@@ -13,9 +13,9 @@ typedef struct MeasureCounts {
     int perimeter[3], crofton[5], euler;
 } MeasureCounts;
 
-#define MEASURE_READ_LABEL(own_x_, own_y_, own_plane_)                                             \
-    ((own_x_) >= 0 && (own_y_) >= own_above && (own_x_) < own_w && (own_y_) < own_below            \
-         ? read_0(READ_ARGS, own_x_, own_y_, own_plane_)                                           \
+#define MEASURE_READ_LABEL(one_x, one_y, one_plane)                                                \
+    ((one_x) >= 0 && (one_y) >= own_above && (one_x) < own_w && (one_y) < own_below                \
+         ? read_0(READ_ARGS, one_x, one_y, one_plane)                                              \
          : 0u)
 
 #if !MEASURE_SPACE

@@ -87,14 +87,14 @@ PERLABEL_INLINE PerlabelRun perlabel_begin(const int fold, const PerlabelTo *to,
 #define PERLABEL_POUR(fold, from, at)                                                              \
     do {                                                                                           \
         if ((fold) == PERLABEL_SUM) {                                                              \
-            const uint piece_[PERLABEL_PIECES] = {(uint)(from).low, (uint)((from).low >> 32),      \
+            const uint one_piece[PERLABEL_PIECES] = {(uint)(from).low, (uint)((from).low >> 32),   \
                                                   (uint)(from).high, (uint)((from).high >> 32)};   \
-            uint carry_ = 0;                                                                       \
-            for (int i_ = 0; i_ < PERLABEL_PIECES; i_++) {                                         \
+            uint one_carry = 0;                                                                    \
+            for (int one_i = 0; one_i < PERLABEL_PIECES; one_i++) {                                \
                 /* All ones and a carry: nothing is added here, the carry goes on. */              \
-                const uint add_ = piece_[i_] + carry_, over_ = add_ < carry_ ? 1 : 0;              \
-                const uint was_ = add_ != 0 ? atomic_add(&(at)[i_], add_) : 0;                     \
-                carry_ = over_ + (was_ + add_ < was_ ? 1 : 0);                                     \
+                const uint one_add = one_piece[one_i] + one_carry, one_over = one_add < one_carry;\
+                const uint one_was = one_add != 0 ? atomic_add(&(at)[one_i], one_add) : 0;         \
+                one_carry = one_over + (one_was + one_add < one_was ? 1 : 0);                      \
             }                                                                                      \
         } else if ((fold) == PERLABEL_COUNT) {                                                     \
             atomic_add((at), (uint)(from).low);                                                    \

@@ -153,15 +153,15 @@ VISIT_KERNEL void rank_sample(READ_PARAMS, int own_w, int own_h, int own_planes,
 
 /* Does something with each key of the sample; some are read at once. */
 #define RANK_EACH_SAMPLE(key, does)                                                                \
-    for (int from_ = item; from_ < RANK_SAMPLE_SIZE; from_ += VISIT_COUNT * VISIT_GROUP) {         \
-        uint keys_[VISIT_COUNT];                                                                   \
-        _Pragma("unroll") for (int k_ = 0; k_ < VISIT_COUNT; k_++)                                 \
+    for (int one_from = item; one_from < RANK_SAMPLE_SIZE; one_from += VISIT_COUNT * VISIT_GROUP) {\
+        uint one_keys[VISIT_COUNT];                                                                \
+        _Pragma("unroll") for (int one_k = 0; one_k < VISIT_COUNT; one_k++)                        \
         {                                                                                          \
-            keys_[k_] = sample[from_ + k_ * VISIT_GROUP];                                          \
+            one_keys[one_k] = sample[one_from + one_k * VISIT_GROUP];                              \
         }                                                                                          \
-        _Pragma("unroll") for (int k_ = 0; k_ < VISIT_COUNT; k_++)                                 \
+        _Pragma("unroll") for (int one_k = 0; one_k < VISIT_COUNT; one_k++)                        \
         {                                                                                          \
-            const uint key = keys_[k_];                                                            \
+            const uint key = one_keys[one_k];                                                      \
             does;                                                                                  \
         }                                                                                          \
     }
@@ -499,13 +499,13 @@ VISIT_INLINE void rank_make_state(int pass, uint capacity, double percent, globa
 /* What a pass does with one value. */
 #define RANK_TALLY(v)                                                                              \
     do {                                                                                           \
-        const uint key_ = visit_key_of(v);                                                          \
-        const uint offset_ = key_ - own_first;                                                     \
-        if (!isnan(v) && own_counts && offset_ <= own_span) {                                      \
-            atomic_inc(&own_bins[offset_ >> own_shift]);                                           \
+        const uint one_key = visit_key_of(v);                                                      \
+        const uint one_offset = one_key - own_first;                                               \
+        if (!isnan(v) && own_counts && one_offset <= own_span) {                                   \
+            atomic_inc(&own_bins[one_offset >> own_shift]);                                        \
         }                                                                                          \
-        if (!isnan(v) && key_ >= own_bound) {                                                      \
-            own_smallest = min(own_smallest, key_);                                                \
+        if (!isnan(v) && one_key >= own_bound) {                                                   \
+            own_smallest = min(own_smallest, one_key);                                             \
         }                                                                                          \
     } while (0)
 

@@ -119,15 +119,15 @@ VISIT_INLINE void reduce_tree(int wanted, int first, int rows, local double (*la
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
 #define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
     do {                                                                                           \
-        const bool there_ = !isnan(v);                                                             \
+        const bool one_there = !isnan(v);                                                          \
         if (REDUCE_WANTED & 3) {                                                                   \
-            const double x_ = (double)(there_ ? (v) : 0);                                          \
+            const double one_x = (double)(one_there ? (v) : 0);                                    \
             if (REDUCE_WANTED & 1) {                                                               \
-                sum += x_;                                                                         \
-                count += there_;                                                                   \
+                sum += one_x;                                                                      \
+                count += one_there;                                                                \
             }                                                                                      \
             if (REDUCE_WANTED & 2) {                                                               \
-                squares = REDUCE_SQUARED(x_, squares);                                             \
+                squares = REDUCE_SQUARED(one_x, squares);                                          \
             }                                                                                      \
         }                                                                                          \
         if (REDUCE_WANTED & 4) {                                                                   \
