@@ -72,6 +72,9 @@ typedef struct Binding {
 struct Scope {
     Scope *parent;
     Binding *first;
+    Binding **slot;  /* by hash of the name, open addressing; NULL: there are few */
+    int n, n_slots;  /* bindings; a power of two */
+    struct Elab *library_of; /* of the prelude: its functions are bound when somebody looks for them; else NULL */
 };
 
 typedef struct Fold {  /* an index variable of a comprehension */
@@ -111,6 +114,7 @@ typedef struct Elab {
     IrGraph *g;
     Diags *diags;
     const AstFile *file;
+    FeLibrary *library;
     const Ops *ops;
     Scope *scope;
     Scope *top;          /* of the user's file */

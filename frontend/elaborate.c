@@ -608,36 +608,6 @@ bool el_block(Elab *el, const AstStmt *s, Val *result)
 
 /* ---- a whole file ---------------------------------------------------------------------- */
 
-const FeLibrary *fe_library(Arena *arena)
-{
-    Diags diags;
-    FeLibrary *library = arena_new(arena, FeLibrary);
-    library->ops = ops_load(arena);
-    library->prelude = arena_array(arena, const AstFile *, OPS_PRELUDE_N);
-    diags_init(&diags, arena);
-    for (int i = 0; i < OPS_PRELUDE_N; i++) {
-        Source *source = arena_new(arena, Source);
-        *source = (Source){OPS_PRELUDE[i].path, OPS_PRELUDE[i].text};
-        library->prelude[i] = fe_parse(arena, source, &diags);
-    }
-    assert(diags.errors == 0 && "the prelude has a mistake");
-    return library;
-}
-
-static void bind_prelude(Elab *el, const FeLibrary *library)
-{
-    el->prelude = arena_new(el->arena, Scope);
-    el->scope = el->prelude;
-    for (int i = 0; i < OPS_PRELUDE_N; i++) {
-        for (const AstStmt *s = library->prelude[i]->statements; s != NULL; s = s->next) {
-            if (s->kind == AST_FN) {
-                Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->prelude};
-                el_bind(el, s->name, s->name_span, v, BIND_FN);
-            }
-        }
-    }
-}
-
 /* blobs of path/blobs.pipe, with characters that no name has replaced. */
 static const char *stem(Elab *el, const char *path)
 {
@@ -690,15 +660,16 @@ IrGraph *fe_elaborate(Arena *arena, const AstFile *file, Diags *diags)
     return fe_elaborate_with(arena, fe_library(arena), file, diags);
 }
 
-IrGraph *fe_elaborate_with(Arena *arena, const FeLibrary *library, const AstFile *file,
-                           Diags *diags)
+IrGraph *fe_elaborate_with(Arena *arena, FeLibrary *library, const AstFile *file, Diags *diags)
 {
     Elab *el = arena_new(arena, Elab);
     el->arena = arena;
     el->diags = diags;
     el->file = file;
+    el->library = library;
     el->ops = library->ops;
-    bind_prelude(el, library);
+    el->prelude = arena_new(arena, Scope);
+    el->prelude->library_of = el;
     el->g = ir_graph_new(arena, stem(el, file->source->path), file->source);
     el->top = arena_new(arena, Scope);
     el->scope = el->top;

@@ -511,13 +511,9 @@ static Val default_value(Elab *el, const OpParam *p)
     if ((p->types & (OP_WORD | OP_AXIS)) != 0) {
         return el_word(p->value);
     }
-    Source *source = arena_new(el->arena, Source);
-    source->path = "operators";
-    source->text = arena_printf(el->arena, "value = %s\n", p->value);
-    AstFile *file = fe_parse(el->arena, source, el->diags);
     Scope *before = el->scope;
     el->scope = el->prelude;
-    Val v = file->statements != NULL ? el_expr(el, file->statements->a) : el_err();
+    Val v = el_expr(el, fe_library_default(el->library, p->value));
     el->scope = before;
     return v;
 }

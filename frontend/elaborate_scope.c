@@ -15,42 +15,100 @@ Scope *el_push(Elab *el, Scope *parent)
     return before;
 }
 
-Binding *el_find_here(const Scope *scope, const char *name)
+/* ---- bindings -------------------------------------------------------------------------- */
+
+enum { MANY = 16 }; /* bindings: from here on a scope has slots */
+
+/* The slot of a name, or the free one where it would be. */
+static Binding **slot_of(const Scope *scope, const char *name)
 {
-    for (Binding *b = scope->first; b != NULL; b = b->next) {
-        if (strcmp(b->name, name) == 0) {
-            return b;
-        }
+    uint32_t hash = 2166136261u;
+    for (const char *p = name; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
     }
-    return NULL;
+    int at = (int)(hash & (uint32_t)(scope->n_slots - 1));
+    while (scope->slot[at] != NULL && strcmp(scope->slot[at]->name, name) != 0) {
+        at = (at + 1) & (scope->n_slots - 1);
+    }
+    return &scope->slot[at];
 }
 
-Binding *el_find(const Scope *scope, const char *name)
+static Binding *find_bound(const Scope *scope, const char *name)
 {
-    for (; scope != NULL; scope = scope->parent) {
-        Binding *b = el_find_here(scope, name);
-        if (b != NULL) {
-            return b;
-        }
+    if (scope->n_slots > 0) {
+        return *slot_of(scope, name);
     }
-    return NULL;
+    Binding *b = scope->first;
+    while (b != NULL && strcmp(b->name, name) != 0) {
+        b = b->next;
+    }
+    return b;
 }
 
-Binding *el_bind(Elab *el, const char *name, Span span, Val val, BindKind kind)
+static void add_binding(Elab *el, Scope *scope, Binding *b)
 {
-    Binding *b = el_find_here(el->scope, name);
+    b->next = scope->first;
+    scope->first = b;
+    scope->n++;
+    if (scope->n < MANY || 2 * scope->n <= scope->n_slots) {
+        if (scope->n_slots > 0) {
+            *slot_of(scope, b->name) = b;
+        }
+        return;
+    }
+    scope->n_slots = 4 * scope->n_slots > 4 * MANY ? 4 * scope->n_slots : 4 * MANY;
+    scope->slot = arena_array(el->arena, Binding *, scope->n_slots);
+    for (Binding *all = scope->first; all != NULL; all = all->next) {
+        *slot_of(scope, all->name) = all;
+    }
+}
+
+static Binding *bind_in(Elab *el, Scope *scope, const char *name, Span span, Val val, BindKind kind)
+{
+    Binding *b = find_bound(scope, name);
     if (b == NULL) {
         b = arena_new(el->arena, Binding);
         b->name = name;
-        b->next = el->scope->first;
-        el->scope->first = b;
         b->loop = el->loop;
+        add_binding(el, scope, b);
     }
     b->span = span;
     b->val = val;
     b->kind = kind;
     b->lost = KEPT;
     return b;
+}
+
+/* A function of the prelude that nobody has called so far. */
+static Binding *bind_from_library(const Scope *scope, const char *name)
+{
+    Elab *el = scope->library_of;
+    const AstStmt *fn = fe_library_function(el->library, name);
+    if (fn == NULL) {
+        return NULL;
+    }
+    Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = fn, .env = el->prelude};
+    return bind_in(el, el->prelude, fn->name, fn->name_span, v, BIND_FN);
+}
+
+Binding *el_find_here(const Scope *scope, const char *name)
+{
+    Binding *b = find_bound(scope, name);
+    return b == NULL && scope->library_of != NULL ? bind_from_library(scope, name) : b;
+}
+
+Binding *el_find(const Scope *scope, const char *name)
+{
+    Binding *b = NULL;
+    for (; scope != NULL && b == NULL; scope = scope->parent) {
+        b = el_find_here(scope, name);
+    }
+    return b;
+}
+
+Binding *el_bind(Elab *el, const char *name, Span span, Val val, BindKind kind)
+{
+    return bind_in(el, el->scope, name, span, val, kind);
 }
 
 /* ---- names that are nothing ------------------------------------------------------------ */

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-const FeLibrary *pipeline_library(void)
+FeLibrary *pipeline_library(void)
 {
     static Arena kept;
-    static const FeLibrary *library;
+    static FeLibrary *library;
     if (library == NULL) {
         arena_init(&kept);
         library = fe_library(&kept);

@@ -6,7 +6,7 @@
 
 /* What fe_elaborate_with wants, made once in a process: to parse the prelude takes longer than most
  * pipelines. */
-const FeLibrary *pipeline_library(void);
+FeLibrary *pipeline_library(void);
 
 /* The graph of a pipeline, in the arena; NULL with the compiler's complaints in *complaints. */
 IrGraph *pipeline_graph(Arena *to, const char *path, const char *text, const char **complaints);
