@@ -25,6 +25,8 @@ static const struct {
                     "pixels unknown; combine the set into one file to have them (bfconvert)"},
     [REMARK_FILES] = {"plane in another file is", "planes in other files are", "the OME-XML of the file lists them; "
                       "combine the set into one file to have them (bfconvert)"},
+    [REMARK_PARTS] = {"more image is", "more images are", "of a FITS file the first one is, or the part in brackets, as in "
+                      "FILE[1]"},
     [REMARK_XML_DAMAGED] = {.says = "its OME-XML is damaged; without it pages are planes of z, and sizes of pixels unknown"},
     [REMARK_DESCRIPTION] = {.says = "its description tells of other pages than the file has; pages are planes of z"},
     [REMARK_SIZES] = {.says = "its OME-XML tells of pixels of other extents or another type than the file has, which is "

@@ -27,6 +27,7 @@ typedef enum ImageRemark {
     REMARK_IMAGES,   /* OME-TIFF: images beside the one that is read */
     REMARK_XML,      /* OME-TIFF of a set: the file that has the XML of all */
     REMARK_FILES,    /* OME-TIFF of a set: planes in other files */
+    REMARK_PARTS,    /* FITS: images behind the first one, where no part is named */
     /* True or false. */
     REMARK_XML_DAMAGED,  /* OME-TIFF: the XML is none */
     REMARK_DESCRIPTION,  /* TIFF: it tells of other pages than there are */

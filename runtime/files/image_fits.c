@@ -457,6 +457,7 @@ static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **sta
         return false;
     }
     read_sizes(in, info);
+    info->remarks[REMARK_PARTS] = *path->part == '\0' ? in->scan.images - 1 : 0;
     info->extra = in->header;
     strcpy(info->style, "fits");
     *state = in;

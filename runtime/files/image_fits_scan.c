@@ -30,7 +30,7 @@ static const char *const KEY[] = {"BITPIX", "NAXIS", "PCOUNT", "GCOUNT", "GROUPS
 typedef struct Header {
     int64_t value[SIZE_AXIS + FITS_AXES_MAX];
     bool given[SIZE_AXIS + FITS_AXES_MAX];
-    bool ended, twice;
+    bool ended, twice, image; /* image: also one in a table of tiles */
 } Header;
 
 static bool read_block(const FitsBytes *bytes, uint64_t at, char *to)
@@ -60,10 +60,21 @@ static int size_of(const char *card)
     return axis ? SIZE_AXIS + card[5] - '1' : -1;
 }
 
+static bool begins_image(const char *card)
+{
+    static const char *const IMAGE[] = {"SIMPLE  =", "XTENSION= 'IMAGE", "ZIMAGE  =                    T"};
+    bool begins = false;
+    for (int i = 0; i < 3; i++) {
+        begins = begins || memcmp(card, IMAGE[i], strlen(IMAGE[i])) == 0;
+    }
+    return begins;
+}
+
 static void read_card(const char *card, Header *header)
 {
     char text[FITS_CARD + 1];
     int i = size_of(card);
+    header->image = header->image || begins_image(card);
     if (memcmp(card, "END     ", 8) == 0) {
         header->ended = true;
     } else if (i >= 0 && card[8] == '=') {
@@ -142,6 +153,7 @@ bool fits_scan(const FitsBytes *bytes, FitsScan *scan, Err *err)
         if (!check_header(&header, err)) {
             break; /* parts in front of it can be read */
         }
+        scan->images += header.image && size > 0;
         TRY(add_part(scan, size < 0 ? UINT64_MAX : at + (uint64_t)size, err));
         if (size < 0) {
             break;

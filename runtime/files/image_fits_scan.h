@@ -24,6 +24,7 @@ typedef struct FitsScan {
     uint64_t *end;    /* where the data of each part end, without what fills their last block; UINT64_MAX: nowhere;
                          owned (fits_scan_free) */
     int parts;        /* those whose header is whole */
+    int images;       /* parts that have pixels */
 } FitsScan;
 
 /* Walks over the headers.  False for a file that has none that is whole, or one that cfitsio must not see. */

@@ -267,7 +267,7 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
 {
     TiffLayout *now = &file->now;
     bool gray;
-    uint64_t absent;
+    double present;
     file->current = -1;
     free(file->raw);
     free(file->absent);
@@ -279,9 +279,9 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
     if (!tiff_layout_same(now, &file->shape) || now->alphas != file->shape.alphas) {
         return err_set(err, CODE_FILES, "its pixels are not like those of the first page");
     }
-    TRY(tiff_layout_absent(&file->source, &file->dir, now, &file->absent, &absent, err));
+    TRY(tiff_layout_absent(&file->source, &file->dir, now, &file->absent, &present, err));
     TRY(tiff_layout_nothing(&file->source, &file->dir, now, file->nothing, err));
-    TRY(absent > 0 || tiff_layout_raw(&file->source, &file->dir, now, &file->raw, err));
+    TRY(file->absent != NULL || tiff_layout_raw(&file->source, &file->dir, now, &file->raw, err));
     if (has_palette(file, now)) {
         TRY(tiff_palette(&file->source, &file->dir, now, file->map, &gray, err));
     }
@@ -737,14 +737,13 @@ static bool count_bytes(const TiffFile *file, double *bytes, Err *err)
     *bytes = 0;
     for (int64_t page = model_page(file); ok && page < file->pages; page++) {
         TiffLayout layout;
-        uint64_t absent, n;
+        double present = 0;
         uint8_t *flags = NULL;
         ok = tiff_directory_read(&file->source, file->ifd[page], &dir, err) &&
              tiff_layout_read(&file->source, &dir, &layout, err) &&
              tiff_layout_check(&file->source, &dir, &layout, err) &&
-             tiff_layout_absent(&file->source, &dir, &layout, &flags, &absent, err);
-        n = ok ? tiff_layout_bands(&layout) : 1;
-        *bytes += ok ? tiff_page_bytes(&layout) * (double)(n - absent) / (double)n : 0;
+             tiff_layout_absent(&file->source, &dir, &layout, &flags, &present, err);
+        *bytes += present;
         free(flags);
     }
     tiff_directory_free(&dir);

@@ -54,8 +54,6 @@ bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b);
 bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, double bytes, uint64_t file_size, Err *err);
 /* Bytes of a page when it is decoded. */
 double tiff_page_bytes(const TiffLayout *layout);
-/* Strips or tiles of a page. */
-uint64_t tiff_layout_bands(const TiffLayout *layout);
 /* Bytes of one stored row of a plane: of all samples, or of one when they are stored apart. */
 uint64_t tiff_row_bytes(const TiffLayout *layout);
 /* Which sample of the file is number k of those that are handed on. */
@@ -63,10 +61,11 @@ int tiff_kept_sample(const TiffLayout *layout, int k);
 
 /*
  * Which strips or tiles, all planes counted through, have no bytes in the file, as sparse files leave them out: a flag
- * for each, or NULL when all have some.  *absent counts them.  Owned by the caller (free).
+ * for each, or NULL when all have some.  *present: bytes of the others when they are decoded.  Owned by the caller
+ * (free).
  */
 bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t **flags,
-                        uint64_t *absent, Err *err);
+                        double *present, Err *err);
 /* One sample as it stands in the pixels that are left out, in this machine's byte order: 0, or what GDAL's tag says
  * stands for no data. */
 bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t to[8],

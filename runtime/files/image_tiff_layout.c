@@ -261,7 +261,7 @@ double tiff_page_bytes(const TiffLayout *layout)
     return (double)tiff_row_bytes(layout) * (double)layout->y * (double)(layout->planar ? layout->samples : 1);
 }
 
-uint64_t tiff_layout_bands(const TiffLayout *layout)
+static uint64_t count_bands(const TiffLayout *layout)
 {
     uint64_t columns = (layout->x + layout->tile_x - 1) / layout->tile_x;
     return layout->bands * columns * (layout->planar ? layout->samples : 1);
@@ -313,23 +313,38 @@ static bool band_lengths(const TiffSource *source, const TiffDirectory *dir, con
     return true;
 }
 
-bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t **flags,
-                        uint64_t *absent, Err *err)
+/* What is there of a page, decoded: of strips the rows, of tiles their share. */
+static double present_bytes(const TiffLayout *layout, const uint8_t *flags, uint64_t n)
 {
-    uint64_t n = tiff_layout_bands(layout), *offsets, *counts = NULL;
+    double rows = 0, present = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t left = layout->y - i % layout->bands * layout->band_rows;
+        rows += flags[i] ? 0 : (double)(left < layout->band_rows ? left : layout->band_rows);
+        present += !flags[i];
+    }
+    return layout->tiled ? tiff_page_bytes(layout) * present / (double)n : rows * (double)tiff_row_bytes(layout);
+}
+
+bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t **flags,
+                        double *present, Err *err)
+{
+    uint64_t n = count_bands(layout), absent = 0, *offsets, *counts = NULL;
     *flags = NULL;
-    *absent = 0;
+    *present = tiff_page_bytes(layout);
     TRY(tiff_uints(source, band_entry(dir, layout, TAG_TILE_OFFSETS, TAG_STRIP_OFFSETS), &offsets, err));
     bool ok = band_lengths(source, dir, layout, offsets, n, &counts, err);
     for (uint64_t i = 0; ok && i < n; i++) {
-        *absent += offsets[i] == 0 || (counts != NULL && counts[i] == 0);
+        absent += offsets[i] == 0 || (counts != NULL && counts[i] == 0);
     }
-    if (ok && *absent > 0) {
+    if (ok && absent > 0) {
         *flags = malloc((size_t)n);
         ok = *flags != NULL || err_set(err, CODE_FILES, "out of memory");
     }
     for (uint64_t i = 0; ok && *flags != NULL && i < n; i++) {
         (*flags)[i] = offsets[i] == 0 || (counts != NULL && counts[i] == 0);
+    }
+    if (ok && *flags != NULL) {
+        *present = present_bytes(layout, *flags, n);
     }
     free(offsets);
     free(counts);

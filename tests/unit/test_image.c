@@ -261,6 +261,7 @@ static const struct {
     const char *file;
     unsigned remarks; /* of ImageRemark, as bits */
 } REMARKED[] = {
+    {"parts.fits", BIT(REMARK_PARTS)},
     {"rgba.tif", BIT(REMARK_ALPHA)},
     {"gray_alpha.tif", BIT(REMARK_ALPHA)},
     {"white_bool.tif", BIT(REMARK_BITS)},
@@ -579,6 +580,7 @@ static void test_remarks(void **state)
         {"unread_alike.tif", {[REMARK_IMAGES] = 3}},
         {"unread_series.ome.tif", {[REMARK_IMAGES] = 2}},
         {"unread_companion.tif", {[REMARK_XML] = 1}},
+        {"parts.fits", {[REMARK_PARTS] = 2}},
         {"ome_part.tif", {[REMARK_FILES] = 16}},
         {"ome_set_uuid.tif", {[REMARK_FILES] = 2}},
         {"ome_cut.tif", {[REMARK_XML_DAMAGED] = 1}},

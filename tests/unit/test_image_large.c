@@ -194,6 +194,71 @@ static void a_crew_decodes_strips_and_tiles(void **state)
 }
 
 /* Overwrites pixels of the strip in the middle of the file; its number. */
+/* Tiles of which two of three are left out, or all rows but the last ones. */
+static bool is_there(bool tiled, int64_t y, int64_t x)
+{
+    return tiled ? (y / TILE + x / TILE) % 3 == 0 : y >= H - STRIP;
+}
+
+static void write_sparse(bool tiled)
+{
+    TIFF *tif = begin(W, H, 1);
+    uint8_t *data = malloc(TILE * TILE);
+    assert_non_null(data);
+    TIFFSetField(tif, tiled ? TIFFTAG_TILEWIDTH : TIFFTAG_ROWSPERSTRIP, tiled ? TILE : H - STRIP);
+    if (tiled) {
+        TIFFSetField(tif, TIFFTAG_TILELENGTH, TILE);
+    }
+    for (int64_t i = 0; !tiled && i < STRIP * W; i++) {
+        data[i] = pixel(0, H - STRIP + i / W, i % W);
+    }
+    assert_true(tiled || TIFFWriteEncodedStrip(tif, 1, data, STRIP * W) > 0);
+    for (int64_t y = 0; tiled && y < H; y += TILE) {
+        for (int64_t x = 0; x < W; x += TILE) {
+            for (int64_t i = 0; i < TILE * TILE; i++) {
+                data[i] = pixel(0, y + i / TILE, x + i % TILE);
+            }
+            assert_true(!is_there(tiled, y, x) || TIFFWriteTile(tif, data, (uint32_t)x, (uint32_t)y, 0, 0) > 0);
+        }
+    }
+    TIFFClose(tif);
+    free(data);
+}
+
+static void check_sparse(bool tiled, Crew *crew)
+{
+    static const int64_t FROM[] = {0, H - 1500};
+    Err err = {0};
+    ImageFile *file;
+    uint8_t *got = malloc(1500 * W);
+    assert_non_null(got);
+    write_sparse(tiled);
+    if (!image_open("large.tif", &file, &err)) {
+        fail_msg("%s", err.text);
+    }
+    image_use_crew(file, crew);
+    for (int k = 0; k < 2; k++) {
+        assert_true(image_read(file, 0, 0, 0, FROM[k], 1500, got, W, &err));
+        for (int64_t i = 0; i < 1500 * W; i += 13) {
+            int64_t y = FROM[k] + i / W, x = i % W;
+            assert_int_equal(got[i], is_there(tiled, y, x) ? pixel(0, y, x) : 0);
+        }
+    }
+    image_close(file);
+    free(got);
+}
+
+/* Row by row, and by a crew. */
+static void what_is_left_out_is_0(void **state)
+{
+    (void)state;
+    Crew *crew = crew_new(HELPERS);
+    assert_non_null(crew);
+    check_sparse(false, NULL);
+    check_sparse(true, crew);
+    crew_free(crew);
+}
+
 static int damage_strip(void)
 {
     uint64_t *at = NULL;
@@ -272,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_damaged_large_strip_is_named, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(tiles_are_decoded_by_rows_of_tiles, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(a_crew_decodes_strips_and_tiles, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(what_is_left_out_is_0, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(a_damaged_strip_is_named_by_a_crew, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(rows_are_written_as_they_come, folder_enter, folder_leave),
     };
