@@ -49,3 +49,11 @@ void digest_end(Digest *digest, char hex[DIGEST_TEXT])
         snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
     }
 }
+
+void digest_of_text(const char *text, char hex[DIGEST_TEXT])
+{
+    Digest digest;
+    digest_begin(&digest);
+    digest_add_text(&digest, text);
+    digest_end(&digest, hex);
+}

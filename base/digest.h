@@ -22,5 +22,7 @@ void digest_add_text(Digest *digest, const char *text);
 /* The content of a file; false, with errno set, when it cannot be read. */
 bool digest_add_file(Digest *digest, const char *path);
 void digest_end(Digest *digest, char hex[DIGEST_TEXT]);
+/* Of one text. */
+void digest_of_text(const char *text, char hex[DIGEST_TEXT]);
 
 #endif

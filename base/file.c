@@ -246,7 +246,7 @@ bool file_is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool file_make_folder(const char *path, Err *err)
+static bool make_folders(const char *path, mode_t mode, Err *err)
 {
     char part[PATH_BYTES];
     size_t n = strlen(path);
@@ -260,7 +260,7 @@ bool file_make_folder(const char *path, Err *err)
         }
         part[i] = '\0';
         /* Another process may make the same folder at the same time, hence no test before. */
-        int error = mkdir(part, 0777) == 0 ? 0 : errno;
+        int error = mkdir(part, mode) == 0 ? 0 : errno;
         if (error != 0 && !file_is_folder(part)) {
             error = error == EEXIST ? ENOTDIR : error;
             return file_err_set(err, CODE_OUTPUT, "make the folder", path, error);
@@ -268,6 +268,34 @@ bool file_make_folder(const char *path, Err *err)
         part[i] = path[i];
     }
     return true;
+}
+
+bool file_make_folder(const char *path, Err *err)
+{
+    return make_folders(path, 0777, err);
+}
+
+bool file_make_private_folder(const char *path, Err *err)
+{
+    return make_folders(path, 0700, err);
+}
+
+bool file_open_private(const char *folder, int *fd, Err *err)
+{
+    struct stat st;
+    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0) {
+        return file_err_set(err, CODE_OUTPUT, "open", folder, errno);
+    }
+    bool known = fstat(*fd, &st) == 0, own_group = known && st.st_gid == (gid_t)st.st_uid;
+    if (known && st.st_uid == geteuid() && (st.st_mode & S_IWOTH) == 0 && ((st.st_mode & S_IWGRP) == 0 || own_group)) {
+        return true;
+    }
+    close(*fd);
+    *fd = -1;
+    return err_set(err, CODE_OUTPUT,
+                   "the folder '%s' belongs to another user, or others can write to it, so that what is in it may be "
+                   "anybody's; delete it, or choose one of your own", folder);
 }
 
 /* The folder of `path` with its final slash; empty for a bare name. */

@@ -29,6 +29,11 @@ bool file_check_target(const char *path, int code, Err *err);
 bool file_is_folder(const char *path);
 /* Makes a folder and its parents. */
 bool file_make_folder(const char *path, Err *err);
+/* The same for this user alone (mode 0700); folders that are there stay as they are. */
+bool file_make_private_folder(const char *path, Err *err);
+/* False when a folder belongs to another user, or others can write to it; a group with the user's own number is the user's
+ * alone.  *fd is the open folder, or -1. */
+bool file_open_private(const char *folder, int *fd, Err *err);
 
 /*
  * The atomic steps singly, for writers that need a file descriptor or a name of their own.

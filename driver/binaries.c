@@ -19,7 +19,7 @@ static int by_key(const void *a, const void *b)
 static void collect(Device *dev, Compilation *c)
 {
     Vec(ProgBinary) all = {0};
-    char key[33];
+    char key[DIGEST_TEXT];
     void *bytes;
     size_t size;
     for (int i = 0; dev_binary(dev, i, key, &bytes, &size); i++) {

@@ -1,6 +1,7 @@
 /* compile: from a path to a program, stage by stage, and the options that steer it. */
 #include "driver.h"
 
+#include "../base/digest.h"
 #include "../base/file.h"
 #include "../frontend/elaborate.h"
 #include "../ir/text.h"
@@ -46,24 +47,17 @@ static void print_after(const IrGraph *g, const char *pass, void *user)
     }
 }
 
-const char *digest_of(Arena *arena, const char *const *text, size_t n)
-{
-    uint64_t h[2] = {14695981039346656037u, 1099511628211u};
-    for (size_t i = 0; i < n; i++) {
-        for (const char *p = text[i]; p != NULL && *p != '\0'; p++) {
-            h[0] = (h[0] ^ (unsigned char)*p) * 1099511628211u;
-            h[1] = (h[1] ^ (unsigned char)*p) * 0x9e3779b97f4a7c15u;
-            h[1] ^= h[1] >> 29;
-        }
-    }
-    return arena_printf(arena, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
-}
-
-/* Of the source and the compiler's version: no other option changes a bit of any output. */
+/* Of the source and the compiler's version: no other option changes a bit of any output.  Outputs name it, so it is half as
+ * long as it could be. */
 static const char *hash_of(Compilation *c)
 {
-    const char *const text[] = {c->source.text, PIPEC_VERSION};
-    return digest_of(&c->arena, text, sizeof text / sizeof *text);
+    char hex[DIGEST_TEXT];
+    Digest digest;
+    digest_begin(&digest);
+    digest_add_text(&digest, c->source.text);
+    digest_add_text(&digest, PIPEC_VERSION);
+    digest_end(&digest, hex);
+    return arena_strndup(&c->arena, hex, sizeof hex / 2);
 }
 
 static bool has_suffix(const char *path, const char *suffix)

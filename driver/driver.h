@@ -52,8 +52,6 @@ bool compile(Compilation *c, const char *path, const CompileOptions *options, St
 const Program *compile_again(Compilation *c, const double *params);
 /* The same as a compilation of its own, to look at: compile_free. */
 void compile_aside(const Compilation *c, const double *params, Compilation *aside);
-/* 32 hex digits that other texts do not have. */
-const char *digest_of(Arena *arena, const char *const *text, size_t n);
 void compile_free(Compilation *c);
 /* True for the names of pipelines (.pipe) and of printed graphs (.ir), which compile() reads too. */
 bool is_pipeline(const char *path);

@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 4200 };
+enum { PATH_SIZE = 60 };
 
-static bool path_of_figures(char *path, size_t size)
+/* False when there is no folder; the file is there while the cache is open. */
+static bool open_figures(ClCache *cache, char path[PATH_SIZE], Err *err)
 {
-    char folder[PATH_SIZE - 20];
-    cl_cache_folder(NULL, folder, sizeof folder);
-    snprintf(path, size, "%s/devices", folder);
-    return folder[0] != '\0';
+    TRY(cl_cache_open(NULL, cache, err));
+    snprintf(path, PATH_SIZE, "%s/devices", cache->path);
+    return cache->fd >= 0 || err_set(err, CODE_OUTPUT, "there is no folder to keep figures in: neither "
+                                                       "XDG_CACHE_HOME nor HOME is set");
 }
 
 /* The lines of the file, owned by the caller (free); an empty text where there is none. */
@@ -28,11 +29,12 @@ static char *read_lines(void)
 {
     char path[PATH_SIZE], *text = NULL;
     size_t size;
+    ClCache cache;
     Err ignored = {0};
-    if (!path_of_figures(path, sizeof path) || !file_read(path, &text, &size, &ignored)) {
-        return calloc(1, 1);
-    }
-    return text;
+    bool ok = open_figures(&cache, path, &ignored) && file_read(path, &text, &size, &ignored);
+    cl_cache_close(&cache);
+    err_clear(&ignored);
+    return ok ? text : calloc(1, 1);
 }
 
 /* The figures of a line, and the line behind it; NULL after the last one. */
@@ -113,10 +115,9 @@ bool figures_store(const DeviceFigures *figures, Err *err)
     }
     free(text);
     add_line(figures, &all);
-    bool ok = path_of_figures(path, sizeof path)
-                  ? file_write(path, all.at, strlen(all.at), err)
-                  : err_set(err, CODE_OUTPUT, "there is no folder to keep figures in: neither "
-                                              "XDG_CACHE_HOME nor HOME is set");
+    ClCache cache;
+    bool ok = open_figures(&cache, path, err) && file_write(path, all.at, strlen(all.at), err);
+    cl_cache_close(&cache);
     arena_free(&arena);
     return ok;
 }

@@ -8,6 +8,8 @@
  */
 #include "driver.h"
 
+#include "../base/digest.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -62,8 +64,9 @@ static Plan plan_of(Search *s, const Program *program)
     driver_arena(&arena);
     str_init(&out, &arena);
     cg_emit_c(program, "program", &out);
-    const char *const text[] = {out.at};
-    Plan plan = {digest_of(&s->c->arena, text, 1), count_others(program)};
+    char digest[DIGEST_TEXT];
+    digest_of_text(out.at, digest);
+    Plan plan = {arena_strdup(&s->c->arena, digest), count_others(program)};
     arena_free(&arena);
     return plan;
 }

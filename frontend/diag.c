@@ -2,11 +2,11 @@
  * diag: collects what is wrong and shows it beside the user's own words.
  *
  * Everything that ends up on a terminal passes through utf8_add_clean: control characters and bytes
- * that are not UTF-8 become U+FFFD, so a hostile file can neither steer the terminal nor break
- * the JSON.  Columns count code points.  The layout follows what rustc made familiar.
+ * that are not UTF-8 become U+FFFD, so a hostile file cannot steer the terminal.  Columns count code points.  The layout follows what rustc made familiar.
  */
 #include "diag.h"
 
+#include "../base/json.h"
 #include "../base/utf8.h"
 
 #include <stdarg.h>
@@ -576,8 +576,16 @@ static void add_json_string(Render *r, const char *key, const char *text) {
         return;
     }
     str_add(r->out, "\"");
-    str_add_escaped(r->out, clean(r->arena, text));
+    for (char piece[JSON_PIECE]; *text != '\0';) {
+        text = json_piece(text, piece);
+        str_add(r->out, piece);
+    }
     str_add(r->out, "\"");
+}
+
+/* What people will read. */
+static void add_json_text(Render *r, const char *key, const char *text) {
+    add_json_string(r, key, text != NULL ? clean(r->arena, text) : NULL);
 }
 
 static void add_json_span(Render *r, Span span) {
@@ -608,17 +616,17 @@ static void add_json(Render *r, const Diag *diag) {
     str_add(r->out, ", ");
     add_json_span(r, diag->span);
     str_add(r->out, ", ");
-    add_json_string(r, "message", diag->message);
+    add_json_text(r, "message", diag->message);
     str_add(r->out, ", ");
-    add_json_string(r, "label", diag->label);
+    add_json_text(r, "label", diag->label);
     str_add(r->out, ", ");
-    add_json_string(r, "help", help.n > 0 ? help.at : NULL);
+    add_json_text(r, "help", help.n > 0 ? help.at : NULL);
     str_add(r->out, ", \"notes\": [");
     for (const Note *note = diag->notes; note != NULL; note = note->next) {
         str_add(r->out, note == diag->notes ? "{" : ", {");
         add_json_span(r, note->span);
         str_add(r->out, ", ");
-        add_json_string(r, "message", note->text);
+        add_json_text(r, "message", note->text);
         str_add(r->out, "}");
     }
     str_add(r->out, "]}");

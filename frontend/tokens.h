@@ -43,6 +43,9 @@ void fe_scan(Arena *arena, const Source *source, Diags *diags, TokenList *raw);
 /* Both lists.  diags may be NULL: no complaints. */
 void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens);
 
+/* The keywords in turn, NULL behind the last one. */
+const char *fe_keyword(size_t i);
+
 Span token_span(const Source *source, const Token *token);
 /* True when a value can end with this token, so that `-` after it is a subtraction. */
 bool token_ends_value(int kind);

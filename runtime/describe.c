@@ -3,8 +3,8 @@
  */
 #include "describe.h"
 
+#include "../base/json.h"
 #include "host/decimal.h"
-#include "host/json.h"
 #include "options.h"
 
 #include <math.h>

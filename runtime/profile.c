@@ -7,7 +7,7 @@
 #include "profile.h"
 
 #include "../base/file.h"
-#include "host/json.h"
+#include "../base/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -184,6 +184,10 @@ static bool work(Batch *b, Err *err)
                          .profile = b->profile,
                          .software = b->software,
                          .parameters = b->parameters};
+    const char *no_cache = b->dev != NULL ? dev_no_cache(b->dev) : NULL;
+    if (no_cache != NULL) {
+        notes_add(setup.notes, "kernels are compiled each time", "kernels", "compiled each time: %s", no_cache);
+    }
     for (int i = 0; i < b->list.n; i++) {
         if (b->fates[i].again != NULL) {
             notes_add(setup.notes, b->fates[i].again, b->list.items[i].name, "%s", b->fates[i].again);

@@ -53,10 +53,22 @@ static bool end(Merged *m, bool ok, Err *err)
     return file_commit(m->temp, m->path, m->fd, err);
 }
 
+/* What spreadsheets take for the beginning of a formula; the last ones are the wide forms of the first ones. */
+static const char *const FORMULA[] = {"=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B",
+                                      "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
+
+/*
+ * Names of files are anybody's text.  One that a spreadsheet would run gets an apostrophe in front, which a
+ * spreadsheet takes for text, and so does one that begins with an apostrophe, so that the first one can be taken off.
+ */
 static void put_image(Merged *m, const char *image)
 {
-    bool plain = strpbrk(image, ",\"\r\n") == NULL;
+    bool plain = strpbrk(image, ",;\t\"\r\n") == NULL, runs = image[0] == '\'';
+    for (size_t i = 0; i < sizeof FORMULA / sizeof *FORMULA; i++) {
+        runs = runs || strncmp(image, FORMULA[i], strlen(FORMULA[i])) == 0;
+    }
     fputs(plain ? "" : "\"", m->to);
+    fputs(runs ? "'" : "", m->to);
     for (; *image != '\0'; image++) {
         fputs(*image == '"' ? "\"\"" : "", m->to);
         if (*image != '"') {

@@ -11,7 +11,6 @@
  */
 #include "cl_state.h"
 
-#include "cl_cache.h"
 #include "cl_codes.h"
 #include "cl_fill.h"
 #include "cl_find.h"
@@ -75,12 +74,16 @@ static bool open_context(Device *dev, cl_platform_id platform, Err *err)
     return true;
 }
 
+static bool is_pocl(const DeviceInfo *info)
+{
+    return strcmp(info->platform, "Portable Computing Language") == 0;
+}
+
 /* PoCL keeps kernels itself, and to give a binary it compiles each of them once more, for groups of
  * any size: half of the time that a first run takes. */
 static const char *cache_of(const DevOptions *options, const DeviceInfo *info)
 {
-    bool keeps = strcmp(info->platform, "Portable Computing Language") == 0;
-    return options->cache == NULL && keeps ? "" : options->cache;
+    return options->cache == NULL && is_pocl(info) ? "" : options->cache;
 }
 
 bool dev_open(const DevOptions *options, Device **out, Err *err)
@@ -105,7 +108,13 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     dev->id = found.id;
     dev->profile = options->profile;
     dev->limit = options->memory_limit;
-    cl_cache_folder(cache_of(options, &found.info), dev->cache, sizeof dev->cache);
+    Err refused = {0};
+    if (!cl_cache_open(cache_of(options, &found.info), &dev->cache, &refused)) {
+        dev->no_cache = strdup(refused.text); /* without memory for the reason kernels are compiled all the same */
+    } else if (is_pocl(&found.info) && cl_setup_refused() != NULL) {
+        dev->no_cache = strdup(cl_setup_refused());
+    }
+    err_clear(&refused);
     snprintf(dev->dump, sizeof dev->dump, "%s", options->dump ? options->dump : "");
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
     bool rounds =
@@ -161,6 +170,8 @@ void dev_close(Device *dev)
     if (dev->context) {
         UNLESS_LOST(dev, clReleaseContext(dev->context));
     }
+    cl_cache_close(&dev->cache);
+    free(dev->no_cache);
     free(dev->pending);
     free(dev->reported);
     free(dev->events);
@@ -172,6 +183,11 @@ void dev_close(Device *dev)
 const DeviceInfo *dev_info(const Device *dev)
 {
     return &dev->info;
+}
+
+const char *dev_no_cache(const Device *dev)
+{
+    return dev->no_cache;
 }
 
 uint64_t dev_held(const Device *dev)

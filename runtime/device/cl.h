@@ -8,6 +8,7 @@
 #ifndef RUNTIME_CL_H
 #define RUNTIME_CL_H
 
+#include "../../base/digest.h"
 #include "../../base/err.h"
 
 #include <stdbool.h>
@@ -72,9 +73,9 @@ bool dev_program(Device *dev, const char *name, const char *source, const char *
 /* Before a program is compiled, this is tried too: what dev_binary gave on such a device.  The bytes are
  * borrowed. */
 bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err *err);
-/* Number `i` of the programs that there are: its key, 32 hex digits, and what the driver made of it, owned by the
+/* Number `i` of the programs that there are: its key and what the driver made of it, owned by the
  * caller (free).  False: there are no more, or the driver does not tell it (*bytes NULL). */
-bool dev_binary(Device *dev, int i, char key[33], void **bytes, size_t *size);
+bool dev_binary(Device *dev, int i, char key[DIGEST_TEXT], void **bytes, size_t *size);
 bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err);
 /* Largest work-group with which the kernel can run here. */
 size_t dev_kernel_max_group(Device *dev, DevKernel *kernel);
@@ -170,6 +171,8 @@ bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err);
 /* Counts since dev_open. */
 uint64_t dev_launches(const Device *dev);
 uint64_t dev_waits(const Device *dev);  /* reads, marks and dev_finish: what the host stood still for */
+/* Why kernels are not kept on the disk though they should be, as a sentence; NULL: they are. */
+const char *dev_no_cache(const Device *dev);
 uint64_t dev_builds(const Device *dev); /* programs really compiled, not taken from a cache */
 
 #endif

@@ -1,48 +1,42 @@
 /*
- * cl_cache: one file for each compiled program, named by a hash of its key.  The key is the whole
- * text that decides the binary (source, options, device, driver, version); it is kept in the file,
- * so a collision of hashes is noticed, and a checksum over everything makes a broken file the same
- * as a missing one.
+ * cl_cache: one file for each compiled program, named by a digest of its key.  The key is the whole
+ * text that decides the binary (source, options, device, driver, version); it is kept in the file, and a digest of
+ * everything makes a broken file the same as a missing one.
  */
 #include "cl_cache.h"
 
+#include "../../base/digest.h"
 #include "../../base/file.h"
 
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4200 };
 
 typedef struct Header {
     char magic[16];
     uint64_t key_size, binary_size;
-    uint64_t check[2]; /* of key and binary */
+    char check[DIGEST_TEXT - 1]; /* of key and binary */
 } Header;
 
-static const char MAGIC[16] = "pipec kernel 1\n";
+static const char MAGIC[16] = "pipec kernel 2\n";
 
-/* FNV-1a and FNV-1 side by side: 128 bits that agree only by an accident nobody will see. */
-static void hash_add(uint64_t hash[2], const void *data, size_t n)
+static void path_of(const ClCache *cache, const char *key, char *path, size_t size)
 {
-    const unsigned char *at = data;
-    const uint64_t prime = 0x100000001b3u;
-    for (size_t i = 0; i < n; i++) {
-        hash[0] = (hash[0] ^ at[i]) * prime;
-        hash[1] = (hash[1] * prime) ^ at[i];
-    }
+    char hex[DIGEST_TEXT];
+    digest_of_text(key, hex);
+    snprintf(path, size, "%s/%s.kernel", cache->path, hex);
 }
 
-static void hash_start(uint64_t hash[2])
+static void check_of(const char *bytes, size_t n, char check[DIGEST_TEXT])
 {
-    hash[0] = hash[1] = 0xcbf29ce484222325u;
-}
-
-static void path_of(const char *folder, const char *key, char *path, size_t size)
-{
-    char hex[33];
-    cl_cache_hash(key, strlen(key), hex);
-    snprintf(path, size, "%s/%s.kernel", folder, hex);
+    Digest digest;
+    digest_begin(&digest);
+    digest_add(&digest, bytes, n);
+    digest_end(&digest, check);
 }
 
 static bool intact(const char *file, size_t size, const char *key, Header *header)
@@ -57,21 +51,12 @@ static bool intact(const char *file, size_t size, const char *key, Header *heade
         memcmp(file + sizeof *header, key, key_size) != 0) {
         return false;
     }
-    uint64_t check[2];
-    hash_start(check);
-    hash_add(check, file + sizeof *header, rest);
-    return check[0] == header->check[0] && check[1] == header->check[1];
+    char check[DIGEST_TEXT];
+    check_of(file + sizeof *header, rest, check);
+    return memcmp(check, header->check, sizeof header->check) == 0;
 }
 
-void cl_cache_hash(const char *text, size_t n, char hex[33])
-{
-    uint64_t hash[2];
-    hash_start(hash);
-    hash_add(hash, text, n);
-    snprintf(hex, 33, "%016" PRIx64 "%016" PRIx64, hash[0], hash[1]);
-}
-
-void cl_cache_folder(const char *chosen, char *folder, size_t size)
+static void folder_of(const char *chosen, char *folder, size_t size)
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (chosen) {
@@ -85,14 +70,38 @@ void cl_cache_folder(const char *chosen, char *folder, size_t size)
     }
 }
 
-bool cl_cache_load(const char *folder, const char *key, void **binary, size_t *size)
+/* Files are opened below the folder that was judged, since another could take its name. */
+bool cl_cache_open(const char *chosen, ClCache *out, Err *err)
 {
-    char path[4200], *file = NULL;
+    char folder[PATH_BYTES];
+    *out = (ClCache){.fd = -1};
+    folder_of(chosen, folder, sizeof folder);
+    if (folder[0] == '\0') {
+        return true;
+    }
+    TRY(file_make_private_folder(folder, err));
+    TRY(file_open_private(folder, &out->fd, err));
+    snprintf(out->path, sizeof out->path, "/proc/self/fd/%d", out->fd);
+    return true;
+}
+
+void cl_cache_close(ClCache *cache)
+{
+    if (cache->fd >= 0) {
+        close(cache->fd);
+    }
+    cache->fd = -1;
+}
+
+bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t *size)
+{
+    char path[PATH_BYTES], *file = NULL;
     size_t n = 0;
     Err ignored = {0};
     Header header;
-    path_of(folder, key, path, sizeof path);
-    if (!file_read(path, &file, &n, &ignored)) {
+    path_of(cache, key, path, sizeof path);
+    if (cache->fd < 0 || !file_read(path, &file, &n, &ignored)) {
+        err_clear(&ignored);
         return false;
     }
     if (!intact(file, n, key, &header)) {
@@ -105,21 +114,22 @@ bool cl_cache_load(const char *folder, const char *key, void **binary, size_t *s
     return true;
 }
 
-void cl_cache_store(const char *folder, const char *key, const void *binary, size_t size)
+void cl_cache_store(const ClCache *cache, const char *key, const void *binary, size_t size)
 {
     Header header = {.key_size = strlen(key), .binary_size = size};
     size_t total = sizeof header + (size_t)header.key_size + size;
-    char path[4200], *file = malloc(total);
+    char path[PATH_BYTES], *file = cache->fd >= 0 ? malloc(total) : NULL;
     if (!file) {
         return;
     }
     memcpy(header.magic, MAGIC, sizeof MAGIC);
     memcpy(file + sizeof header, key, (size_t)header.key_size);
     memcpy(file + sizeof header + header.key_size, binary, size);
-    hash_start(header.check);
-    hash_add(header.check, file + sizeof header, total - sizeof header);
+    char check[DIGEST_TEXT];
+    check_of(file + sizeof header, total - sizeof header, check);
+    memcpy(header.check, check, sizeof header.check);
     memcpy(file, &header, sizeof header);
-    path_of(folder, key, path, sizeof path);
+    path_of(cache, key, path, sizeof path);
     Err ignored = {0};
     (void)file_write(path, file, total, &ignored);
     free(file);

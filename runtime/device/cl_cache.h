@@ -1,17 +1,28 @@
-/* cl_cache: compiled kernels on disk, from one process to the next. */
+/*
+ * cl_cache: compiled kernels on disk, from one process to the next.  A device runs what it finds there, so the folder
+ * belongs to the user, and nobody else can write to it; one that is not so is refused.
+ */
 #ifndef RUNTIME_CL_CACHE_H
 #define RUNTIME_CL_CACHE_H
 
-#include <stdbool.h>
+#include "../../base/err.h"
+
 #include <stddef.h>
 
-/* 32 hex digits that stand for the text, and the terminator. */
-void cl_cache_hash(const char *text, size_t n, char hex[33]);
-/* The folder to use: `chosen`, else below $XDG_CACHE_HOME or $HOME; "" when there is none. */
-void cl_cache_folder(const char *chosen, char *folder, size_t size);
+typedef struct ClCache {
+    int fd;        /* -1: there is none */
+    char path[40]; /* that leads to the open folder, whatever becomes of its name */
+} ClCache;
+
+/*
+ * Opens the folder: `chosen`, else below $XDG_CACHE_HOME or $HOME; what is missing is made, for the user alone.  False when
+ * it is refused, or cannot be made; "" and a home that nobody knows are no folder, and no failure.
+ */
+bool cl_cache_open(const char *chosen, ClCache *out, Err *err);
+void cl_cache_close(ClCache *cache);
 /* The binary stored for `key`, owned by the caller (free); false: none, or the file is broken. */
-bool cl_cache_load(const char *folder, const char *key, void **binary, size_t *size);
+bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t *size);
 /* Stores a binary.  A cache that cannot be written only costs time, so failures are not told. */
-void cl_cache_store(const char *folder, const char *key, const void *binary, size_t size);
+void cl_cache_store(const ClCache *cache, const char *key, const void *binary, size_t size);
 
 #endif

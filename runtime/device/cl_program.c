@@ -1,7 +1,6 @@
 /* cl_program: kernels from sources or from the cache on disk. */
 #include "cl_state.h"
 
-#include "cl_cache.h"
 #include "cl_codes.h"
 #include "cl_limits.h"
 #include "cl_source.h"
@@ -59,8 +58,8 @@ static cl_program from_bytes(Device *dev, const void *binary, size_t size, const
 
 static cl_program from_offer(Device *dev, const char *key, const char *options)
 {
-    char hash[33];
-    cl_cache_hash(key, strlen(key), hash);
+    char hash[DIGEST_TEXT];
+    digest_of_text(key, hash);
     const Offered *offered = dev->offered;
     while (offered && strcmp(offered->key, hash) != 0) {
         offered = offered->next;
@@ -73,7 +72,7 @@ static cl_program from_binary(Device *dev, const char *key, const char *options)
     void *binary = NULL;
     size_t size = 0;
     cl_program program = NULL;
-    if (dev->cache[0] && cl_cache_load(dev->cache, key, &binary, &size)) {
+    if (cl_cache_load(&dev->cache, key, &binary, &size)) {
         program = from_bytes(dev, binary, size, options);
     }
     free(binary);
@@ -100,9 +99,9 @@ static void *binary_of(cl_program program, size_t *size)
 static void keep_binary(Device *dev, cl_program program, const char *key)
 {
     size_t size;
-    void *binary = dev->cache[0] ? binary_of(program, &size) : NULL;
+    void *binary = dev->cache.fd >= 0 ? binary_of(program, &size) : NULL;
     if (binary) {
-        cl_cache_store(dev->cache, key, binary, size);
+        cl_cache_store(&dev->cache, key, binary, size);
     }
     free(binary);
 }
@@ -124,7 +123,7 @@ bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err
     return true;
 }
 
-bool dev_binary(Device *dev, int i, char key[33], void **bytes, size_t *size)
+bool dev_binary(Device *dev, int i, char key[DIGEST_TEXT], void **bytes, size_t *size)
 {
     const DevProgram *program = dev->programs;
     for (; program && i > 0; i--) {
@@ -134,7 +133,7 @@ bool dev_binary(Device *dev, int i, char key[33], void **bytes, size_t *size)
     if (!program) {
         return false;
     }
-    cl_cache_hash(program->key, strlen(program->key), key);
+    digest_of_text(program->key, key);
     *bytes = binary_of(program->program, size);
     return *bytes != NULL;
 }

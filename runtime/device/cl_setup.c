@@ -9,10 +9,13 @@
  */
 #include "cl_setup.h"
 
+#include "../../base/file.h"
+
 #include "../host/signals.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@
 
 enum { PATH_SIZE = 4096, ENOUGH_MIB = 16 };
 
-static char private_cache[PATH_SIZE];
+static char private_cache[PATH_SIZE], refused[PATH_SIZE + 300];
 
 static void remove_tree(const char *path)
 {
@@ -92,11 +95,30 @@ static void pocl_cache(char *path, size_t size)
     }
 }
 
+/* PoCL runs what it finds there, so that the folder must be the user's alone, as the one that is made here is. */
+static bool is_private(const char *path)
+{
+    Err err = {0};
+    int fd = -1;
+    bool is = file_make_private_folder(path, &err) && file_open_private(path, &fd, &err);
+    if (is) {
+        close(fd);
+    }
+    snprintf(refused, sizeof refused, "%s", err.text);
+    err_clear(&err);
+    return is;
+}
+
+const char *cl_setup_refused(void)
+{
+    return refused[0] != '\0' ? refused : NULL;
+}
+
 static void prepare(void)
 {
     char path[PATH_SIZE];
     pocl_cache(path, sizeof path);
-    if (usable(path)) {
+    if (usable(path) && is_private(path)) {
         return;
     }
     const char *temp = getenv("TMPDIR");

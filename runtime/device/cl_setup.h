@@ -18,4 +18,7 @@ void cl_setup_name(const DeviceInfo *info, char *to, size_t size);
 /* True when a device is what the user chose with `--device` (see DevOptions); NULL: any is. */
 bool cl_setup_matches(const DeviceInfo *info, const char *choice);
 
+/* Why PoCL keeps no kernels from one process to the next, as a sentence; NULL: it does. */
+const char *cl_setup_refused(void);
+
 #endif

@@ -3,6 +3,7 @@
 #define RUNTIME_CL_STATE_H
 
 #include "cl.h"
+#include "cl_cache.h"
 
 #include <CL/cl.h>
 #include <pthread.h>
@@ -48,7 +49,7 @@ typedef struct Offered {
     struct Offered *next;
     const void *bytes;
     size_t size;
-    char key[33];
+    char key[DIGEST_TEXT];
 } Offered;
 
 /* Something enqueued whose times nobody has asked for yet. */
@@ -70,7 +71,9 @@ struct Device {
     size_t alignment;
     char options[160];
     const char *head; /* what stands before every text; NULL: nothing */
-    char cache[PATH_SIZE], dump[PATH_SIZE], load[PATH_SIZE];
+    ClCache cache;
+    char *no_cache; /* why there is none; NULL: nobody need know */
+    char dump[PATH_SIZE], load[PATH_SIZE];
     pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
     pthread_cond_t built; /* a program is no longer building */
     DevProgram *programs;

@@ -646,6 +646,24 @@ static void folders_are_locked(void **state)
     }
 }
 
+/* A line of the merged table for an image of this name. */
+static void names_in_tables_run_nothing(void **state)
+{
+    (void)state;
+    static const char *const NAMES[][2] = {
+        {"a.tif", "a.tif"},         {"=cmd|x.tif", "'=cmd|x.tif"}, {"+1.tif", "'+1.tif"}, {"-1.tif", "'-1.tif"},
+        {"@SUM.tif", "'@SUM.tif"},  {"\tx.tif", "\"'\tx.tif\""},   {"\rx", "\"'\rx\""},  {"'x.tif", "''x.tif"},
+        {"\xEF\xBC\x9Dx", "'\xEF\xBC\x9Dx"}, {"a;=x.tif", "\"a;=x.tif\""}, {"=\"x\",1", "\"'=\"\"x\"\",1\""}, {"2-1.tif", "2-1.tif"}};
+    Err err = {0};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const MergePart part = {NAMES[i][0], "000\n0,0,0,-5\n"};
+        char want[100];
+        snprintf(want, sizeof want, "image,v\n%s,-5\n", NAMES[i][1]);
+        assert_true(merge_values("v.csv", "v", &part, 1, &err));
+        assert_file("v.csv", want);
+    }
+}
+
 static void other_keys_are_refused(void **state)
 {
     (void)state;
@@ -718,6 +736,7 @@ int main(void)
         in_folder(contents_decide_what_is_done),
         in_folder(stamps_are_taken_anew),
         in_folder(folders_are_locked),
+        in_folder(names_in_tables_run_nothing),
         in_folder(cut_off_lines_are_passed_over),
         in_folder(other_keys_are_refused),
         in_folder(tables_are_put_together),

@@ -411,6 +411,48 @@ static void binaries_are_kept_on_disk(void **state)
     assert_int_equal(builds_for_use("/proc/version/no-cache-here"), 1);
 }
 
+/* What others could have put there is not run, wherever the folder lies; one that is made is the user's alone. */
+static void folders_of_others_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        mode_t mode;
+        bool other, ok; /* owned by somebody else */
+    } HOWS[] = {{0700, false, true}, {0755, false, true}, {0757, false, false}, {01777, false, false}, {0770, false, false},
+                {0700, true, false}};
+    char path[100];
+    struct stat st;
+    for (size_t i = 0; i < sizeof HOWS / sizeof *HOWS; i++) {
+        ClCache cache;
+        Err err = {0};
+        snprintf(path, sizeof path, "%s/kept/by/mode-%zu", folder, i);
+        assert_true(cl_cache_open(path, &cache, &err));
+        cl_cache_store(&cache, "key", "binary", 6);
+        cl_cache_close(&cache);
+        assert_true(stat(path, &st) == 0 && (st.st_mode & 07777) == 0700);
+        /* the superuser's group has the superuser's number, and only the superuser can give away */
+        bool group = HOWS[i].mode == 0770, gives = HOWS[i].other || group;
+        if (gives && chown(path, HOWS[i].other ? 1 : (uid_t)-1, group ? geteuid() + 1 : (gid_t)-1) != 0) {
+            continue;
+        }
+        assert_int_equal(chmod(path, HOWS[i].mode), 0);
+        void *binary = NULL;
+        size_t size;
+        bool ok = cl_cache_open(path, &cache, &err);
+        assert_int_equal(ok, HOWS[i].ok);
+        assert_int_equal(cl_cache_load(&cache, "key", &binary, &size), ok);
+        assert_true(ok || strstr(err.text, "others can write to it") != NULL);
+        cl_cache_close(&cache);
+        free(binary);
+        err_clear(&err);
+        if (!ok) {
+            Device *dev = open_with((DevOptions){.cache = path});
+            assert_non_null(dev_no_cache(dev));
+            dev_close(dev);
+        }
+    }
+}
+
 /* A file that is whole but holds no binary: the driver refuses it, and it is built anew. */
 static void nonsense_binary_is_rebuilt(void **state)
 {
@@ -429,16 +471,19 @@ static void nonsense_binary_is_rebuilt(void **state)
     size_t size;
     static const char *const rounding[] = {"", " -cl-fp32-correctly-rounded-divide-sqrt"};
     bool found = false;
+    ClCache open;
+    assert_true(cl_cache_open(cache, &open, &err));
     for (int i = 0; i < 2; i++) {
         snprintf(key, sizeof key, "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s \n%s",
                  info->platform, info->name, info->version, info->driver, info->wide_atomics,
                  cl_setup_declares(info) ? " -D_OPENCL_H_" : "", rounding[i], TWICE);
-        if (cl_cache_load(cache, key, &binary, &size)) {
+        if (cl_cache_load(&open, key, &binary, &size)) {
             free(binary);
-            cl_cache_store(cache, key, "nonsense", 8);
+            cl_cache_store(&open, key, "nonsense", 8);
             found = true;
         }
     }
+    cl_cache_close(&open);
     assert_true(found);
     use(dev, TWICE);
     assert_int_equal(dev_builds(dev), 1);
@@ -807,6 +852,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_driver_is_explained), /* these two first: see above */
         cmocka_unit_test(bad_pocl_cache_is_replaced),
+        cmocka_unit_test(folders_of_others_are_refused),
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(devices_have_the_names_that_people_use),
         cmocka_unit_test(devices_are_chosen),

@@ -203,7 +203,7 @@ static void binaries_stand_in_for_compiling(void **state)
     assert_true(exec_new(&p, maker, &exec, &err));
     exec_set_compilers(exec, 2);
     assert_true(exec_bind(exec, inputs, in.params, &err));
-    char keys[MOST][33];
+    char keys[MOST][DIGEST_TEXT];
     void *bytes[MOST];
     ProgBinary binaries[MOST];
     int n = 0;
