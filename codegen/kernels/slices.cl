@@ -123,7 +123,7 @@ static inline uint8 px_bytes_of_slices(uint8 v)
     const uint4 px_u = *(const global uint4 *)((from) + 4 * (v));                                  \
     q[v] = as_ushort4(px_u.xy);                                                                    \
     q[(v) + 1] = as_ushort4(px_u.zw);
-#define PX_KEEP_(q, bytes, to, first)                                                              \
+#define PX_KEEP_BYTES(q, bytes, to, first)                                                         \
     {                                                                                              \
         const uint8 px_s =                                                                         \
             px_slices((uint8)(bytes(q[0]), bytes(q[1]), bytes(q[2]), bytes(q[3]), bytes(q[4]),     \
@@ -139,10 +139,10 @@ static inline uint8 px_bytes_of_slices(uint8 v)
     }
 #define PX_LOW_BYTES(q) as_uint(convert_uchar4(q))
 #define PX_HIGH_BYTES(q) as_uint(convert_uchar4((q) >> (ushort4)(8)))
-#define PX_KEEP_uchar(q, to) PX_KEEP_(q, as_uint, to, 0)
+#define PX_KEEP_uchar(q, to) PX_KEEP_BYTES(q, as_uint, to, 0)
 #define PX_KEEP_ushort(q, to)                                                                      \
-    PX_KEEP_(q, PX_LOW_BYTES, to, 0)                                                               \
-    PX_KEEP_(q, PX_HIGH_BYTES, to, 8)
+    PX_KEEP_BYTES(q, PX_LOW_BYTES, to, 0)                                                          \
+    PX_KEEP_BYTES(q, PX_HIGH_BYTES, to, 8)
 
 /* The pixels `dx` to the right of a word's, on the row `dy` down. */
 #define SLICE(at, y, dy, dx)                                                                       \
