@@ -4,6 +4,7 @@
 #include "generate.h"
 
 #include "draw.h"
+#include "rename.h"
 
 #include "tests/support/pipelines.h"
 
@@ -495,6 +496,25 @@ static void add_cases(Gen *gen, unsigned seed, int n)
     }
 }
 
+/* One pipeline in three has names that kernels are full of, as far as the compiler takes them for names. */
+static void rename_some(Gen *gen)
+{
+    const bool some = draw_chance(&gen->draw, 33);
+    for (int locals = 1; some && locals >= 0; locals--) {
+        Arena arena;
+        Str text;
+        arena_init(&arena);
+        str_init(&text, &gen->arena);
+        rename_names(&gen->draw, gen->text.at, locals, &text);
+        bool fine = text.n < SUBJECT_TEXT && subject_compile(&arena, text.at) != NULL;
+        arena_free(&arena);
+        if (fine) {
+            gen->text = text;
+            return;
+        }
+    }
+}
+
 void generate(unsigned seed, Subject *subject, Coverage *coverage)
 {
     Gen gen = {.draw = {.grid = -1}, .subject = subject};
@@ -515,6 +535,7 @@ void generate(unsigned seed, Subject *subject, Coverage *coverage)
         add_statement(&gen, NULL, coverage);
     }
     add_outputs(&gen);
+    rename_some(&gen);
     snprintf(subject->text, SUBJECT_TEXT, "%s", gen.text.at);
     arena_free(&gen.arena);
 }
