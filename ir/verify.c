@@ -84,6 +84,11 @@ static void check_fold(Check *c, const IrExprNode *n)
     bool truth = n->fold == IR_FOLD_ANY || n->fold == IR_FOLD_ALL;
     require(c, truth == (type_of(c, n->a) == ELEM_BOOL),
             truth ? "folds any or all over numbers" : "folds numbers over truth values");
+    bool blend = n->fold == IR_FOLD_BLEND;
+    require(c, blend == (n->weight != 0), "has a fold with weights that is no blend, or the other way round");
+    require(c, rank_of(c, n->weight) <= IR_INDEX, "has weights that the host cannot compute");
+    require(c, !blend || ((n->type == ELEM_F32 || n->type == ELEM_F64) && n->where == 0),
+            "blends whole numbers, or leaves some out");
 }
 
 static void check_call(Check *c, const IrExprNode *n)

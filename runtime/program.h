@@ -128,6 +128,8 @@ typedef enum DefineKind {
     DEF_INT,   /* #define NAME 8 */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
     DEF_REACH, /* as DEF_INT, but at most PROG_MAX_REACH */
+    DEF_BLEND, /* constant float NAME[] = {...}: the weights of pixels, `expr` for every `index` in lo .. hi, as
+                 weights of differences (base/blend.h) */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
                  running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
                  off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
@@ -142,9 +144,9 @@ typedef struct ProgDefine {
     DefineKind kind;
     const char *name;
     int expr;          /* host expression */
-    int n; /* DEF_TABLE: how many indices */
+    int n; /* DEF_TABLE: how many indices; DEF_BLEND: one */
     int index[PROG_TABLE_INDICES], lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
-    Elem elem; /* DEF_TABLE */
+    Elem elem; /* DEF_TABLE, DEF_BLEND */
 } ProgDefine;
 
 typedef struct ProgKernel {
