@@ -498,6 +498,7 @@ static void eval_input(IrEval *ev, IrId id)
         most = fmax(most, to[i]);
     }
     ev->nodes[id].value[0] = most;
+    ir_eval_give_places(ev, id);
 }
 
 static void eval_scalar(IrEval *ev, IrId id)
@@ -528,6 +529,7 @@ static void copy_node(IrEval *ev, const IrEvalNode *from, IrEvalNode *to)
     *to = *from;
     to->pixels = pixels;
     to->table = NULL;
+    to->ids = NULL;
 }
 
 static void eval_one(IrEval *ev, IrId id)
@@ -535,6 +537,9 @@ static void eval_one(IrEval *ev, IrId id)
     switch (ir_node(ev->g, id)->op) {
     case IR_INPUT:
         eval_input(ev, id);
+        break;
+    case IR_IDS:
+        ir_eval_ids(ev, id);
         break;
     case IR_MAP:
         eval_map(ev, id);
@@ -734,6 +739,7 @@ bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inpu
     check_bounds(ev);
     if (err->code == CODE_OK) {
         eval_nodes(ev, 0);
+        ir_eval_number_outputs(ev);
     }
     return err->code == CODE_OK;
 }
@@ -757,6 +763,7 @@ void ir_eval_free(IrEval *ev)
     for (int i = 0; ev->nodes != NULL && i < ev->n_nodes; i++) {
         free(ev->nodes[i].pixels);
         free(ev->nodes[i].table);
+        free(ev->nodes[i].ids);
     }
     free(ev->nodes);
     free(ev->memo);

@@ -182,8 +182,9 @@ static void check_presence(Check *c, const IrNode *n)
     }
     k = 0;
     for (const char *p = info->arguments; *p != '\0'; k++) {
-        require(c, n->arg[k] != 0, "lacks an argument");
-        p += strcspn(p, " ");
+        size_t length = strcspn(p, " ");
+        require(c, n->arg[k] != 0 || memchr(p, '?', length) != NULL, "lacks an argument");
+        p += length;
         p += *p == ' ';
     }
     for (; k < IR_MAX_ARG; k++) {
@@ -222,6 +223,7 @@ static void check_owner(Check *c, const IrNode *n)
                   {IR_POINTS, IR_K_LABELS},
                   {IR_NEAR, IR_K_LABELS},
                   {IR_NEAR_PAIRS, IR_K_LABELS},
+                  {IR_IDS, IR_K_LABELS},
                   {IR_HULL, IR_K_LABELS}};
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
         require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),

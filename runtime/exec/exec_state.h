@@ -7,6 +7,7 @@
 
 #include "exec.h"
 #include "exec_build.h"
+#include "label_ids.h"
 #include "../device/staging.h"
 
 enum { EXEC_MAX_ARGS = 128 };
@@ -43,7 +44,8 @@ struct Exec {
     ExecPlace *place; /* by buffer */
     DevMem **scratch; /* by step */
     DevMem *values_mem;
-    double *values, *counts; /* counts: by input, the largest label */
+    double *values, *counts; /* counts: by input, the largest label, or place */
+    LabelIds *ids;           /* by input */
     bool values_known, ran;
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
@@ -75,6 +77,8 @@ bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const 
 bool exec_stage(Exec *exec, Err *err);
 /* Writes the largest labels of inputs where the pipeline looks for them. */
 bool exec_write_counts(Exec *exec, Err *err);
+/* The numbers of an output's labels; NULL: its pixels are the numbers. */
+const LabelIds *exec_ids(const Exec *exec, int output);
 bool exec_stopped(const Exec *exec, Err *err);
 
 #endif
