@@ -253,7 +253,7 @@ typedef struct IrEqual {
  * ir/function.h for its little tree, which the evaluator interprets). */
 typedef struct IrFunction IrFunction;
 
-typedef struct IrGraph {
+typedef struct IrGraph { /* what is added here, ir/clone.c copies */
     Arena *arena;
     const char *name; /* of the pipeline: the file's stem */
     const Source *source;
@@ -310,6 +310,8 @@ IrId ir_add_node(IrGraph *g, IrNode node);
 const char *ir_free_name(IrGraph *g, const char *wanted);
 /* Gives a node another name, made so. */
 void ir_rename(IrGraph *g, IrId node, const char *wanted);
+/* Gives a graph without names those of one with the same nodes. */
+void ir_copy_names(const IrGraph *from, IrGraph *to);
 /* The index of the grid equal to `grid`, added if new. */
 int ir_add_grid(IrGraph *g, IrGrid grid);
 /* A fresh index variable for a fold. */
