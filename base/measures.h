@@ -84,7 +84,7 @@ int measure_columns(const Measure *measure, int dims);
 void measure_header(const Measure *measure, int dims, const char *header, int i, char *out,
                     size_t size);
 
-enum { MEASURE_MAX_ITEMS = 160, MEASURE_MAX_HEADER = 56, MEASURE_MAX_IMAGES = 7 };
+enum { MEASURE_MAX_ITEMS = 480, MEASURE_MAX_HEADER = 56, MEASURE_MAX_IMAGES = 40 };
 
 typedef struct MeasureItem {
     const Measure *measure;

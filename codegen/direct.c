@@ -138,6 +138,7 @@ static const char *pixel_function(CgKernel *k, const char *body, Str *out)
     str_init(&args, k->arena);
     str_init(&planes, k->arena);
     cg_plane_names(k, body, &planes); /* may ask for a parameter */
+    cg_pack(k, CG_MOST_OF_KERNEL);
     const char *name = cg_of_kernel(k, "at");
     str_addf(out, "static inline void %s(", name);
     cg_declarations(k, strlen(name) + 20, out);
@@ -412,6 +413,7 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
         str_addf(out, "#define READ_ENDED(values) (RUNS_AHEAD && values[%d] == 1)\n", k->ended);
     }
     str_add(out, is_summed_wide(k, &node) ? "#define READ_WIDE 1\n" : "");
+    cg_pack(k, CG_MOST_OF_READER);
     reader_macro(k, "READ_PARAMS", true, out);
     reader_macro(k, "READ_ARGS", false, out);
     str_add(out, functions.at);

@@ -11,10 +11,10 @@
 
 const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name)
 {
-    for (int i = 0; i < k->params.n; i++) {
-        const ProgArg *have = &k->params.at[i].arg;
-        if (have->kind == arg.kind && have->a == arg.a && have->b == arg.b) {
-            return k->params.at[i].name;
+    for (int i = 0; i < k->params.n + k->packed.n; i++) {
+        const CgParam *have = i < k->params.n ? &k->params.at[i] : &k->packed.at[i - k->params.n];
+        if (have->arg.kind == arg.kind && have->arg.a == arg.a && have->arg.b == arg.b) {
+            return have->name;
         }
     }
     CgParam p = {arg, arena_printf(k->arena, "%s%s", type, name), name};
@@ -168,10 +168,10 @@ static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
     return n->op == IR_X_INDEX && (int)n->num == rename->from ? ir_index(g, rename->to) : e;
 }
 
-const char *cg_define_table(CgKernel *k, DefineKind kind, IrExpr e, Elem elem, const char *name,
+const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
                             const CgLoop *const *loop, int n)
 {
-    ProgDefine def = {.kind = kind, .n = n, .elem = elem};
+    ProgDefine def = {.kind = DEF_TABLE, .n = n, .elem = elem};
     for (int i = 0; i < n; i++) {
         Rename rename = {loop[i]->index, k->cg->table_index[i], false};
         ir_walk(k->g, e, find_binder, &rename);
@@ -331,6 +331,58 @@ const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, c
     return arena_printf(k->arena, "%s + %s", row, x);
 }
 
+/* The type of a number in the values' slots, none of what must be a parameter: pointers, what differs from launch to
+ * launch of one image, and the few names that all kernels have. */
+static const char *packed_type(const CgKernel *k, const CgParam *p)
+{
+    static const char *const TYPES[] = {
+        [ARG_ROW0] = "long",       [ARG_ROWS] = "int",        [ARG_EXTENT] = "int",        [ARG_HOST_INT] = "int",
+        [ARG_HOST_UINT] = "uint",  [ARG_HOST_FLOAT] = "float", [ARG_HOST_DOUBLE] = "double", [ARG_PLANES] = "int",
+        [ARG_SEAM] = "int",        [ARG_PITCH] = "int",       [ARG_COL0] = "int",          [ARG_FIRST] = "int",
+        [ARG_END] = "int",         [ARG_PARTIALS] = NULL};
+    int domain = k->domain >= 0 ? k->cg->grid[k->domain] : k->cg->scalar_grid;
+    bool own = p->arg.kind == ARG_EXTENT && p->arg.a == domain;
+    return own ? NULL : TYPES[p->arg.kind];
+}
+
+static size_t bytes_of_params(const CgKernel *k)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < k->params.n; i++) {
+        ArgKind kind = k->params.at[i].arg.kind;
+        bool wide = strchr(k->params.at[i].declaration, '*') != NULL || kind == ARG_ROW0 || kind == ARG_HOST_DOUBLE;
+        bytes = wide ? (bytes + 15) / 8 * 8 : bytes + 4;
+    }
+    return bytes;
+}
+
+void cg_pack(CgKernel *k, size_t most)
+{
+    if (k->packed.n > 0 || bytes_of_params(k) <= most) {
+        return;
+    }
+    Str text;
+    str_init(&text, k->arena);
+    k->packed_at = *k->cg->n_values;
+    int left = 0;
+    for (int i = 0; i < k->params.n; i++) {
+        const CgParam p = k->params.at[i];
+        const char *type = packed_type(k, &p);
+        if (type == NULL) {
+            k->params.at[left++] = p;
+            continue;
+        }
+        bool word = strcmp(type, "long") != 0 && strcmp(type, "double") != 0;
+        str_addf(&text, "#define %s (((global const %s *)values)[%d])\n", p.name, type,
+                 (k->packed_at + k->packed.n) * (word ? 2 : 1));
+        vec_push(k->arena, &k->packed, p);
+    }
+    k->params.n = left;
+    *k->cg->n_values += k->packed.n;
+    k->packed_text = text.at;
+    cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
+}
+
 void cg_declarations(CgKernel *k, size_t column, Str *out)
 {
     size_t indent = column < 40 ? column : 4;
@@ -369,6 +421,7 @@ void cg_open_kernel(CgKernel *k, Str *out)
     if (k->ended > 0) {
         cg_param(k, (ProgArg){ARG_VALUES, 0, 0}, "global const double *restrict ", "values");
     }
+    cg_pack(k, CG_MOST_OF_KERNEL);
     const char *name = user_name(k->arena, k->name);
     str_addf(out, "kernel void %s(", name);
     cg_declarations(k, strlen(name) + 13, out);

@@ -28,6 +28,7 @@ typedef struct CgShared {   /* what all kernels of a program share */
     int *length;   /* by node: host expression: elements of a vector, -1 */
     int table_index[PROG_TABLE_INDICES]; /* the indices of all tables */
     const uint8_t *seams; /* by node: cg_find_seams */
+    int *n_values; /* slots of the program so far */
     int *values;   /* by node: host expression for host_range: the numbers of its pixels; -1 any, 0 not
                       asked for yet */
 } CgShared;
@@ -39,6 +40,9 @@ typedef struct CgKernel {
     const char *name;
     int domain;                /* grid of the graph that the kernel runs over; -1 scalars */
     Vec(CgParam) params;
+    Vec(CgParam) packed;       /* numbers that lie in slots of the values from packed_at on (cg_pack) */
+    int packed_at;
+    const char *packed_text;   /* their names as macros, in front of all that mentions them; NULL: there are none */
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
     Vec(int) uses;             /* slots of whole-image values that it reads */
@@ -68,10 +72,10 @@ const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
 /* How many columns a work-item holds in arrays: where it is not constant or too many, a run checks it. */
 void cg_define_reach(CgKernel *k, IrExpr host, const char *name);
-/* A table of weights of type `elem` for an index expression over n loops, DEF_TABLE or DEF_BLEND: name of the
- * array.  Tables that differ only in the numbers of their indices are one. */
+/* A table of weights of type `elem` for an index expression over n loops: name of the array.  Tables that
+ * differ only in the numbers of their indices are one. */
 typedef struct CgLoop CgLoop;
-const char *cg_define_table(CgKernel *k, DefineKind kind, IrExpr e, Elem elem, const char *name,
+const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
                             const CgLoop *const *loop, int n);
 /* How far an image is read beyond a pixel along x, y and z: host expressions, lo <= 0 <= hi; 0: not at all. */
 typedef struct CgReach {
@@ -97,6 +101,10 @@ bool cg_mentions(const char *text, const char *name);
 void cg_plane_names(CgKernel *k, const char *body, Str *out);
 /* Declares what says which pixels a launch computes; the strip as ARG_STRIP. */
 void cg_range_params(CgKernel *k, ProgArg strip, bool march_z);
+/* Where the parameters so far are more than `most` bytes, numbers about images and params move to slots of the values;
+ * what is declared afterwards stays a parameter. */
+enum { CG_MOST_OF_KERNEL = 900, CG_MOST_OF_READER = 600 }; /* of 1024 that OpenCL 1.2 promises: more is to come */
+void cg_pack(CgKernel *k, size_t most);
 /* The kernel's beginning up to its first statement; nothing more may become a parameter. */
 void cg_open_kernel(CgKernel *k, Str *out);
 /* The parameters so far, as they are declared, behind text that ends in this column. */
@@ -172,15 +180,6 @@ const char *cg_recall(const CgMemo *memo, int n, IrExpr e);
 void cg_keep_same(CgContext *cx, IrExpr fold);
 /* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */
 void cg_fold_steps(CgContext *cx, IrExpr fold, const char *acc);
-/* A blend's texts: its weights, and its first, middle and last index. */
-typedef struct CgBlend {
-    const char *table, *lo, *middle, *hi;
-    Elem type;
-} CgBlend;
-CgBlend cg_blend(CgKernel *k, IrExpr fold);
-/* `sum` with the difference `rise` that belongs to an index, and with the pixel in the middle. */
-const char *cg_blend_rise(CgKernel *k, const CgBlend *b, const char *index, const char *rise, const char *sum);
-const char *cg_blend_own(CgKernel *k, const CgBlend *b, const char *pixel, const char *sum);
 /* What a fold's accumulator begins with. */
 const char *cg_fold_start(const IrExprNode *fold);
 /* How many bodies a fold has, those of the folds inside it of the same kind included: a host

@@ -12,7 +12,6 @@
 #include "../base/user_text.h"
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
-#include "../ir/ids.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -34,6 +33,7 @@ typedef struct Build {
     Vec(ProgTable) tables;
     Vec(ProgNeed) needs;
     int *table_step; /* by node: the step that fills a table */
+    int *vector;     /* by node: labels: a vector by their numbers; -1 */
     int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
 
@@ -106,6 +106,10 @@ static void number_nodes(Build *b)
     b->cg.slot = arena_array(b->arena, int, n);
     b->cg.length = arena_array(b->arena, int, n);
     b->table_step = arena_array(b->arena, int, n);
+    b->vector = arena_array(b->arena, int, n);
+    for (int i = 0; i < n; i++) {
+        b->vector[i] = -1;
+    }
     const bool *counted = cg_counted(b->g);
     for (IrId id = 0; id < (IrId)n; id++) {
         const IrNode *node = ir_node(b->g, id);
@@ -130,6 +134,9 @@ static void number_nodes(Build *b)
                              .onto = -1};
         if (node->kind == IR_K_VECTOR) {
             buffer.length = b->cg.length[id] = vector_length(b, node);
+            if (node->op != IR_HISTOGRAM) {
+                b->vector[cg_numbered_by(b->g, node->of)] = b->buffers.n;
+            }
         } else {
             buffer.grid = b->cg.grid[node->grid];
         }
@@ -260,9 +267,12 @@ static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
 
 static ProgArg *args_of(Build *b, const CgKernel *k)
 {
-    ProgArg *args = arena_array(b->arena, ProgArg, k->params.n + 1);
+    ProgArg *args = arena_array(b->arena, ProgArg, k->params.n + k->packed.n + 1);
     for (int i = 0; i < k->params.n; i++) {
         args[i] = k->params.at[i].arg;
+    }
+    for (int i = 0; i < k->packed.n; i++) {
+        args[k->params.n + i] = k->packed.at[i].arg;
     }
     return args;
 }
@@ -389,7 +399,9 @@ static void note_needs(Build *b, const CgKernel *k, IrId id)
 static void add_step(Build *b, CgKernel *k, ProgStep step)
 {
     step.args = args_of(b, k);
-    step.n_args = k->params.n;
+    step.n_args = k->params.n + k->packed.n;
+    step.n_packed = k->packed.n;
+    step.packed_at = k->packed_at;
     step.reads = k->reads.at;
     step.n_reads = k->reads.n;
     step.uses = k->uses.at;
@@ -400,7 +412,8 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
 static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
 {
     ProgKernel kernel = {.name = user_name(b->arena, k->name),
-                         .source = body->at,
+                         .source = k->packed_text == NULL ? body->at
+                                                          : arena_printf(b->arena, "\n%s%s", k->packed_text, body->at),
                          .defines = k->defines.at,
                          .n_defines = k->defines.n,
                          .lines = lines};
@@ -467,13 +480,6 @@ static void kernel_step(Build *b, const IrStep *step)
     add_step(b, &k, out);
 }
 
-/* The input, from 1, whose places labels are; 0: they have numbers of their own. */
-static int ids_of(const Build *b, IrId labels)
-{
-    IrId input = labels != 0 ? ir_ids_of(b->g, labels) : 0;
-    return input != 0 ? cg_input_number(b->g, input) + 1 : 0;
-}
-
 /* The buffer whose pixels an expression is, maybe in another type; -1: it is computed, or may be a border's value. */
 static int pixels_of(const Build *b, IrExpr e)
 {
@@ -483,6 +489,8 @@ static int pixels_of(const Build *b, IrExpr e)
     }
     return n->op == IR_X_READ && n->border != IR_CONSTANT ? b->cg.buffer[n->node] : -1;
 }
+
+_Static_assert((int)IR_MAX_IN <= (int)PROG_MAX_INPUTS, "the runtime has a place for each input");
 
 static void primitive_step(Build *b, const IrStep *step)
 {
@@ -529,7 +537,6 @@ static void primitive_step(Build *b, const IrStep *step)
     }
     out.inputs = inputs;
     out.pixels = pixels;
-    out.ids = node.op == IR_IDS ? ids_of(b, node.of) : 0;
     out.exprs = exprs;
     out.kernel = add_kernel(b, &k, &body, lines);
     out.writes = written(b, step, &out.n_writes);
@@ -537,11 +544,7 @@ static void primitive_step(Build *b, const IrStep *step)
     if (node.kind == IR_K_TABLE) {
         double sort = 0;
         (void)ir_is_const(b->g, node.arg[3], &sort);
-        ProgTable table = {node.name, b->steps.n, node.text, (int)sort, {0}};
-        for (int column = 0; column < PROG_IDS_COLUMNS; column++) {
-            IrId input = ir_ids_of_column(b->g, id, column);
-            table.ids[column] = input != 0 ? cg_input_number(b->g, input) + 1 : 0;
-        }
+        ProgTable table = {node.name, b->steps.n, node.text, (int)sort};
         vec_push(b->arena, &b->tables, table);
     }
     add_step(b, &k, out);
@@ -666,13 +669,6 @@ static void choose_channels(Build *b)
     }
 }
 
-static ProgIds ids_as(const Build *b, const IrNode *input)
-{
-    double ids = 0;
-    bool by_label = input->kind == IR_K_LABELS && input->arg[0] != 0 && ir_is_const(b->g, input->arg[0], &ids);
-    return !by_label ? PROG_IDS_NUMBERS : ids == IR_IDS_PLACES ? PROG_IDS_PLACES : PROG_IDS_REFUSED;
-}
-
 static void add_inputs(Build *b)
 {
     ProgInput *list = arena_array(b->arena, ProgInput, b->g->nodes.n);
@@ -689,7 +685,7 @@ static void add_inputs(Build *b)
                                 .mask = node->kind == IR_K_MASK,
                                 .buffer = b->cg.buffer[id],
                                 .count = b->cg.slot[id],
-                                .ids = ids_as(b, node),
+                                .vector = b->vector[id] + 1,
                                 .channel = b->channel[id]};
     }
     b->program->inputs = list;
@@ -740,7 +736,6 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
                                          : OUT_IMAGE;
     out.buffer = b->cg.buffer[o->node];
     out.value = b->cg.slot[o->node];
-    out.ids = out.kind == OUT_LABELS ? ids_of(b, o->node) : 0;
     out.axes = axes_of(b, o->node);
     out.place.moved = o->place.moved;
     for (int i = 0; i < 12 && o->place.moved; i++) {
@@ -829,6 +824,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     Build b = {.g = g, .arena = g->arena, .sched = schedule, .program = p};
     b.cg.g = g;
     b.cg.sched = schedule;
+    b.cg.n_values = &p->n_values;
     cg_host_init(&b.cg.host, g);
     for (int i = 0; i < PROG_TABLE_INDICES; i++) {
         b.cg.table_index[i] = ir_new_index(g);

@@ -138,9 +138,10 @@ int cmd_explain(int argc, char **argv)
         print_variants(&c);
         code = CODE_OK;
     } else if (ok && take_params(c.program, argc - 2, argv + 2, params)) {
-        compile_aside(&c, params, &planned);
+        options.silent = true;
+        options.params = params;
+        code = compile(&planned, argv[1], &options, STAGE_PROGRAM) ? CODE_OK : CODE_USAGE;
         explain(&planned);
-        code = CODE_OK;
     }
     compile_free(&planned);
     compile_free(&c);

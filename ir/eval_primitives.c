@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_HELD = 16 + 2 * IR_MAX_IN }; /* inputs as doubles and in their own type, and what belongs to them */
+
 typedef struct Prim {
     IrEval *ev;
     IrId id;
@@ -20,14 +22,14 @@ typedef struct Prim {
     IrEvalNode *out;
     RefShape shape;
     size_t n;
-    void *held[24]; /* freed at the end */
+    void *held[MOST_HELD]; /* freed at the end */
     int n_held;
 } Prim;
 
 static void *hold(Prim *p, size_t bytes)
 {
     void *at = calloc(bytes ? bytes : 1, 1);
-    if (at == NULL || p->n_held == 24) {
+    if (at == NULL || p->n_held == MOST_HELD) {
         free(at);
         err_set(p->ev->err, CODE_MEMORY, "not enough memory for the reference");
         return NULL;

@@ -228,3 +228,31 @@ int *ir_count_users(IrUses *u)
     }
     return count;
 }
+
+static bool is_in(const IrId *list, int n, IrId id)
+{
+    int i = 0;
+    while (i < n && list[i] != id) {
+        i++;
+    }
+    return i < n;
+}
+
+int ir_uses_images(const IrUses *u, const IrId *nodes, int n)
+{
+    int images = 0;
+    for (int i = 0; i < n; i++) {
+        const IrReads *reads = &u->reads[nodes[i]];
+        IrId last = 0;
+        for (int k = 0; k < reads->n; k++) {
+            const IrExprNode *read = ir_expr(u->g, reads->at[k]);
+            bool again = read->op == IR_X_VALUE || read->node == last || is_in(nodes, n, read->node);
+            for (int j = 0; j < i && !again; j++) {
+                again = ir_uses_has(u, nodes[j], read->node);
+            }
+            images += !again;
+            last = read->node;
+        }
+    }
+    return images;
+}

@@ -40,6 +40,9 @@ bool ir_uses_has(const IrUses *u, IrId reader, IrId node);
 /* The readers of the node that do read it now and are alive, in ascending order; valid until the next call for it. */
 IrReaders ir_uses_readers(IrUses *u, IrId node);
 
+/* How many different images and vectors these nodes read, but one another. */
+int ir_uses_images(const IrUses *u, const IrId *nodes, int n);
+
 /* The expressions of a node were replaced: it is walked again. */
 void ir_uses_changed(IrUses *u, IrId node);
 /* The reader now has these reads, in any order, instead of its own. */

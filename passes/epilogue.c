@@ -13,7 +13,8 @@
 
 enum {
     SUM = 1, SQUARES = 2, EXTREMES = 4, /* bits of what a reduction is wanted for */
-    BLOCK_ROWS = 64 /* as in ir/ref.h */
+    BLOCK_ROWS = 64, /* as in ir/ref.h */
+    MOST_TAKEN = 16  /* by one kernel: each is an argument */
 };
 
 IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
@@ -63,6 +64,7 @@ void pass_choose_epilogues(Grouping *b)
 {
     IrGraph *g = b->g;
     IrSchedule *s = b->s;
+    int *taken = arena_array(g->arena, int, s->steps.n + 1); /* by step */
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
         IrId image = node->dead ? 0 : pass_reduced_image(g, node);
@@ -76,8 +78,10 @@ void pass_choose_epilogues(Grouping *b)
             !ir_is_const(g, node->arg[0], &wanted)) {
             continue;
         }
+        int *n = &taken[s->step[image]];
         bool any_order = sums_are_exact(ir_node(g, image)->elem, (int)wanted);
-        if (any_order || blocks_pay(&b->cost, step, image)) {
+        if (*n < MOST_TAKEN && (any_order || blocks_pay(&b->cost, step, image))) {
+            ++*n;
             step->strip = any_order ? step->strip : BLOCK_ROWS;
             s->taken_from[id] = image;
             s->reduced[image] = true;

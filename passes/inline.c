@@ -38,6 +38,7 @@ typedef struct Inlining {
     bool *touched;  /* by node: others were put into it, which its expressions do not show yet */
     bool *folds;    /* by node: its expression has folds, also with what was put into it */
     bool *renames;  /* by node that was put into its readers: some have folds, too */
+    int *depth;     /* by node: how deep its expressions are at most, with what was put into it */
 } Inlining;
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
@@ -128,15 +129,16 @@ static bool is_small_stencil(const IrFootprint *fp)
     return !whole && taps <= MAX_PRIMITIVE_TAPS;
 }
 
-/* One of them alone may be. */
-static bool would_be_deep(const IrGraph *g, IrId consumer, IrId p)
+/* What one of them alone may be. */
+static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
 {
-    int most = 0, own = ir_expr(g, ir_node(g, p)->in[0])->depth;
-    for (int i = 0; i < IR_MAX_IN; i++) {
-        int depth = ir_expr(g, ir_node(g, consumer)->in[i])->depth;
-        most = depth > most ? depth : most;
+    const IrId both[] = {consumer, p};
+    if (in->depth[consumer] + in->depth[p] > IR_DEEP) {
+        return "the expression would be too deep";
     }
-    return own + most > IR_DEEP;
+    return in->uses->reads[p].n > 1 && ir_uses_images(in->uses, both, 2) > IR_MOST_READS
+               ? "the kernel would read too many images"
+               : NULL;
 }
 
 static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, const IrFootprint *fp, bool pointwise)
@@ -147,9 +149,6 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, co
     if (ir_domain(g, consumer) != ir_node(g, p)->grid &&
         !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
         return "the reader has another grid";
-    }
-    if (would_be_deep(g, consumer, p)) {
-        return "the expression would be too deep";
     }
     if (wants_stored(g, consumer, p)) {
         return "the primitive reads it at places of its own choice";
@@ -221,6 +220,7 @@ static Choice choose(Inlining *in, IrId p)
         taps += use.taps;
         choice.beside = choice.beside || use.offset;
         const char *why = why_not(g, reader, p, &use, &fp, pointwise);
+        why = why != NULL ? why : too_much_together(in, reader, p);
         choice.blocked = choice.blocked != NULL ? choice.blocked : why;
     }
     double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = choice.readers.n;
@@ -327,6 +327,7 @@ static void put_into(Inlining *in, IrId p, const IrReaders *readers)
         IrId reader = readers->at[i];
         in->renames[p] = in->renames[p] || (in->folds[p] && in->folds[reader]);
         in->folds[reader] = in->folds[reader] || in->folds[p];
+        in->depth[reader] += in->depth[p];
     }
     in->into[p] = readers->at[0];
     ir_node(in->g, p)->dead = true;
@@ -444,10 +445,15 @@ bool pass_inline(IrGraph *g, PassContext *cx)
                    .value = arena_array(g->arena, IrExpr, g->nodes.n),
                    .touched = arena_array(g->arena, bool, g->nodes.n),
                    .folds = arena_array(g->arena, bool, g->nodes.n),
-                   .renames = arena_array(g->arena, bool, g->nodes.n)};
+                   .renames = arena_array(g->arena, bool, g->nodes.n),
+                   .depth = arena_array(g->arena, int, g->nodes.n)};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         if (!ir_node(g, id)->dead) {
             ir_walk(g, ir_node(g, id)->in[0], look_for_fold, &in.folds[id]);
+        }
+        for (int i = 0; i < IR_MAX_IN; i++) {
+            int depth = ir_expr(g, ir_node(g, id)->in[i])->depth;
+            in.depth[id] = depth > in.depth[id] ? depth : in.depth[id];
         }
     }
     bool here = decide_here(&in);

@@ -33,6 +33,8 @@ struct PassContext {
 #include "passes.def"
 #undef P
 
+/* Makes images of parts of expressions that read more of them than a kernel may: no pass that could be left out. */
+bool pass_narrow(IrGraph *g);
 /* The graph, with all passes done, has reads that `in_rounds` makes images of their own, or windows for whose ends it
  * makes larger ones. */
 bool pass_wants_rounds(IrGraph *g);

@@ -381,6 +381,9 @@ static const char *kernel_refusal(const Kernel *k)
     if (has_two_borders(k->b, k->stage, k->n)) {
         return "it is read under two borders";
     }
+    if (ir_uses_images(k->b->uses, k->stage, k->n) > IR_MOST_READS) {
+        return "the kernel would read too many images";
+    }
     return halos_are_small(k) ? NULL : "too many columns would be computed twice";
 }
 

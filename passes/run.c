@@ -31,6 +31,7 @@ const IrSchedule *pass_run_all(IrGraph *g, PassContext *cx)
     if (cx->verify) {
         ir_verify(g, "lowering");
     }
+    pass_narrow(g);
     for (int i = 0; i < PASS_COUNT; i++) {
         if (!is_wanted(cx->only, PASSES[i].name)) {
             continue;
@@ -43,5 +44,6 @@ const IrSchedule *pass_run_all(IrGraph *g, PassContext *cx)
             cx->after(g, PASSES[i].name, cx->user);
         }
     }
+    pass_narrow(g); /* gathers are images of their own now */
     return pass_group(g, cx);
 }

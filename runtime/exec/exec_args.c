@@ -1,6 +1,8 @@
 /* exec_args: what a step's kernel, or a primitive's reader, is given. */
 #include "exec_state.h"
 
+#include <string.h>
+
 /* Where the reduction that has these values keeps its partial results. */
 static DevMem *partials_of(const Exec *exec, int value)
 {
@@ -75,18 +77,45 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
     return dev_int(0);
 }
 
-bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
-               Err *err)
+static uint64_t bits_of(const DevArg *arg)
+{
+    static const size_t SIZES[] = {[DEV_INT] = sizeof arg->i,  [DEV_UINT] = sizeof arg->u,
+                                   [DEV_LONG] = sizeof arg->l, [DEV_ULONG] = sizeof arg->ul,
+                                   [DEV_FLOAT] = sizeof arg->f, [DEV_DOUBLE] = sizeof arg->d};
+    uint64_t bits = 0;
+    memcpy(&bits, &arg->i, SIZES[arg->kind]);
+    return bits;
+}
+
+/* Numbers change with the image, or with its parts; what is there already is not written again. */
+static bool write_packed(Exec *exec, int s, const DevArg *args, Err *err)
 {
     const ProgStep *step = &exec->program->steps[s];
-    if (step->n_args > EXEC_MAX_ARGS) {
-        return err_set(err, CODE_USAGE, "'%s' has %d arguments; %d are possible", step->name,
-                       step->n_args, EXEC_MAX_ARGS);
+    uint64_t *there = exec->packed + step->packed_at;
+    bool same = exec->packed_there[s] || step->n_packed == 0;
+    exec->packed_there[s] = true;
+    for (int i = 0; i < step->n_packed; i++) {
+        uint64_t bits = bits_of(&args[i]);
+        same = same && there[i] == bits;
+        there[i] = bits;
     }
+    return same || dev_write(exec->dev, exec->values_mem, (size_t)step->packed_at * sizeof *there, there,
+                             (size_t)step->n_packed * sizeof *there, err);
+}
+
+int exec_n_args(const ProgStep *step)
+{
+    return step->n_args - step->n_packed;
+}
+
+bool exec_args(Exec *exec, int s, const ExecRange *range, const DevArg **args, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
     for (int i = 0; i < step->n_args; i++) {
-        args[i] = arg_of(exec, s, i, range);
+        exec->args[i] = arg_of(exec, s, i, range);
     }
-    return true;
+    *args = exec->args;
+    return write_packed(exec, s, exec->args + exec_n_args(step), err);
 }
 
 /* The table that a primitive fills.  A fresh one keeps its memory. */
@@ -115,14 +144,10 @@ void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
     const ProgStep *step = &exec->program->steps[s];
     call->reader = step->kernel >= 0 ? exec_built_reader(exec->built, step->kernel) : NULL;
     call->reader_args = args;
-    call->n_reader_args = step->n_args;
+    call->n_reader_args = exec_n_args(step);
     call->values = exec->values_mem;
     call->ended = ended_slot(exec, s);
     call->programs = &exec->programs[s];
-    if (step->ids > 0 && exec->ids[step->ids - 1].n > 0) {
-        call->ids = exec->ids[step->ids - 1].at;
-        call->n_ids = exec->ids[step->ids - 1].n;
-    }
     call->table = table_of(exec, s, call->part.pass == 0 && (!call->part.cut || call->part.first));
     call->err = err;
 }

@@ -7,10 +7,7 @@
 
 #include "exec.h"
 #include "exec_build.h"
-#include "label_ids.h"
 #include "../device/staging.h"
-
-enum { EXEC_MAX_ARGS = 128 };
 
 /* What a launch computes, and where the part begins that a primitive works on. */
 typedef struct ExecRange {
@@ -44,8 +41,10 @@ struct Exec {
     ExecPlace *place; /* by buffer */
     DevMem **scratch; /* by step */
     DevMem *values_mem;
-    double *values, *counts; /* counts: by input, the largest label, or place */
-    LabelIds *ids;           /* by input */
+    DevArg *args;            /* of the step at hand */
+    uint64_t *packed;        /* by value slot: the bits of numbers that kernels find there (ProgStep.n_packed), */
+    bool *packed_there;      /* by step: on the device, too */
+    double *values, *counts; /* counts: by input, the largest label */
     bool values_known, ran;
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
@@ -65,9 +64,10 @@ bool exec_grow(Exec *exec, Err *err);
 ExecPlace exec_place_all(const ExecPlan *plan, int buffer);
 /* Enqueues steps in one piece. */
 bool exec_steps(Exec *exec, int from, int to, Err *err);
-/* A step's arguments; as many as its n_args. */
-bool exec_args(const Exec *exec, int s, const ExecRange *range, DevArg args[EXEC_MAX_ARGS],
-               Err *err);
+/* A step's arguments, until those of another are asked for; those that are packed are where its kernel finds them. */
+bool exec_args(Exec *exec, int s, const ExecRange *range, const DevArg **args, Err *err);
+/* How many its kernel is given. */
+int exec_n_args(const ProgStep *step);
 /* Gives the primitive's call what it needs of step s but for images, scratch and part. */
 void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err);
 /* Rows in the type of the input's buffer, close together; `to` has room for them. */
@@ -77,8 +77,6 @@ bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const 
 bool exec_stage(Exec *exec, Err *err);
 /* Writes the largest labels of inputs where the pipeline looks for them. */
 bool exec_write_counts(Exec *exec, Err *err);
-/* The numbers of an output's labels; NULL: its pixels are the numbers. */
-const LabelIds *exec_ids(const Exec *exec, int output);
 bool exec_stopped(const Exec *exec, Err *err);
 
 #endif

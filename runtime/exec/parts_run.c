@@ -183,13 +183,13 @@ static bool run_launch(Segment *seg, const PartsTask *task)
         range.cols_from = seg->col;
         groups[0] = divided_up(seg->cols, run->exec->target.lx * run->exec->target.px);
     }
-    DevArg args[EXEC_MAX_ARGS];
+    const DevArg *args;
     const size_t group[3] = {(size_t)run->exec->target.lx, 1, 1};
     for (int c = 0; c < (beside ? g->c : 1); c++) { /* planes of each channel lie apart */
         range.plane_from = beside ? c * (step->march_z ? g->h : g->d) + from : 0;
-        TRY(exec_args(run->exec, task->step, &range, args, run->err));
+        TRY(exec_args(run->exec, task->step, &range, &args, run->err));
         TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
-                       step->n_args, groups, group, step->name, run->err));
+                       exec_n_args(step), groups, group, step->name, run->err));
     }
     return true;
 }
@@ -252,11 +252,11 @@ static bool call_primitive(Segment *seg, int t, int c)
         const ExecGrid *g = &run->plan->grids[step->grid];
         range.part_plane = c * g->d + (seg->plan->planes ? seg->at : 0);
     }
-    DevArg args[EXEC_MAX_ARGS];
-    DevMem *slices[16] = {NULL};
+    const DevArg *args;
+    DevMem *slices[PROG_MAX_INPUTS + 8] = {NULL};
     PrimCall call;
     double labels = step->of_value >= 0 ? run->labels[step->of_value] : (double)NAN;
-    TRY(exec_args(run->exec, task->step, &range, args, run->err));
+    TRY(exec_args(run->exec, task->step, &range, &args, run->err));
     parts_call(run->plan, seg->plan, task, run->exec->dev, seg->at, seg->rows, c, labels, &call);
     exec_call(run->exec, task->step, args, &call, run->err);
     call.scratch = seg->scratch[t];
@@ -318,7 +318,7 @@ static bool read_labels(Run *run, const PartsSegment *seg)
     for (int i = 0; ok && i < run->program->n_outputs; i++) {
         const ProgOutput *output = &run->program->outputs[i];
         bool known = output->kind == OUT_LABELS && output->value >= 0;
-        run->pixels.most[i] = known ? exec_largest_label(run->exec, i, values[output->value]) : (double)NAN;
+        run->pixels.most[i] = known ? values[output->value] : (double)NAN;
     }
     for (int t = 0; ok && t < seg->n_tasks; t++) { /* what this segment finds is not known yet */
         int slot = run->program->steps[seg->tasks[t].step].value;

@@ -29,7 +29,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
                        DevProgram **program)
 {
     const PrimCall *call = m->call;
-    char list[6000], few[100], defines[sizeof list + sizeof few + 60];
+    char list[1000 + 1000 * MEASURE_MAX_IMAGES], few[100], defines[sizeof list + sizeof few + 60];
     measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
     (void)snprintf(few, sizeof few, "#pragma OPENCL FP_CONTRACT OFF\n#define MEASURE_FERET %d\n",
                    m->lanes.feret >= 0);
@@ -44,7 +44,7 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
 
 bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
 {
-    enum { MAX_ARGS = 96 };
+    enum { MAX_ARGS = 192 };
     const PrimCall *call = m->call;
     DevKernel *kernel = NULL;
     DevArg args[MAX_ARGS];

@@ -87,8 +87,8 @@ typedef struct PrimCall {
     const DevArg *reader_args;
     int n_reader_args;
     int w, h, d, planes, pitch; /* the iteration domain */
-    PrimImage in[8];         /* stored inputs, in the node's order; mem NULL for computed ones */
-    Elem pixels[8];          /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
+    PrimImage in[PROG_MAX_INPUTS]; /* stored inputs, in the node's order; mem NULL for computed ones */
+    Elem pixels[PROG_MAX_INPUTS]; /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
     PrimImage out[4];        /* what it writes */
     double arg[10];          /* host arguments (nodes.def) */
     const char *text;        /* columns */
@@ -115,8 +115,6 @@ typedef struct PrimCall {
     size_t fed;              /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */
     PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
-    const uint32_t *ids;     /* IDS: numbers of labels from [1], and 1 before them; NULL: places are the numbers */
-    size_t n_ids;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
     Err *err;

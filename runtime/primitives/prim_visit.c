@@ -20,7 +20,7 @@ enum {
     LIGHT_GROUPS_A_UNIT = 4,
     CPU_GROUPS_A_UNIT = 4,
     FEW_TWICE = 16, /* one pixel of so many */
-    MAX_ARGS = 96,
+    MAX_ARGS = 192,
     MOST_DEFINES = 700 /* characters */
 };
 

@@ -330,13 +330,24 @@ static const char *example(const char *page, const char *heading)
     return text.at;
 }
 
+/* Pages whose wrong example is too long to be shown as it is. */
+static bool is_drawn(const char *name)
+{
+    static const char *const DRAWN[] = {"LIST_TOO_LONG", "TOO_MANY_AT_ONCE", "TOO_MANY_IMAGES"};
+    for (size_t i = 0; i < sizeof DRAWN / sizeof *DRAWN; i++) {
+        if (strcmp(DRAWN[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void pages_show_what_happens(void **state)
 {
     (void)state;
     int checked = 0, wrong = 0;
     for (int i = 0; i < ROWS; i++) {
-        bool drawn = strcmp(rows[i].name, "LIST_TOO_LONG") == 0; /* 5000 numbers are not shown */
-        if (strncmp(rows[i].code, "P01", 3) == 0 || drawn) {
+        if (strncmp(rows[i].code, "P01", 3) == 0 || is_drawn(rows[i].name)) {
             continue;
         }
         checked++;

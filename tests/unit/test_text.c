@@ -319,7 +319,7 @@ static const struct Broken {
     {HEAD B "\n    in 0 add(%1, 1.5:i32)\n" TAIL, "the type does not have this number"},
     {HEAD B "\n    in 0 add(%1, t1)\n" TAIL, "nothing is called 't1' here"},
     {HEAD B "\n    t2 = %1\n" TAIL, "parts are numbered from t1"},
-    {HEAD B "\n    in 9 %1\n" TAIL, "expected a whole number that is smaller"},
+    {HEAD B "\n    in 99 %1\n" TAIL, "expected a whole number that is smaller"},
     {HEAD B "\n    out 0 %1\n" TAIL, "expected a line that belongs here"},
     {HEAD B "\n    in 0 @f(%1)\n" TAIL, "there is no function 'f'"},
     {HEAD B "\n    in 0 f32($n)\n" TAIL, "there is no param 'n'"},
