@@ -57,8 +57,8 @@ static void inputs(const Program *p, const char *name, Str *out)
         str_add(out, "    {");
         field_text(out, "name", in->name);
         field_text(out, "axes", in->axes);
-        str_addf(out, " .elem = %d, .labels = %s, .mask = %s, .buffer = %d, .count = %d, .vector = %d, .channel = %d},\n",
-                 (int)in->elem, truth(in->labels), truth(in->mask), in->buffer, in->count, in->vector, in->channel);
+        str_addf(out, " .elem = %d, .labels = %s, .mask = %s, .buffer = %d, .count = %d, .ids = %d, .channel = %d},\n",
+                 (int)in->elem, truth(in->labels), truth(in->mask), in->buffer, in->count, (int)in->ids, in->channel);
     }
     str_addf(out, "    {.name = NULL}};\n\nstatic const ProgParam %s_params[] = {\n", name);
     for (int i = 0; i < p->n_params; i++) {
@@ -86,8 +86,8 @@ static void outputs(const Program *p, const char *name, Str *out)
         field_text(out, "name", o->name);
         field_text(out, "format", o->format);
         field_text(out, "axes", o->axes);
-        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d", (int)o->kind,
-                 o->buffer, o->value, o->table);
+        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d, .ids = %d", (int)o->kind,
+                 o->buffer, o->value, o->table, o->ids);
         for (int k = 0; k < 12 && o->place.moved; k++) {
             str_addf(out, "%s%d", k == 0 ? ", .place = {true, {{" : k % 4 == 0 ? "}, {" : ", ",
                      o->place.of[k / 4][k % 4]);
@@ -99,7 +99,8 @@ static void outputs(const Program *p, const char *name, Str *out)
         str_add(out, "    {");
         field_text(out, "name", p->tables[i].name);
         field_text(out, "columns", p->tables[i].columns);
-        str_addf(out, " .step = %d, .sort = %d},\n", p->tables[i].step, p->tables[i].sort);
+        str_addf(out, " .step = %d, .sort = %d, .ids = {%d, %d, %d}},\n", p->tables[i].step, p->tables[i].sort,
+                 p->tables[i].ids[0], p->tables[i].ids[1], p->tables[i].ids[2]);
     }
     str_add(out, "    {.name = NULL}};\n\n");
 }
@@ -275,8 +276,8 @@ static void steps(const Program *p, const char *name, Str *out)
         field_text(out, "text", s->text);
         str_addf(out,
                  " .kernel = %d, .grid = %d, .march_z = %s, .boxed = %s, .value = %d, "
-                 ".of_value = %d, .at_most = %d, .ended = %d, .n_packed = %d, .packed_at = %d,",
-                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), s->value, s->of_value, s->at_most,
+                 ".of_value = %d, .ids = %d, .at_most = %d, .ended = %d, .n_packed = %d, .packed_at = %d,",
+                 s->kernel, s->grid, truth(s->march_z), truth(s->boxed), s->value, s->of_value, s->ids, s->at_most,
                  s->ended, s->n_packed, s->packed_at);
         array_field(out, of, "args", s->n_args);
         array_field(out, of, "reads", s->n_reads);

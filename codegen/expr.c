@@ -224,7 +224,7 @@ const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix
             loop[n++] = &cx->loops.at[i];
         }
     }
-    const char *name = cg_define_table(k, e, elem, cg_of_kernel(k, suffix), loop, n);
+    const char *name = cg_define_table(k, DEF_TABLE, e, elem, cg_of_kernel(k, suffix), loop, n);
     const char *at = place_text(k, loop[0]);
     for (int i = 1; i < n; i++) {
         at = arena_printf(k->arena, "(%s) * %s_N%d + %s", at, name, i, place_text(k, loop[i]));

@@ -59,6 +59,39 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     }
 }
 
+CgBlend cg_blend(CgKernel *k, IrExpr fold)
+{
+    const IrExprNode n = *ir_expr(k->g, fold);
+    const CgLoop loop = {(int)n.num, n.b, n.c, NULL}, *const loops = &loop;
+    return (CgBlend){
+        .table = cg_define_table(k, DEF_BLEND, n.weight, n.type, cg_of_kernel(k, "BLEND"), &loops, 1),
+        .lo = cg_define_int(k, n.b, cg_of_kernel(k, "FIRST")),
+        .middle = cg_define_int(k, ir_blend_middle(k->g, &n), cg_of_kernel(k, "MIDDLE")),
+        .hi = cg_define_int(k, n.c, cg_of_kernel(k, "LAST")),
+        .type = n.type};
+}
+
+static const char *add_weighted(CgKernel *k, const CgBlend *b, const char *weight, const char *v, const char *sum)
+{
+    return b->type == ELEM_F32 ? arena_printf(k->arena, "fma(%s, %s, %s)", weight, v, sum)
+                               : arena_printf(k->arena, "%s + %s * %s", sum, weight, cg_atom(k->arena, v));
+}
+
+static const char *weight_text(CgKernel *k, const CgBlend *b, const char *index)
+{
+    return arena_printf(k->arena, "%s[%s]", b->table, strcmp(b->lo, "0") == 0 ? index : cg_minus(k->arena, index, b->lo));
+}
+
+const char *cg_blend_rise(CgKernel *k, const CgBlend *b, const char *index, const char *rise, const char *sum)
+{
+    return add_weighted(k, b, weight_text(k, b, index), rise, sum);
+}
+
+const char *cg_blend_own(CgKernel *k, const CgBlend *b, const char *pixel, const char *sum)
+{
+    return add_weighted(k, b, arena_printf(k->arena, "%s[0]", b->table), pixel, sum);
+}
+
 static const char *loop_name(CgContext *cx, int depth)
 {
     static const char *const NAMES[] = {"j", "i", "m", "n", "p", "q"};
@@ -237,6 +270,24 @@ void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
     leave(cx, scope);
 }
 
+/* Each pixel less the one before it, and then the one in the middle. */
+static void blend_steps(CgContext *cx, IrExpr e, const char *acc)
+{
+    CgKernel *k = cx->k;
+    const IrExprNode n = *ir_expr(k->g, e);
+    const CgBlend b = cg_blend(k, e);
+    const char *before = arena_printf(k->arena, "before%d", k->n_temps), *here = arena_printf(k->arena, "here%d", k->n_temps);
+    k->n_temps++;
+    cg_line(cx, "%s %s = 0.0f;", cg_type(n.type), before);
+    open_loop(cx, e);
+    const char *j = cx->loops.at[cx->loops.n - 1].name, *rise = arena_printf(k->arena, "%s - %s", here, before);
+    cg_line(cx, "const %s %s = %s;", cg_type(n.type), here, cg_expr(cx, n.a));
+    cg_line(cx, "if (%s > %s) %s = %s;", j, b.lo, acc, cg_blend_rise(k, &b, j, rise, acc));
+    cg_line(cx, "if (%s == %s) %s = %s;", j, b.middle, acc, cg_blend_own(k, &b, here, acc));
+    cg_line(cx, "%s = %s;", before, here);
+    close_loops(cx, 1);
+}
+
 const char *cg_fold_text(CgContext *cx, IrExpr e)
 {
     cg_keep_same(cx, e);
@@ -244,9 +295,13 @@ const char *cg_fold_text(CgContext *cx, IrExpr e)
     const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
     cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
     Scope scope = enter(cx);
-    open_loop(cx, e);
-    cg_fold_steps(cx, e, acc);
-    close_loops(cx, 1);
+    if (n.fold == IR_FOLD_BLEND) {
+        blend_steps(cx, e, acc);
+    } else {
+        open_loop(cx, e);
+        cg_fold_steps(cx, e, acc);
+        close_loops(cx, 1);
+    }
     leave(cx, scope);
     return acc;
 }
@@ -256,16 +311,29 @@ static bool stays(const IrGraph *g, IrExpr offset)
     return offset == 0 || ir_expr(g, offset)->rank <= IR_HOST;
 }
 
-/* sum(weight * pixel) along x, each product added with one rounding; the weights are those of all pixels. */
-static bool is_weighted_sum(const CgContext *cx, IrExpr e, IrExpr *weight, IrExpr *pixel)
+/* sum(weight * pixel), each product added with one rounding. */
+static bool is_sum_of_products(const IrGraph *g, const IrExprNode *n, IrExpr *weight, IrExpr *pixel)
 {
-    const IrGraph *g = cx->k->g;
-    const IrExprNode *n = ir_expr(g, e), *body = ir_expr(g, n->a);
-    if (n->op != IR_X_FOLD || n->flat || !n->fused || n->where != 0 || n->type != ELEM_F32 || body->op != IR_X_MUL) {
+    const IrExprNode *body = ir_expr(g, n->a);
+    if (n->op != IR_X_FOLD || n->flat || !n->fused || n->where != 0 || body->op != IR_X_MUL) {
         return false;
     }
     *weight = ir_expr(g, body->a)->rank <= IR_INDEX ? body->a : body->b;
     *pixel = *weight == body->a ? body->b : body->a;
+    return true;
+}
+
+/* A blend, or such a sum, in f32 along x; the weights are those of all pixels. */
+static bool is_weighted_sum(const CgContext *cx, IrExpr e, IrExpr *weight, IrExpr *pixel)
+{
+    const IrGraph *g = cx->k->g;
+    const IrExprNode *n = ir_expr(g, e);
+    bool blend = n->op == IR_X_FOLD && n->fold == IR_FOLD_BLEND;
+    *weight = n->weight;
+    *pixel = n->a;
+    if (n->type != ELEM_F32 || (!blend && !is_sum_of_products(g, n, weight, pixel))) {
+        return false;
+    }
     const IrExprNode *read = ir_expr(g, *pixel);
     if (read->op == IR_X_CAST && (Elem)read->num == ELEM_NONE) {
         *pixel = read->a; /* whole numbers that are held as f32 */
@@ -288,14 +356,20 @@ bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)
     const size_t before = cx->out->n;
     Scope scope = enter(cx);
     vec_push(cx->k->arena, &cx->loops, (CgLoop){(int)n.num, n.b, n.c, name});
-    const char *w = cg_expr(cx, weight), *v = cg_expr(cx, pixel);
+    bool blend = n.fold == IR_FOLD_BLEND;
+    const CgBlend b = blend ? cg_blend(cx->k, e) : (CgBlend){0};
+    const char *w = blend ? weight_text(cx->k, &b, name) : cg_expr(cx, weight), *v = cg_expr(cx, pixel);
     leave(cx, scope);
     if (cx->out->n != before) {
         str_cut(cx->out, before, cx->out->n); /* they need lines of their own */
         return false;
     }
     cg_line(cx, "#if COLUMNS_IN_VECTORS");
-    cg_line(cx, "SUM_COLUMNS(%s, %s, %s, %s, %s, %s, %s);", to, width, name, lo, hi, w, v);
+    if (blend) {
+        cg_line(cx, "BLEND_COLUMNS(%s, %s, %s, %s, %s, %s, %s, %s);", to, width, name, b.lo, b.middle, b.hi, w, v);
+    } else {
+        cg_line(cx, "SUM_COLUMNS(%s, %s, %s, %s, %s, %s, %s);", to, width, name, lo, hi, w, v);
+    }
     cg_line(cx, "#else");
     return true;
 }

@@ -168,10 +168,10 @@ static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
     return n->op == IR_X_INDEX && (int)n->num == rename->from ? ir_index(g, rename->to) : e;
 }
 
-const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
+const char *cg_define_table(CgKernel *k, DefineKind kind, IrExpr e, Elem elem, const char *name,
                             const CgLoop *const *loop, int n)
 {
-    ProgDefine def = {.kind = DEF_TABLE, .n = n, .elem = elem};
+    ProgDefine def = {.kind = kind, .n = n, .elem = elem};
     for (int i = 0; i < n; i++) {
         Rename rename = {loop[i]->index, k->cg->table_index[i], false};
         ir_walk(k->g, e, find_binder, &rename);

@@ -72,10 +72,10 @@ const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
 const char *cg_define_int(CgKernel *k, IrExpr host, const char *name);
 /* How many columns a work-item holds in arrays: where it is not constant or too many, a run checks it. */
 void cg_define_reach(CgKernel *k, IrExpr host, const char *name);
-/* A table of weights of type `elem` for an index expression over n loops: name of the array.  Tables that
- * differ only in the numbers of their indices are one. */
+/* A table of weights of type `elem` for an index expression over n loops, DEF_TABLE or DEF_BLEND: name of the
+ * array.  Tables that differ only in the numbers of their indices are one. */
 typedef struct CgLoop CgLoop;
-const char *cg_define_table(CgKernel *k, IrExpr e, Elem elem, const char *name,
+const char *cg_define_table(CgKernel *k, DefineKind kind, IrExpr e, Elem elem, const char *name,
                             const CgLoop *const *loop, int n);
 /* How far an image is read beyond a pixel along x, y and z: host expressions, lo <= 0 <= hi; 0: not at all. */
 typedef struct CgReach {
@@ -180,6 +180,15 @@ const char *cg_recall(const CgMemo *memo, int n, IrExpr e);
 void cg_keep_same(CgContext *cx, IrExpr fold);
 /* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */
 void cg_fold_steps(CgContext *cx, IrExpr fold, const char *acc);
+/* A blend's texts: its weights, and its first, middle and last index. */
+typedef struct CgBlend {
+    const char *table, *lo, *middle, *hi;
+    Elem type;
+} CgBlend;
+CgBlend cg_blend(CgKernel *k, IrExpr fold);
+/* `sum` with the difference `rise` that belongs to an index, and with the pixel in the middle. */
+const char *cg_blend_rise(CgKernel *k, const CgBlend *b, const char *index, const char *rise, const char *sum);
+const char *cg_blend_own(CgKernel *k, const CgBlend *b, const char *pixel, const char *sum);
 /* What a fold's accumulator begins with. */
 const char *cg_fold_start(const IrExprNode *fold);
 /* How many bodies a fold has, those of the folds inside it of the same kind included: a host

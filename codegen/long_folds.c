@@ -25,6 +25,8 @@ typedef struct Long {
     CgContext cx;
     Str body, prologue;
     const char *lo, *hi; /* of the fold's index */
+    bool blends;         /* it is one by parts: of differences, and of the pixel in the middle */
+    CgBlend blend;
     const char *rows;    /* macro: how many of them a work-item has */
     const char *march;   /* variable: "y" or "plane" */
 } Long;
@@ -53,9 +55,56 @@ static const char *read_text(CgContext *cx, IrExpr read)
     return cg_read_memory(cx, read);
 }
 
+/* The same while a tile is filled that lies inside of the image. */
+static const char *read_row(CgContext *cx, IrExpr read)
+{
+    const Long *l = cx->user;
+    const char *at = cx->loops.at[cx->loops.n - 1].name;
+    for (int i = 0; i < l->of.n_reads; i++) {
+        Elem held = cg_held_type(cx, read_of(l, i).node);
+        if (l->of.read[i] == read) {
+            return held == ELEM_BOOL ? arena_printf(l->k->arena, "(px_row%d[%s] != 0)", i, at)
+                                     : arena_printf(l->k->arena, "(%s)px_row%d[%s]", cg_type(held), i, at);
+        }
+    }
+    return cg_read_memory(cx, read);
+}
+
+/* What is folded, for the pixel at these coordinates and this index. */
+static const char *body_text(Long *l, CgReadText read, const char *x, const char *march, const char *index)
+{
+    CgContext *cx = &l->cx;
+    const CgContext around = *cx;
+    const IrExprNode fold = fold_of(l);
+    cx->read = read;
+    cx->x = x;
+    cx->y = l->of.axis == IR_AX_Z ? cx->y : march;
+    cx->plane = l->of.axis == IR_AX_Z ? march : cx->plane;
+    cx->z = l->of.axis == IR_AX_Z ? march : cx->z;
+    vec_push(l->k->arena, &cx->loops, (CgLoop){(int)fold.num, fold.b, fold.c, index});
+    const char *text = cg_atom(l->k->arena, cg_expr(cx, fold.a));
+    cx->read = around.read;
+    cx->x = around.x;
+    cx->y = around.y;
+    cx->plane = around.plane;
+    cx->z = around.z;
+    cx->memo.n = around.memo.n;
+    cx->loops.n = around.loops.n;
+    return text;
+}
+
+/* How many tiles there are: of what is read, or of the differences of a blend. */
+static int tiles_of(const Long *l)
+{
+    return l->blends ? 1 : l->of.n_reads;
+}
+
 /* A tile's type: there are no vectors of truths. */
 static const char *tile_type(const Long *l, int i)
 {
+    if (l->blends) {
+        return cg_type(fold_of(l).type);
+    }
     Elem type = cg_held_type(&l->cx, read_of(l, i).node);
     return type == ELEM_BOOL ? "uchar" : cg_type(type);
 }
@@ -100,6 +149,12 @@ static void step_sums(Long *l)
     CgContext *cx = &l->cx;
     int memo = cx->memo.n, loops = cx->loops.n;
     open_each(l, "k", "PX");
+    if (l->blends) {
+        const char *rise = l->of.axis == IR_AX_X ? "LONG_NEAR(tile0, r, i, k + s)" : "rise[k]";
+        cg_line(cx, "sum[r][k] = %s;", cg_blend_rise(l->k, &l->blend, "j", rise, "sum[r][k]"));
+        close(l, 1);
+        return;
+    }
     vec_push(l->k->arena, &cx->loops, (CgLoop){(int)fold.num, fold.b, fold.c, "j"});
     cg_fold_steps(cx, l->of.fold, "sum[r][k]");
     cx->memo.n = memo;
@@ -154,6 +209,31 @@ static void take_row(Long *l, int i)
     }
 }
 
+/* The columns of this row, and what they are more than those of the row before. */
+static void take_rise(Long *l)
+{
+    open_each(l, "k", "PX");
+    const char *here = body_text(l, read_text, "(x + k)", "from", "t");
+    cg_line(&l->cx, "const %s here = %s;", cg_type(fold_of(l).type), here);
+    cg_line(&l->cx, "rise[k] = here - before[k];");
+    cg_line(&l->cx, "before[k] = here;");
+    close(l, 1);
+}
+
+/* The row at hand is the middle of one blend at most. */
+static void add_own_row(Long *l)
+{
+    const CgBlend *b = &l->blend;
+    cg_line(&l->cx, "if (%s <= %s && t >= %s && t < %s + %s) {", b->lo, b->hi, b->middle, b->middle, l->rows);
+    l->cx.indent++;
+    open_each(l, "r", l->rows);
+    cg_line(&l->cx, "if (t - r == %s) {", b->middle);
+    l->cx.indent++;
+    open_each(l, "k", "PX");
+    cg_line(&l->cx, "sum[r][k] = %s;", cg_blend_own(l->k, b, "before[k]", "sum[r][k]"));
+    close(l, 4);
+}
+
 /* Steps t from `first` to `last`; `all`: each of them is one of every sum. */
 static void take_rows(Long *l, const char *first, const char *last, bool all)
 {
@@ -166,23 +246,34 @@ static void take_rows(Long *l, const char *first, const char *last, bool all)
     for (int i = 0; i < l->of.n_reads; i++) {
         take_row(l, i);
     }
+    if (l->blends) {
+        take_rise(l);
+    }
     open_each(l, "r", l->rows);
     cg_line(cx, "const int j = t - r;");
     if (!all) {
-        cg_line(cx, "if (j >= %s && j <= %s) {", l->lo, l->hi);
+        cg_line(cx, "if (j %s %s && j <= %s) {", l->blends ? ">" : ">=", l->lo, l->hi);
         cx->indent++;
     }
     step_sums(l);
-    close(l, all ? 2 : 3);
+    close(l, all ? 1 : 2);
+    if (l->blends) {
+        add_own_row(l);
+    }
+    close(l, 1);
 }
 
-/* A row is at first only in the first sums, in the end only in the last ones. */
+/* A row is at first only in the first sums, in the end only in the last ones; a blend's first row has no difference. */
 static void fold_down(Long *l)
 {
     Arena *arena = l->k->arena;
-    const char *lo = l->lo, *hi = l->hi, *all = arena_printf(arena, "%s + LONG_ROWS - 1", lo);
+    const char *lo = l->lo, *hi = l->hi, *all = arena_printf(arena, l->blends ? "%s + LONG_ROWS" : "%s + LONG_ROWS - 1", lo);
     const char *end = arena_printf(arena, "%s + LONG_ROWS - 1", hi);
-    take_rows(l, lo, arena_printf(arena, "min(%s + LONG_ROWS - 2, %s)", lo, end), false);
+    if (l->blends) {
+        cg_line(&l->cx, "%s rise[PX], before[PX];", cg_type(fold_of(l).type));
+        cg_line(&l->cx, "PX_UNROLL for (int k = 0; k < PX; k++) before[k] = 0.0f;");
+    }
+    take_rows(l, lo, arena_printf(arena, "min(%s - 1, %s)", all, end), false);
     take_rows(l, all, hi, true);
     take_rows(l, arena_printf(arena, "max(%s + 1, %s)", hi, all), end, false);
 }
@@ -213,6 +304,34 @@ static void fill_tile(Long *l, int i)
     close(l, 1);
 }
 
+static void fill_rises(Long *l, CgReadText read)
+{
+    CgContext *cx = &l->cx;
+    cg_line(cx, "LONG_FILL(i, taps) {");
+    cx->indent++;
+    const char *before = body_text(l, read, "begin", "y", "(i - 1)"), *here = body_text(l, read, "begin", "y", "i");
+    cg_line(cx, "tile0[r][i] = %s - %s;", here, before);
+    close(l, 1);
+}
+
+/* The same of a blend's differences, each of two pixels that are mapped by themselves. */
+static void fill_tile_of_rises(Long *l)
+{
+    CgContext *cx = &l->cx;
+    cg_line(cx, "if (begin >= 1 && begin + LONG_COLUMNS(taps) <= w) {");
+    cx->indent++;
+    for (int i = 0; i < l->of.n_reads; i++) {
+        const IrId node = read_of(l, i).node;
+        cg_line(cx, "const global %s *px_row%d = %s + begin;", cg_element(l->k, node), i, row_start(l, node, "plane", "y"));
+    }
+    fill_rises(l, read_row);
+    cx->indent--;
+    cg_line(cx, "} else {");
+    cx->indent++;
+    fill_rises(l, cg_read_memory);
+    close(l, 1);
+}
+
 static void fill_tiles(Long *l)
 {
     CgContext *cx = &l->cx;
@@ -221,7 +340,10 @@ static void fill_tiles(Long *l)
     cg_line(cx, "for (int r = 0; r < %s; r++) {", l->rows);
     cx->indent++;
     cg_line(cx, "const int y = min(from + r, last);");
-    for (int i = 0; i < l->of.n_reads; i++) {
+    if (l->blends) {
+        fill_tile_of_rises(l);
+    }
+    for (int i = 0; i < l->of.n_reads && !l->blends; i++) {
         fill_tile(l, i);
     }
     close(l, 1);
@@ -230,7 +352,7 @@ static void fill_tiles(Long *l)
 
 static void each_tile(Long *l, const char *what, const char *more)
 {
-    for (int i = 0; i < l->of.n_reads; i++) {
+    for (int i = 0; i < tiles_of(l); i++) {
         cg_line(&l->cx, "%s(%s, tile%d%s);", what, tile_type(l, i), i, more);
     }
 }
@@ -243,12 +365,51 @@ static void take_taps(Long *l, bool all)
     open_each(l, "s", "LONG_STEP");
     cg_line(cx, "const int j = tap + i + s;");
     if (!all) {
-        cg_line(cx, "if (j <= %s) {", l->hi);
+        cg_line(cx, l->blends ? "if (j <= %s && j > %s) {" : "if (j <= %s) {", l->hi, l->lo);
         cx->indent++;
     }
     open_each(l, "r", l->rows);
     step_sums(l);
     close(l, all ? 2 : 3);
+}
+
+/* The pixels in the middle, straight from memory. */
+static void add_own_columns(Long *l)
+{
+    CgContext *cx = &l->cx;
+    const CgBlend *b = &l->blend;
+    cg_line(cx, "if (%s <= %s && tap + i + LONG_STEP == %s + 1) {", b->lo, b->hi, b->middle);
+    cx->indent++;
+    open_each(l, "r", l->rows);
+    cg_line(cx, "const int y = min(from + r, last);");
+    open_each(l, "k", "PX");
+    const char *own = body_text(l, cg_read_memory, "(x + k)", "y", b->middle);
+    cg_line(cx, "sum[r][k] = %s;", cg_blend_own(l->k, b, own, "sum[r][k]"));
+    close(l, 3);
+}
+
+/* A blend's taps are the differences up to that of the middle, whose pixel is added then, and those behind it: steps
+ * end there. */
+static void blend_along(Long *l)
+{
+    CgContext *cx = &l->cx;
+    const CgBlend *b = &l->blend;
+    cg_line(cx, "for (int tap = LONG_FIRST(%s, %s); tap <= %s; tap += LONG_TAPS) {", b->lo, b->middle, b->hi);
+    cx->indent++;
+    fill_tiles(l);
+    each_tile(l, "LONG_OPEN", "");
+    cg_line(cx, "for (int i = 0; i < taps; i += LONG_STEP) {");
+    cx->indent++;
+    cg_line(cx, "if (tap + i > %s && i + LONG_STEP <= taps) {", b->lo);
+    cx->indent++;
+    take_taps(l, true);
+    cx->indent--;
+    cg_line(cx, "} else {");
+    cx->indent++;
+    take_taps(l, false);
+    close(l, 1);
+    add_own_columns(l);
+    close(l, 2);
 }
 
 static void fold_along(Long *l)
@@ -286,6 +447,8 @@ static void begin_long(Long *l, CgKernel *k, const IrStep *step)
     bool z = l->of.axis == IR_AX_Z;
     l->lo = cg_define_int(k, fold.b, cg_of_kernel(k, "LO"));
     l->hi = cg_define_int(k, fold.c, cg_of_kernel(k, "HI"));
+    l->blends = fold.fold == IR_FOLD_BLEND;
+    l->blend = l->blends ? cg_blend(k, l->of.fold) : (CgBlend){0};
     l->rows = l->of.axis == IR_AX_X ? "LONG_ROWS_X" : "LONG_ROWS";
     l->march = z ? "plane" : "y";
     l->cx.x = "(x + k)";
@@ -308,7 +471,7 @@ void cg_kernel_long(CgKernel *k, const IrStep *step, Str *out)
     l.cx.indent++;
     begin_sums(&l);
     if (along) {
-        fold_along(&l);
+        (l.blends ? blend_along : fold_along)(&l);
     } else {
         fold_down(&l);
     }

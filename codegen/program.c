@@ -12,6 +12,7 @@
 #include "../base/user_text.h"
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
+#include "../ir/ids.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -33,7 +34,6 @@ typedef struct Build {
     Vec(ProgTable) tables;
     Vec(ProgNeed) needs;
     int *table_step; /* by node: the step that fills a table */
-    int *vector;     /* by node: labels: a vector by their numbers; -1 */
     int *channel;    /* by node: host expression: an input's only channel; -1: all */
 } Build;
 
@@ -106,10 +106,6 @@ static void number_nodes(Build *b)
     b->cg.slot = arena_array(b->arena, int, n);
     b->cg.length = arena_array(b->arena, int, n);
     b->table_step = arena_array(b->arena, int, n);
-    b->vector = arena_array(b->arena, int, n);
-    for (int i = 0; i < n; i++) {
-        b->vector[i] = -1;
-    }
     const bool *counted = cg_counted(b->g);
     for (IrId id = 0; id < (IrId)n; id++) {
         const IrNode *node = ir_node(b->g, id);
@@ -134,9 +130,6 @@ static void number_nodes(Build *b)
                              .onto = -1};
         if (node->kind == IR_K_VECTOR) {
             buffer.length = b->cg.length[id] = vector_length(b, node);
-            if (node->op != IR_HISTOGRAM) {
-                b->vector[cg_numbered_by(b->g, node->of)] = b->buffers.n;
-            }
         } else {
             buffer.grid = b->cg.grid[node->grid];
         }
@@ -480,6 +473,13 @@ static void kernel_step(Build *b, const IrStep *step)
     add_step(b, &k, out);
 }
 
+/* The input, from 1, whose places labels are; 0: they have numbers of their own. */
+static int ids_of(const Build *b, IrId labels)
+{
+    IrId input = labels != 0 ? ir_ids_of(b->g, labels) : 0;
+    return input != 0 ? cg_input_number(b->g, input) + 1 : 0;
+}
+
 /* The buffer whose pixels an expression is, maybe in another type; -1: it is computed, or may be a border's value. */
 static int pixels_of(const Build *b, IrExpr e)
 {
@@ -537,6 +537,7 @@ static void primitive_step(Build *b, const IrStep *step)
     }
     out.inputs = inputs;
     out.pixels = pixels;
+    out.ids = node.op == IR_IDS ? ids_of(b, node.of) : 0;
     out.exprs = exprs;
     out.kernel = add_kernel(b, &k, &body, lines);
     out.writes = written(b, step, &out.n_writes);
@@ -544,7 +545,11 @@ static void primitive_step(Build *b, const IrStep *step)
     if (node.kind == IR_K_TABLE) {
         double sort = 0;
         (void)ir_is_const(b->g, node.arg[3], &sort);
-        ProgTable table = {node.name, b->steps.n, node.text, (int)sort};
+        ProgTable table = {node.name, b->steps.n, node.text, (int)sort, {0}};
+        for (int column = 0; column < PROG_IDS_COLUMNS; column++) {
+            IrId input = ir_ids_of_column(b->g, id, column);
+            table.ids[column] = input != 0 ? cg_input_number(b->g, input) + 1 : 0;
+        }
         vec_push(b->arena, &b->tables, table);
     }
     add_step(b, &k, out);
@@ -669,6 +674,13 @@ static void choose_channels(Build *b)
     }
 }
 
+static ProgIds ids_as(const Build *b, const IrNode *input)
+{
+    double ids = 0;
+    bool by_label = input->kind == IR_K_LABELS && input->arg[0] != 0 && ir_is_const(b->g, input->arg[0], &ids);
+    return !by_label ? PROG_IDS_NUMBERS : ids == IR_IDS_PLACES ? PROG_IDS_PLACES : PROG_IDS_REFUSED;
+}
+
 static void add_inputs(Build *b)
 {
     ProgInput *list = arena_array(b->arena, ProgInput, b->g->nodes.n);
@@ -685,7 +697,7 @@ static void add_inputs(Build *b)
                                 .mask = node->kind == IR_K_MASK,
                                 .buffer = b->cg.buffer[id],
                                 .count = b->cg.slot[id],
-                                .vector = b->vector[id] + 1,
+                                .ids = ids_as(b, node),
                                 .channel = b->channel[id]};
     }
     b->program->inputs = list;
@@ -736,6 +748,7 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
                                          : OUT_IMAGE;
     out.buffer = b->cg.buffer[o->node];
     out.value = b->cg.slot[o->node];
+    out.ids = out.kind == OUT_LABELS ? ids_of(b, o->node) : 0;
     out.axes = axes_of(b, o->node);
     out.place.moved = o->place.moved;
     for (int i = 0; i < 12 && o->place.moved; i++) {

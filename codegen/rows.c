@@ -22,8 +22,6 @@
 
 #include "by_products.h"
 
-#include "../ir/footprint.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -32,108 +30,6 @@ enum {
     SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
     MAX_LATE = 6   /* rows that a finished sum is kept in registers, which a tile would cost too */
 };
-
-/* ---- extents in x ------------------------------------------------------------------------ */
-
-static IrExpr max_of(IrGraph *g, IrExpr a, IrExpr b)
-{
-    return a == 0 ? b : ir_op2(g, IR_X_MAX, a, b);
-}
-
-/* Of a node that is met for the first time, an empty one. */
-static Extent *add_extent(Rows *r, IrId node)
-{
-    Arena *arena = r->k->arena;
-    int place = id_map_add(&r->nodes, arena, node);
-    if (place == r->extents.n) {
-        vec_push(arena, &r->extents, arena_new(arena, Extent));
-    }
-    return r->extents.at[place];
-}
-
-static void note_border(const IrGraph *g, IrExpr e, void *ctx)
-{
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_READ && n->a != 0) {
-        Extent *extent = add_extent(ctx, n->node);
-        extent->border = n->border;
-        extent->outside = n->outside;
-    }
-}
-
-/* From the last stage back: what each reads, it needs as many columns wider as it reaches. */
-static void find_extents(Rows *r)
-{
-    IrGraph *g = r->k->g;
-    IrExpr zero = ir_const(g, 0);
-    for (int i = 0; i < r->step->stages.n; i++) {
-        add_extent(r, r->step->stages.at[i])->computed = true;
-    }
-    for (int i = r->step->stages.n - 1; i >= 0; i--) {
-        IrId id = r->step->stages.at[i];
-        Extent *own = rows_extent(r, id);
-        own->left = own->left != 0 ? own->left : zero;
-        own->right = own->right != 0 ? own->right : zero;
-        ir_walk(g, ir_node(g, id)->in[0], note_border, r);
-        IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[0]);
-        for (int j = 0; j < fp.reach.n; j++) {
-            Extent *e = add_extent(r, fp.reach.at[j].node);
-            e->used = true;
-            e->left = max_of(g, e->left, ir_op2(g, IR_X_SUB, own->left, fp.reach.at[j].lo[0]));
-            e->right = max_of(g, e->right, ir_op2(g, IR_X_ADD, own->right, fp.reach.at[j].hi[0]));
-        }
-    }
-}
-
-/* All columns beside the own ones, which are on the stack of a CPU's thread for each work-item of a group. */
-static void bound_extents(Rows *r)
-{
-    CgKernel *k = r->k;
-    IrExpr all = ir_const(k->g, 0);
-    for (int i = 0; i < r->extents.n; i++) {
-        const Extent *e = r->extents.at[i];
-        if (e->used) {
-            all = ir_op2(k->g, IR_X_ADD, all, ir_op2(k->g, IR_X_ADD, e->left, e->right));
-        }
-    }
-    cg_define_reach(k, all, cg_of_kernel(k, "REACH"));
-}
-
-/* Rows that it keeps open are as wide as what a CPU's work-item computes. */
-static void bound_open(Rows *r)
-{
-    CgKernel *k = r->k;
-    if (r->open != 0) {
-        cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->open, ir_const(k->g, 16)),
-                        cg_of_kernel(k, "OPEN"));
-    }
-}
-
-static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
-{
-    return cg_define_int(r->k, e, cg_of_node(r->k, node, side));
-}
-
-/* Columns left of the own ones in a node's array; loaded ones are aligned to four. */
-static const char *left_text(Rows *r, IrId node)
-{
-    const Extent *e = rows_extent(r, node);
-    const char *text = extent_macro(r, node, e->left, "LEFT");
-    return e->computed || strcmp(text, "0") == 0
-               ? text
-               : arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", text);
-}
-
-static const char *width_text(Rows *r, IrId node)
-{
-    const Extent *e = rows_extent(r, node);
-    const char *left = left_text(r, node), *right = extent_macro(r, node, e->right, "RIGHT");
-    if (!e->computed && strcmp(right, "0") != 0) {
-        right = arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", right);
-    }
-    bool narrow = strcmp(left, "0") == 0 && strcmp(right, "0") == 0;
-    return narrow ? "PX" : arena_printf(r->k->arena, "PX + %s + %s", left, right);
-}
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
@@ -319,7 +215,7 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
     const char *outside = cg_outside(&r->cx, n->node, n->outside);
     body_line(r, arena_printf(r->k->arena,
                               "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
-                              row->inside, width_text(r, n->node), array, outside));
+                              row->inside, rows_width(r, n->node), array, outside));
     for (int i = 0; i < r->columns.n; i++) {
         Columns *c = &r->columns.at[i];
         if (strcmp(c->array, array) == 0) {
@@ -334,7 +230,7 @@ static void fix_edges(Rows *r, IrId node, const char *array)
 {
     const Extent *e = rows_extent(r, node);
     Arena *arena = r->k->arena;
-    const char *left = left_text(r, node), *width = width_text(r, node);
+    const char *left = rows_left(r, node), *width = rows_width(r, node);
     if (strcmp(width, "PX") == 0 || r->inside) {
         return;
     }
@@ -380,7 +276,7 @@ static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, con
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
-    const char *left = left_text(r, node), *width = width_text(r, node);
+    const char *left = rows_left(r, node), *width = rows_width(r, node);
     Elem type = cg_held_type(&r->cx, node);
     Tile tile = {.own = strcmp(width, "PX") == 0,
                  .array = array,
@@ -403,7 +299,7 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
                              const char *at)
 {
     Arena *arena = r->k->arena;
-    const char *left = left_text(r, node), *width = width_text(r, node);
+    const char *left = rows_left(r, node), *width = rows_width(r, node);
     IrBorder border = rows_extent(r, node)->border;
     if (strcmp(width, "PX") == 0) {
         body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + %s);", element, array, at,
@@ -446,7 +342,7 @@ static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n
         return array;
     }
     array = new_array(r, node, &row, channel);
-    const char *left = left_text(r, node), *width = width_text(r, node);
+    const char *left = rows_left(r, node), *width = rows_width(r, node);
     const char *element = cg_element(r->k, node);
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, node)), array, width));
     bool wide = strcmp(width, "PX") != 0;
@@ -507,7 +403,7 @@ static const char *read_text(CgContext *cx, IrExpr e)
     array = array != NULL ? array
                           : find_columns(r, n.node, &row, channel, &n);
     assert(array != NULL);
-    const char *child = left_text(r, n.node), *own = left_text(r, r->stage);
+    const char *child = rows_left(r, n.node), *own = rows_left(r, r->stage);
     const char *at = "k";
     if (strcmp(child, own) != 0) {
         at = strcmp(child, "0") != 0 ? cg_plus(k->arena, at, child) : at;
@@ -671,50 +567,62 @@ static bool begins_with_others(const Rows *r, const IrExprNode *n, IrExpr last)
     return alike || latest;
 }
 
-/* One row more for every open sum, which begins one; one of them is finished then, and the first
- * is taken.  Returns the text that replaces the fold. */
-static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
+/* The columns of this row, and what they are more than those of the row before, are the same for all open sums. */
+static void emit_rise(Rows *r, const IrExprNode *n, const char *open, const char *width)
+{
+    Arena *arena = r->k->arena;
+    const char *type = cg_type(n->type);
+    str_addf(r->before, "    %s %s_last[%s];\n    PX_UNROLL for (int k = 0; k < %s; k++) %s_last[k] = 0.0f;\n", type, open,
+             width, width, open);
+    body_line(r, arena_printf(arena, "%s %s_rise[%s];", type, open, width));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    r->cx.indent++;
+    const int memo = r->cx.memo.n;
+    const char *v = cg_expr(&r->cx, n->a);
+    r->cx.memo.n = memo;
+    body_line(r, arena_printf(arena, "const %s here = %s;", type, v));
+    body_line(r, arena_printf(arena, "%s_rise[k] = here - %s_last[k];", open, open));
+    body_line(r, arena_printf(arena, "%s_last[k] = here;", open));
+    r->cx.indent--;
+    body_line(r, "}");
+}
+
+/* A blend's row more: the difference for all sums but the one that begins, and the row itself for the one of which it is
+ * the middle. */
+static void emit_blend_row(Rows *r, IrExpr e, const char *open, const char *hi, const char *late, const char *rows)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const IrExprNode n = *ir_expr(k->g, e);
-    const char *open = arena_printf(arena, "open%d", k->n_temps++);
-    const char *width = width_text(r, r->stage);
-    IrExpr last = shared_last_row(r, &n, border);
-    r->late = r->late || last != n.c;
-    const char *hi = cg_define_int(k, last, cg_of_kernel(k, "HI"));
-    const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c),
-                                     cg_of_kernel(k, "LATE"));
-    IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
-    count = max_of(k->g, count, ir_const(k->g, 1)); /* a window may be empty, where a param says how large it is */
-    const char *rows = cg_define_int(k, count, cg_of_kernel(k, "ROWS"));
-    IrExpr steps = cg_fold_count(k->g, e);
-    const char *unroll = unroll_for(k->g, e);
-    declare_open(r, open, &n, rows, width, unroll);
-    r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
-    r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
-    r->early = max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
-    bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
-    r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
+    const char *width = rows_width(r, r->stage), *unroll = unroll_for(k->g, e);
+    const CgBlend b = cg_blend(k, e);
+    const char *sum = arena_printf(arena, "%s[turn + m][k]", open), *rise = arena_printf(arena, "%s_rise[k]", open);
+    emit_rise(r, &n, open, width);
+    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s - 1; m++) {", unroll, late, rows));
+    body_line(r, arena_printf(arena, "    const int j = %s - m;", hi));
+    body_line(r, arena_printf(arena, "    PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, sum,
+                              cg_blend_rise(k, &b, "j", rise, sum)));
+    body_line(r, "}");
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s - 1][k] = 0.0f;", width, open, rows));
+    const char *middle = arena_printf(arena, "%s[turn + %s][k]", open, cg_minus(arena, hi, b.middle));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, middle,
+                              cg_blend_own(k, &b, arena_printf(arena, "%s_last[k]", open), middle)));
+}
 
-    int fold_index = r->fold_index;
-    Row fold_row = r->fold_row;
-    Row from = begins_with_others(r, &n, last) ? r->at : not_before(r, r->at, rows);
-    r->fold_row = derive_row(r, from, r->step->march, last, border);
-    note_folded(r, &r->fold_row);
-    r->fold_index = (int)n.num;
-    const int around = ir_pass_into(&r->passed);
-    prepare(r, n.a);
-    r->passed.fold = around;
-    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll, late, rows));
+static void emit_sum_row(Rows *r, IrExpr e, const char *open, const char *hi, const char *late, const char *rows)
+{
+    Arena *arena = r->k->arena;
+    const IrExprNode n = *ir_expr(r->k->g, e);
+    const char *width = rows_width(r, r->stage);
+    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll_for(r->k->g, e), late, rows));
     r->cx.indent++;
     size_t before = r->body->n;
     body_line(r, arena_printf(arena, "const int j = %s - m;", hi));
     size_t after = r->body->n;
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
-    body_line(r, arena_printf(arena, "%s sum = m < %s - 1 ? %s[turn + m][k] : %s;", cg_type(n.type),
-                              rows, open, cg_fold_start(&n)));
+    body_line(r, arena_printf(arena, "%s sum = m < %s - 1 ? %s[turn + m][k] : %s;", cg_type(n.type), rows, open,
+                              cg_fold_start(&n)));
     int memo = r->cx.memo.n, loops = r->cx.loops.n;
     vec_push(arena, &r->cx.loops, (CgLoop){(int)n.num, n.b, n.c, "j"});
     cg_fold_steps(&r->cx, e, "sum");
@@ -728,6 +636,43 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     body_line(r, "}");
     r->cx.indent--;
     body_line(r, "}");
+}
+
+/* One row more for every open sum, which begins one; one of them is finished then, and the first
+ * is taken.  Returns the text that replaces the fold. */
+static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
+{
+    CgKernel *k = r->k;
+    Arena *arena = k->arena;
+    const IrExprNode n = *ir_expr(k->g, e);
+    const char *open = arena_printf(arena, "open%d", k->n_temps++);
+    const char *width = rows_width(r, r->stage);
+    IrExpr last = shared_last_row(r, &n, border);
+    r->late = r->late || last != n.c;
+    const char *hi = cg_define_int(k, last, cg_of_kernel(k, "HI"));
+    const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c),
+                                     cg_of_kernel(k, "LATE"));
+    IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
+    count = rows_max_of(k->g, count, ir_const(k->g, 1)); /* a window may be empty, where a param says how large it is */
+    const char *rows = cg_define_int(k, count, cg_of_kernel(k, "ROWS"));
+    IrExpr steps = cg_fold_count(k->g, e);
+    declare_open(r, open, &n, rows, width, unroll_for(k->g, e));
+    r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
+    r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
+    r->early = rows_max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
+    bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
+    r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
+
+    int fold_index = r->fold_index;
+    Row fold_row = r->fold_row;
+    Row from = begins_with_others(r, &n, last) ? r->at : not_before(r, r->at, rows);
+    r->fold_row = derive_row(r, from, r->step->march, last, border);
+    note_folded(r, &r->fold_row);
+    r->fold_index = (int)n.num;
+    const int around = ir_pass_into(&r->passed);
+    prepare(r, n.a);
+    r->passed.fold = around;
+    (n.fold == IR_FOLD_BLEND ? emit_blend_row : emit_sum_row)(r, e, open, hi, late, rows);
     r->fold_index = fold_index;
     r->fold_row = fold_row;
     return cg_unless_empty(k, e, arena_printf(arena, "%s[turn][k]", open));
@@ -771,7 +716,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->stage = id;
     r->at = row;
     const char *array = new_array(r, id, &row, "");
-    const char *width = width_text(r, id), *left = left_text(r, id);
+    const char *width = rows_width(r, id), *left = rows_left(r, id);
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, id)), array, width));
     const bool vectors = cg_held_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
@@ -796,7 +741,7 @@ static void store_stage(Rows *r, IrId id, const char *array)
 {
     CgKernel *k = r->k;
     const char *to = cg_param_buffer(k, id, true);
-    const char *left = left_text(r, id);
+    const char *left = rows_left(r, id);
     const char *from = strcmp(left, "0") == 0 ? array
                                               : arena_printf(k->arena, "(%s + %s)", array, left);
     body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + %s + x, %s);",
@@ -814,8 +759,8 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
         *text[i] = arena_new(k->arena, Str);
         str_init(*text[i], k->arena);
     }
-    find_extents(r);
-    bound_extents(r);
+    rows_find_extents(r);
+    rows_bound_extents(r);
     cg_context(&r->cx, k, r->body, r->prologue, read_text);
     r->cx.held = cg_held(k, step);
     r->cx.user = r;
@@ -859,9 +804,9 @@ static void describe_inside(Rows *r)
     str_init(&columns, k->arena);
     for (int i = 0; i < r->extents.n; i++) {
         IrId id = r->nodes.ids.at[i];
-        const char *width = r->extents.at[i]->used ? width_text(r, id) : "PX";
+        const char *width = r->extents.at[i]->used ? rows_width(r, id) : "PX";
         if (strcmp(width, "PX") != 0) {
-            str_addf(&columns, " && IS_INSIDE(%s, %s, w)", left_text(r, id), width);
+            str_addf(&columns, " && IS_INSIDE(%s, %s, w)", rows_left(r, id), width);
         }
     }
     cg_param_extent(k, 0, 0);
@@ -870,8 +815,8 @@ static void describe_inside(Rows *r)
         Carried *c = &r->carried.at[i];
         c->element = cg_element(r->k, c->node);
         c->kept = cg_type(cg_held_type(&r->cx, c->node));
-        c->left = left_text(r, c->node);
-        c->width = width_text(r, c->node);
+        c->left = rows_left(r, c->node);
+        c->width = rows_width(r, c->node);
         c->row = row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);
     }
 }
@@ -889,7 +834,7 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
     } else if (plain->fetches) {
         emit_row(gpu);
     }
-    bound_open(plain);
+    rows_bound_open(plain);
     rows_begin_text(plain, out);
     if (carries || gpu->late) {
         str_add(out, "#if PX == 4\n");

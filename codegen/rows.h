@@ -111,6 +111,18 @@ static inline Extent *rows_extent(const Rows *r, IrId node)
     return r->extents.at[id_map_find(&r->nodes, node)];
 }
 
+/* The larger of two host expressions; a = 0: b. */
+IrExpr rows_max_of(IrGraph *g, IrExpr a, IrExpr b);
+/* From the last stage back: what each reads, it needs as many columns wider as it reaches. */
+void rows_find_extents(Rows *r);
+/* Runs check what is on the stack of a CPU's thread for each work-item of a group: all columns beside the own ones, and
+ * the rows that are kept open. */
+void rows_bound_extents(Rows *r);
+void rows_bound_open(Rows *r);
+/* Columns left of the own ones in a node's array, and all of them. */
+const char *rows_left(Rows *r, IrId node);
+const char *rows_width(Rows *r, IrId node);
+
 /* Which stored rows `inside`, of a strip away from the image's edges, carries, when `r` is what is
  * done on any row; false when there is nothing to gain. */
 bool rows_choose_carried(const Rows *r, Rows *inside);

@@ -138,10 +138,9 @@ int cmd_explain(int argc, char **argv)
         print_variants(&c);
         code = CODE_OK;
     } else if (ok && take_params(c.program, argc - 2, argv + 2, params)) {
-        options.silent = true;
-        options.params = params;
-        code = compile(&planned, argv[1], &options, STAGE_PROGRAM) ? CODE_OK : CODE_USAGE;
+        compile_aside(&c, params, &planned);
         explain(&planned);
+        code = CODE_OK;
     }
     compile_free(&planned);
     compile_free(&c);

@@ -48,8 +48,7 @@ static bool will_use_device(int argc, char **argv, const char **choice)
 
 typedef struct Run {
     Reference reference; /* what the context of the hooks points to */
-    const char *path;
-    CompileOptions options;
+    const Compilation *c;
     Compilation planned; /* for other parameters than the defaults */
 } Run;
 
@@ -61,8 +60,8 @@ static const Program *planned(void *context, const double *params)
     for (int i = 0; i < program->n_params; i++) {
         others = others || params[i] != program->params[i].value;
     }
-    run->options.params = params;
-    if (others && compile(&run->planned, run->path, &run->options, STAGE_PROGRAM)) {
+    if (others) {
+        compile_aside(run->c, params, &run->planned);
         Program *made = arena_new(&run->planned.arena, Program);
         *made = *run->planned.program;
         made->planned_for = "these parameters";
@@ -84,20 +83,15 @@ int cmd_run(int argc, char **argv)
     if (!options.planned_for && will_use_device(argc, argv, &choice)) {
         options.measured = figures_of_device(choice, &options.plan_for);
     }
-    Compilation c, plain = {.graph = NULL};
+    Compilation c;
     int code = CODE_USAGE;
-    CompileOptions quiet = options;
-    quiet.silent = true;
-    quiet.after = NULL;
-    if (compile(&c, argv[1], &options, STAGE_PROGRAM) &&
-        compile(&plain, argv[1], &quiet, STAGE_GRAPH)) {
-        Run run = {.reference = {plain.graph, c.program}, .path = argv[1], .options = quiet};
+    if (compile(&c, argv[1], &options, STAGE_PROGRAM)) {
+        Run run = {.reference = {c.lowered, c.program}, .c = &c};
         RtHooks hooks = {.reference = reference_run, .check = reference_check, .planned = planned,
                          .context = &run};
         code = rt_main_with(c.program, argc - 1, argv + 1, &hooks);
         compile_free(&run.planned);
     }
-    compile_free(&plain);
     compile_free(&c);
     return code;
 }

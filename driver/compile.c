@@ -4,9 +4,9 @@
 #include "../base/digest.h"
 #include "../base/file.h"
 #include "../frontend/elaborate.h"
+#include "../ir/clone.h"
 #include "../ir/text.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,14 +75,16 @@ bool is_pipeline(const char *path)
 static bool read_graph(Compilation *c, Stage stage)
 {
     Err err = {0};
+    IrGraph *graph;
     if (stage == STAGE_PARSE) {
         usage_error("%s is a graph, not the text of a pipeline", c->source.path);
         return false;
     }
-    if (!ir_parse(&c->arena, &c->source, &c->graph, &err)) {
+    if (!ir_parse(&c->arena, &c->source, &graph, &err)) {
         complain(&err);
         return false;
     }
+    c->lowered = c->graph = graph;
     return true;
 }
 
@@ -98,6 +100,7 @@ static bool read_pipeline(Compilation *c, Stage stage)
         return false;
     }
     c->graph->name = stem_of(&c->arena, c->source.path);
+    c->lowered = c->graph;
     return true;
 }
 
@@ -120,13 +123,10 @@ static double *planned_params(Compilation *c)
     return values;
 }
 
-/* The graph through all passes. */
-static bool compile_graph(Compilation *c, Stage stage, bool in_rounds)
+/* A clone of the graph through all passes. */
+static void run_passes(Compilation *c, bool in_rounds)
 {
-    TRY(has_suffix(c->source.path, ".ir") ? read_graph(c, stage) : read_pipeline(c, stage));
-    if (stage <= STAGE_GRAPH) {
-        return true;
-    }
+    c->graph = ir_clone(c->lowered, &c->arena);
     PassContext cx = {.fuse = c->options.fuse,
                       .only = c->options.passes,
                       .verify = c->options.verify,
@@ -138,7 +138,6 @@ static bool compile_graph(Compilation *c, Stage stage, bool in_rounds)
     exchange_params(c->graph, values);
     c->schedule = pass_run_all(c->graph, &cx);
     exchange_params(c->graph, values);
-    return true;
 }
 
 /* The same pipeline once more, for runs in which an image that may be read anywhere does not fit; NULL: it has none. */
@@ -149,21 +148,29 @@ static const Program *program_in_rounds(Compilation *c)
     }
     Compilation before = *c;
     c->options.after = NULL;
-    bool ok = compile_graph(c, STAGE_PROGRAM, true);
-    const Program *program = ok ? cg_program(c->graph, c->schedule, hash_of(c)) : NULL;
+    run_passes(c, true);
+    const Program *program = cg_program(c->graph, c->schedule, hash_of(c));
     before.arena = c->arena;
     *c = before;
     return program;
 }
 
+static const Program *make_program(Compilation *c)
+{
+    Program *program = arena_new(&c->arena, Program);
+    *program = *cg_program(c->graph, c->schedule, hash_of(c));
+    program->in_rounds = program_in_rounds(c);
+    return program;
+}
+
 static bool compile_stages(Compilation *c, Stage stage)
 {
-    TRY(compile_graph(c, stage, false));
+    TRY(has_suffix(c->source.path, ".ir") ? read_graph(c, stage) : read_pipeline(c, stage));
+    if (stage > STAGE_GRAPH) {
+        run_passes(c, false);
+    }
     if (stage == STAGE_PROGRAM) {
-        Program *program = arena_new(&c->arena, Program);
-        *program = *cg_program(c->graph, c->schedule, hash_of(c));
-        program->in_rounds = program_in_rounds(c);
-        c->program = program;
+        c->program = make_program(c);
     }
     return true;
 }
@@ -185,7 +192,7 @@ bool compile(Compilation *c, const char *path, const CompileOptions *options, St
     c->source = (Source){arena_strdup(&c->arena, path), arena_strndup(&c->arena, text, size)};
     free(text);
     bool ok = fe_check_text(&c->source, size, &c->diags) && compile_stages(c, stage);
-    if (!options->silent && (c->diags.first != NULL || options->json)) {
+    if (c->diags.first != NULL || options->json) {
         print_diagnostics(c);
     }
     return ok;
@@ -196,12 +203,10 @@ const Program *compile_again(Compilation *c, const double *params)
     Compilation before = *c;
     c->options.params = params;
     c->options.after = NULL;
-    bool ok = compile_stages(c, STAGE_PROGRAM);
-    const Program *program = c->program;
+    run_passes(c, false);
+    const Program *program = make_program(c);
     before.arena = c->arena;
     *c = before;
-    assert(ok); /* parameters change no diagnostic */
-    (void)ok;
     return program;
 }
 
@@ -209,7 +214,6 @@ void compile_aside(const Compilation *c, const double *params, Compilation *asid
 {
     *aside = *c;
     driver_arena(&aside->arena);
-    diags_init(&aside->diags, &aside->arena);
     aside->program = compile_again(aside, params);
 }
 

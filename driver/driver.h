@@ -21,7 +21,6 @@ typedef struct CompileOptions {
     const char *passes;   /* --passes=a,b */
     bool verify;          /* --verify */
     bool json;            /* --json */
-    bool silent;          /* diagnostics have been printed already */
     const char *after;    /* --print-after=NAME or all */
     DeviceFigures plan_for; /* --plan-for=NAME; of the table's first device without it */
     bool measured;          /* they do not come from the table */
@@ -35,7 +34,8 @@ typedef struct Compilation {
     Source source;
     Diags diags;
     AstFile *file;
-    IrGraph *graph;
+    const IrGraph *lowered; /* as the front end made it */
+    IrGraph *graph;         /* that one, or a clone of it that passes have changed */
     const IrSchedule *schedule;
     const Program *program;
     CompileOptions options;

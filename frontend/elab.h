@@ -205,6 +205,12 @@ Val el_settled(Elab *el, Val v, bool whole, Span span);
 Val el_without_gaps(Elab *el, Val labels, Span span);
 /* Are they numbered so when they are made? */
 bool el_is_dense(Elab *el, Val labels);
+/* The input whose labels these are (ir/ids.h); 0: they are numbered by the pipeline, or `v` is no image of labels. */
+IrId el_labels_input(const Elab *el, Val v);
+/* Labels as an image of their numbers, u32; anything else as it is. */
+Val el_numbers(Elab *el, Val v);
+/* Labels as an image of their places: equal where they are, in the order of the numbers, and small. */
+Val el_places(Val labels);
 bool el_plain_read(const Elab *el, IrExpr e, IrId *node);
 void el_name_node(Elab *el, IrId node, const char *name, Span span);
 const char *el_hint(Elab *el, const char *part);

@@ -2,6 +2,8 @@
  * elaborate: the statements of a pipeline, and of the functions that it expands.
  */
 #include "elab.h"
+
+#include "../ir/ids.h"
 #include "words.h"
 
 #include <assert.h>
@@ -123,6 +125,11 @@ static void input(Elab *el, const AstStmt *s)
     int lies = el_add_grid(el, grid, (IrPlace){.moved = false});
     ir_node(el->g, id)->grid = el->grids.at[lies].extents;
     el_set_grid(el, id, lies);
+    if (node.kind == IR_K_LABELS) {
+        const char *ids = arena_printf(el->arena, "%s_ids", s->name);
+        (void)ir_add_node(el->g, (IrNode){.op = IR_IDS, .kind = IR_K_VECTOR, .elem = ELEM_U32, .grid = -1,
+                                          .name = ids, .span = s->span, .of = id});
+    }
     bind_new(el, s, el_node(el, id), BIND_INPUT);
 }
 
@@ -681,5 +688,8 @@ IrGraph *fe_elaborate_with(Arena *arena, FeLibrary *library, const AstFile *file
         }
     }
     check_file(el);
+    if (diags->errors == 0) {
+        ir_ids_settle(el->g);
+    }
     return diags->errors == 0 ? el->g : NULL;
 }

@@ -59,7 +59,7 @@ Val el_as_number(Elab *el, Call *call)
         return el_scalar(el, ir_op3(g, IR_X_SELECT, v.expr, ir_const(g, 1), ir_const(g, 0)));
     }
     if (v.kind == VAL_IMAGE && v.image != IR_K_IMAGE) {
-        return el_image(el, ir_cast(g, v.expr, ELEM_I32), v.grid);
+        return el_image(el, ir_cast(g, el_numbers(el, v).expr, ELEM_I32), v.grid);
     }
     bool truths = v.kind == VAL_VECTOR && ir_expr(g, v.expr)->type == ELEM_BOOL;
     return truths ? el_vector(ir_cast(g, v.expr, ELEM_I32), v.node) : v;
@@ -71,13 +71,15 @@ Val el_convert(Elab *el, Val v, Elem elem)
     if (v.kind != VAL_IMAGE) {
         return v;
     }
+    bool labels = v.image == IR_K_LABELS;
+    v = el_numbers(el, v);
     const IrExprNode *e = ir_expr(g, v.expr);
     bool narrower = e->op == IR_X_CAST && e->num != 0 && (Elem)e->num != elem; /* it would be stored as such */
     bool have = e->type == elem && !narrower;
     if (elem == ELEM_F32 || elem == ELEM_F64) {
         return el_image(el, ir_cast(g, v.expr, elem), v.grid);
     }
-    return have && v.image == IR_K_IMAGE ? v : el_image(el, ir_saturate(g, v.expr, elem), v.grid);
+    return have && v.image == IR_K_IMAGE && !labels ? v : el_image(el, ir_saturate(g, v.expr, elem), v.grid);
 }
 
 Val el_to_type(Elab *el, Call *call)

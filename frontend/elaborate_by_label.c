@@ -318,8 +318,8 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
 {
     static const char *const NAMES[] = {"x", "y", "z"};
     const char *name = value > 0 ? "touching_value" : fold > 0 ? "touching_distance" : "touching_count";
-    const Span at[3] = {call->span, call->span, call->span};
-    Val args[3] = {call->arg[0], fold > 0 ? call->arg[fold] : el_err(), el_record(el, 3)};
+    const Span at[4] = {call->span, call->span, call->span, call->span};
+    Val args[4] = {call->arg[0], fold > 0 ? call->arg[fold] : el_err(), el_record(el, 3)};
     IrExpr size[3];
     if (!el_sizes_of_pixels(el, call, size)) {
         return el_err();
@@ -329,8 +329,9 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
     }
     if (value > 0) {
         args[2] = painted(el, call, value);
+        args[3] = el_places(call->arg[0]);
     }
-    return el_from_prelude(el, name, args, at, fold > 0 ? 3 : 1, call->span);
+    return el_from_prelude(el, name, args, at, value > 0 ? 4 : fold > 0 ? 3 : 1, call->span);
 }
 
 /* By number and distance where one of them is given, else of those that touch. */
@@ -357,6 +358,26 @@ Val el_neighbours(Elab *el, Call *call)
     node.arg[3] = ir_const(el->g, fold);
     IrId vector = el_add_once(el, node, NULL, call->span);
     return el_image(el, ir_lookup(el->g, vector, ir_read(el->g, node.of)), call->arg[0].grid);
+}
+
+/* Labels that touch or overlap, by their places, which are small numbers. */
+Val el_pairs(Elab *el, Call *call)
+{
+    enum { FIRST = 4 }; /* of the arguments of a table (nodes.def) */
+    int n = call->op->n_params;
+    Span at[4] = {call->span, call->span, call->span, call->span};
+    Val args[4];
+    for (int i = 0; i < n; i++) {
+        args[i] = call->arg[i];
+        args[n + i] = el_places(call->arg[i]);
+    }
+    Val table = el_from_prelude(el, call->op->name, args, at, 2 * n, call->span);
+    for (int i = 0; i < 2 && table.kind == VAL_TABLE; i++) {
+        IrId input = el_labels_input(el, call->arg[i < n ? i : 0]);
+        IrExpr of = input != 0 ? ir_extent(el->g, input, IR_AX_X) : ir_const(el->g, 0);
+        ir_node(el->g, table.node)->arg[FIRST + i] = of;
+    }
+    return table;
 }
 
 Val el_near_pairs(Elab *el, Call *call)

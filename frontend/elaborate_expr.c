@@ -198,6 +198,19 @@ static IrExpr op2_expr(Elab *el, IrExprOp op, IrExpr a, IrExpr b)
     return ir_op2(el->g, op, a, b);
 }
 
+/* Labels beside other things are numbers.  What their places say as well needs no look-up: which are background, and
+ * of the same labels which are equal or come first. */
+static void settle_labels(Elab *el, Val *a, Val *b)
+{
+    IrId of_a = el_labels_input(el, *a), of_b = el_labels_input(el, *b);
+    double value;
+    bool background = (el_constant(el, *a, &value) || el_constant(el, *b, &value)) && value == 0;
+    if (!background && of_a != of_b) {
+        *a = el_numbers(el, *a);
+        *b = el_numbers(el, *b);
+    }
+}
+
 Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
 {
     if ((op == IR_X_EQ || op == IR_X_NE) && (is_word(a) || is_word(b))) {
@@ -221,6 +234,7 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
         return refuse_mask(el, CLASS_COMPARE, span);
     }
     const char *unit;
+    settle_labels(el, &a, &b);
     settle_units(el, op, &a, &b, &unit, span);
     Val both[2] = {a, b};
     if (!el_meet(el, both, 2, span)) {
@@ -235,7 +249,7 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
 
 static Val select_images(Elab *el, Val cond, Val a, Val b, Span span)
 {
-    Val all[3] = {cond, a, b};
+    Val all[3] = {cond, el_numbers(el, a), el_numbers(el, b)};
     const char *unit = cond.kind == VAL_NUMBER && same_units(a, b) ? a.unit : NULL;
     for (int i = 1; i < 3 && unit == NULL; i++) {
         int grid = el_grid_of(el, all[3 - i]);
@@ -315,6 +329,7 @@ Val el_where(Elab *el, Val v, Val mask, Span span)
         mask = el_op2(el, IR_X_AND, first, mask, span);
         v = el_image(el, v.expr, v.grid);
     }
+    v = el_numbers(el, v);
     if (v.kind != VAL_IMAGE) {
         el_error(el, WHERE_OF_NO_IMAGE, span, el_describe(el, v));
         return el_err();

@@ -2,7 +2,7 @@
  * elaborate_fold: sum(e for j in -1 .. 1, i in -1 .. 1) and its like.
  *
  * A fold of one image at offsets, times weights that depend on one index each, is computed axis
- * by axis: the innermost index becomes a stage of its own.  For sums this is what the language
+ * by axis: the innermost index becomes a stage of its own.  For sums and blends this is what the language
  * defines the result to be (a box sum or a gaussian is separable by definition, also in its
  * rounding); for smallest and largest values it is exact.
  *
@@ -61,12 +61,13 @@ typedef struct Product {
     IrExpr read; /* the one pixel factor */
     Elem elem;   /* what it is converted to; NONE: it is not */
     bool fits;
+    bool whole;  /* quotients stay: a weight over the sum of all weights of its axis is one factor */
 } Product;
 
 static void add_host_factors(Elab *el, Product *p, IrExpr e, bool inverse)
 {
     const IrExprNode n = *ir_expr(el->g, e);
-    if (n.op == IR_X_MUL || n.op == IR_X_DIV) {
+    if (n.op == IR_X_MUL || (n.op == IR_X_DIV && !p->whole)) {
         add_host_factors(el, p, n.a, inverse);
         add_host_factors(el, p, n.b, n.op == IR_X_DIV ? !inverse : inverse);
         return;
@@ -145,7 +146,7 @@ static bool children_alike(Alike *a, const IrExprNode *m, const IrExprNode *n)
 {
     return alike(a, m->a, n->a) && alike(a, m->b, n->b) && alike(a, m->c, n->c) &&
            alike(a, m->channel, n->channel) && alike(a, m->outside, n->outside) &&
-           alike(a, m->where, n->where) && alike(a, m->nth, n->nth);
+           alike(a, m->where, n->where) && alike(a, m->nth, n->nth) && alike(a, m->weight, n->weight);
 }
 
 static bool alike(Alike *a, IrExpr p, IrExpr q)
@@ -215,11 +216,16 @@ static bool one_axis_each(Elab *el, IrExpr read, const Fold *folds, int n, int *
     return fixed && seen == (1u << n) - 1;
 }
 
+static bool adds(IrFold fold)
+{
+    return fold == IR_FOLD_SUM || fold == IR_FOLD_BLEND;
+}
+
 static bool separable(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr body, Product *p,
                       unsigned *depends, int *axis)
 {
-    *p = (Product){.fits = true};
-    if (fold != IR_FOLD_SUM && ir_expr(el->g, body)->op != IR_X_READ) {
+    *p = (Product){.fits = true, .whole = fold == IR_FOLD_BLEND};
+    if (!adds(fold) && ir_expr(el->g, body)->op != IR_X_READ) {
         return false;
     }
     add_factors(el, p, body);
@@ -258,6 +264,16 @@ static IrExpr plain_fold(Elab *el, IrFold fold, const Fold *f, IrExpr body)
     return ir_fold(el->g, fold, f->index, f->lo, f->hi, 0, 0, true, body);
 }
 
+/* One index of a fold of the pixels of an image, times weights. */
+static IrExpr line_of(Elab *el, IrFold fold, const Fold *f, IrExpr weight, IrExpr read)
+{
+    if (fold != IR_FOLD_BLEND) {
+        return plain_fold(el, fold, f, weighted(el, weight, read));
+    }
+    read = elem_is_integer(ir_expr(el->g, read)->type) ? ir_cast(el->g, read, ELEM_F32) : read;
+    return ir_blend(el->g, f->index, f->lo, f->hi, weight != 0 ? weight : ir_const(el->g, 1), read);
+}
+
 /* The innermost index becomes a stage; returns what is left to fold over the others. */
 static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const Product *p,
                           const unsigned *depends, const int *axis, int grid, Span span)
@@ -270,19 +286,19 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
     IrExpr rest = multiply(el, p, depends, inner, false);
     IrExpr read = read_along(el, r.node, &r, axis[n - 1], -1, r.channel, r.outside);
     read = p->elem != ELEM_NONE ? ir_cast(el->g, read, p->elem) : read;
-    IrExpr line = made_before(el, plain_fold(el, fold, f, weighted(el, weight, read)));
+    IrExpr line = made_before(el, line_of(el, fold, f, weight, read));
     IrId stage = el_store(el, el_image(el, line, grid), AXES[axis[n - 1]], span);
     IrExpr outside = r.outside;
-    if (outside != 0 && fold == IR_FOLD_SUM) {
+    if (outside != 0 && adds(fold)) {
         IrExpr each = weight != 0 ? weight : ir_const(el->g, 1);
-        IrExpr weights = made_before(el, plain_fold(el, fold, f, each));
+        IrExpr weights = made_before(el, plain_fold(el, IR_FOLD_SUM, f, each));
         outside = ir_op2(el->g, IR_X_MUL, outside, weights);
     }
     IrExpr across = read_along(el, stage, &r, -1, axis[n - 1], 0, outside);
     return weighted(el, rest, across);
 }
 
-/* A fold over indices, innermost last, axis by axis where that is the same. */
+/* A fold over indices, innermost last, axis by axis where that is the same; 0: a blend is made of lines only. */
 static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
                         IrExpr body, int grid, Span span)
 {
@@ -294,6 +310,12 @@ static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr 
            separable(el, fold, folds, n, body, &p, depends, axis)) {
         body = split_inner(el, fold, folds, n, &p, depends, axis, grid, span);
         n--;
+    }
+    if (fold == IR_FOLD_BLEND && n > 0) {
+        bool line = n == 1 && pixels && where == 0 && separable(el, fold, folds, n, body, &p, depends, axis);
+        IrExpr read = line && p.elem != ELEM_NONE ? ir_cast(el->g, p.read, p.elem) : p.read;
+        IrExpr weight = line ? multiply(el, &p, depends, 0, false) : 0;
+        return line ? made_before(el, line_of(el, fold, folds, weight, read)) : 0;
     }
     for (int i = n - 1; i >= 0; i--) {
         const Fold *f = &folds[i];
@@ -579,6 +601,8 @@ static IrFold simple_fold(WordFold w, bool masks)
         return IR_FOLD_RANK;
     case WORD_MODE:
         return IR_FOLD_MODE;
+    case WORD_BLEND:
+        return IR_FOLD_BLEND;
     default:
         return IR_FOLD_SUM;
     }
@@ -825,7 +849,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
         diag_help(el->diags, d, "%s", near != NULL
                                           ? arena_printf(el->arena, "did you mean `%s`?", near)
                                           : "sum, prod, min, max, mean, var, std, median, "
-                                            "percentile, mode, count, any and all take `for`");
+                                            "percentile, mode, count, any, all and blend take `for`");
         return el_err();
     }
     Ranges ranges = {.outer = el->ranges};
@@ -854,11 +878,20 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     if (sorts(w)) { /* how many there are, and which one is taken, is known before the loops begin */
         el_note_index(el, where);
         el_note_index(el, share);
+    } else if (w == WORD_BLEND && (el_follows_index(el, body.expr) || el_follows_index(el, where))) {
+        el_note_index(el, body.expr); /* weights have one index: there will be a blend for each of the others */
+        el_note_index(el, where);
+        w = WORD_SUM;
     }
     Elements of = {.r = &ranges, .where = where, .kept = kept.expr, .share = share, .span = e->span};
     of.grid = body.kind == VAL_IMAGE ? body.grid : -1;
     of.count = of.kept != 0 ? sum_of(el, &of, ir_cast(el->g, of.kept, ELEM_I32)) : how_many(el, &ranges, where);
     IrExpr v = combine(el, w, &of, body.expr);
+    if (v == 0) {
+        Diag *d = el_error(el, BLEND_OF_MORE, e->a->span, "");
+        diag_help(el->diags, d, "blend(exp(-i * i / 8) * v[dx = i] for i in -6 .. 6); sum(...) takes anything");
+        return el_err();
+    }
     if (body.kind == VAL_IMAGE && !reads_few_images(el, v)) {
         Diag *d = el_error(el, TOO_MANY_AT_ONCE, e->span, IR_MOST_READS);
         diag_help(el->diags, d, "add up comprehensions of some of the images each: sum(... for i in 1 .. 3) + "

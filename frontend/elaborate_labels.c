@@ -66,7 +66,7 @@ Val el_label_equal(Elab *el, Call *call)
     }
     Val image = call->arg[0];
     image.image = IR_K_IMAGE;
-    if (ir_expr(el->g, image.expr)->type != ELEM_F32) {
+    if (call->arg[0].image != IR_K_LABELS && ir_expr(el->g, image.expr)->type != ELEM_F32) {
         image = el_image(el, ir_cast(el->g, image.expr, ELEM_F32), image.grid);
     }
     IrNode node = {.op = IR_LABEL_EQUAL,

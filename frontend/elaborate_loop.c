@@ -232,14 +232,15 @@ static void body(Elab *el, const AstStmt *s, int id, const CarriedList *list)
     el->loop = id;
     for (int i = 0; i < list->n; i++) {
         add_carry(el, &list->at[i]);
+        IrCarry carry = {list->at[i].carry, list->at[i].first, 0};
+        vec_push(el->arena, &el->g->loops.at[id].carries, carry);
     }
     el_block(el, s->body, &result);
     for (int i = 0; i < list->n; i++) {
         Carried *c = &list->at[i];
         IrId next = next_node(el, c);
         if (next != 0) {
-            vec_push(el->arena, &el->g->loops.at[id].carries,
-                     (IrCarry){c->carry, c->first, next});
+            el->g->loops.at[id].carries.at[i].next = next;
             Binding *b = el_find_here(el->scope, c->name);
             b->val = ir_node(el->g, next)->kind == IR_K_VALUE ? b->val : el_node(el, next);
         }

@@ -67,7 +67,7 @@ static Elem summed_type(Elab *el, IrExpr e)
 static Pixels pixels_of(Elab *el, Val v, Elem type, Span span)
 {
     v = v.kind == VAL_VECTOR ? el_each_once(el, v, span) : v;
-    Val value = v;
+    Val value = el_numbers(el, v);
     value.kind = VAL_IMAGE;
     Pixels p = {.integer = is_integer(el, v.expr)};
     value = el_readable(el, value, "value", span);

@@ -869,7 +869,9 @@ Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, con
         return el_err();
     }
     IrId labels;
-    memcpy(vals, args, sizeof *vals * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        vals[i] = el_numbers(el, args[i]);
+    }
     if (!el_by_label(el, vals, n, &labels, span)) {
         return el_err();
     }

@@ -6,6 +6,8 @@
  * and read the image wherever they point.
  */
 #include "elab.h"
+
+#include "../ir/ids.h"
 #include "words.h"
 
 #include <math.h>
@@ -289,9 +291,7 @@ static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span s
     double alike; /* everywhere */
     bool one = ir_is_const(el->g, v.expr, &alike) && ix->border != IR_CONSTANT;
     IrExpr e = one ? v.expr : ir_read_at(el->g, el_store(el, v, part, span), position, ix->channel, ix->border, ix->outside);
-    Val read = el_image(el, e, grid);
-    read.image = v.image == IR_K_LABELS ? IR_K_IMAGE : read.image;
-    return read;
+    return el_image(el, v.image == IR_K_LABELS ? ir_ids_numbers(el->g, e) : e, grid);
 }
 
 /* image[y = -1] of those who count from the end. */
@@ -345,7 +345,9 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
     if (!ix.offsets && !ix.positions && ix.channel == 0) {
         return v;
     }
-    v = el_beside_outside(el, v, ix.border, ix.outside);
+    double outside;
+    bool filled = ix.border == IR_CONSTANT && !(ir_is_const(el->g, ix.outside, &outside) && outside == 0);
+    v = el_beside_outside(el, filled ? el_numbers(el, v) : v, ix.border, ix.outside);
     const char *part = e->a->kind == AST_NAME ? e->a->name : "value";
     int grid = ix.channel != 0 ? without_axis(el, v.grid, IR_AX_C) : v.grid;
     for (int ax = 0; ax < 3 && !ix.bordered; ax++) {
@@ -358,7 +360,7 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
     }
     IrId node = el_store(el, v, part, e->a->span);
     IrExpr read = ir_read_offset(el->g, node, ix.offset, ix.channel, ix.border, ix.outside);
-    return el_image(el, read, grid);
+    return el_image(el, v.image == IR_K_LABELS ? ir_ids_numbers(el->g, read) : read, grid);
 }
 
 /* ---- lists and vectors ----------------------------------------------------------------- */
@@ -387,7 +389,7 @@ static Val index_vector(Elab *el, Val v, const AstExpr *e)
         diag_help(el->diags, d, "write the labels that it belongs to: v[labels]");
         return el_err();
     }
-    return el_paint(el, v, given);
+    return el_paint(el, v, el_labels_input(el, given) == el_labels_input(el, el_node(el, v.node)) ? given : el_numbers(el, given));
 }
 
 Val el_index(Elab *el, const AstExpr *e)

@@ -3,6 +3,8 @@
  */
 #include "elab.h"
 
+#include "../ir/ids.h"
+
 #include "../ir/footprint.h"
 
 #include <assert.h>
@@ -146,6 +148,27 @@ Val el_image(Elab *el, IrExpr e, int grid)
         kind = IR_K_LABELS;
     }
     return (Val){.kind = VAL_IMAGE, .image = kind, .grid = grid, .expr = e};
+}
+
+IrId el_labels_input(const Elab *el, Val v)
+{
+    bool labels = v.kind == VAL_IMAGE && v.image == IR_K_LABELS;
+    return labels ? ir_ids_of(el->g, ir_expr(el->g, v.expr)->node) : 0;
+}
+
+Val el_numbers(Elab *el, Val v)
+{
+    if (v.kind == VAL_IMAGE && v.image == IR_K_LABELS) {
+        v.expr = ir_ids_numbers(el->g, v.expr);
+        v.image = IR_K_IMAGE;
+    }
+    return v;
+}
+
+Val el_places(Val labels)
+{
+    labels.image = IR_K_IMAGE;
+    return labels;
 }
 
 Val el_node(Elab *el, IrId node)

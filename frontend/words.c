@@ -16,7 +16,7 @@ const char *const WORDS_FOLDS[WORD_FOLDS] = {
     [WORD_MAX] = "max",       [WORD_MEAN] = "mean",     [WORD_VAR] = "var",
     [WORD_STD] = "std",       [WORD_MEDIAN] = "median", [WORD_PERCENTILE] = "percentile",
     [WORD_MODE] = "mode",     [WORD_COUNT] = "count",   [WORD_ANY] = "any",
-    [WORD_ALL] = "all",
+    [WORD_ALL] = "all",       [WORD_BLEND] = "blend",
 };
 
 const WordConstant *words_constant(const char *name)

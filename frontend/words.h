@@ -18,6 +18,7 @@ extern const int WORDS_CONSTANTS_N;
 /* How a comprehension such as sum(... for i in ...) combines. */
 typedef enum WordFold {
     WORD_SUM,
+    WORD_BLEND,
     WORD_PROD,
     WORD_MIN,
     WORD_MAX,

@@ -18,7 +18,7 @@
 
 const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap",
                                                  "constant"};
-const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all",
+const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "blend",
                                              "rank", "mode"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
                                              "value", "vector", "table"};
@@ -89,7 +89,7 @@ static uint32_t hash_expr(const IrExprNode *e)
     const uint32_t fields[] = {(uint32_t)e->op, (uint32_t)e->type, e->node, (uint32_t)bits,
                                (uint32_t)(bits >> 32), e->a, e->b, e->c, e->channel,
                                (uint32_t)e->border, e->outside, (uint32_t)e->fold, e->where, e->nth,
-                               (uint32_t)e->flat, (uint32_t)e->fused, (uint32_t)e->rank};
+                               (uint32_t)e->flat, (uint32_t)e->fused, (uint32_t)e->rank, e->weight};
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         h = mix(h, fields[i]);
@@ -103,7 +103,7 @@ static bool same_expr(const IrExprNode *p, const IrExprNode *q)
            memcmp(&p->num, &q->num, sizeof p->num) == 0 && p->a == q->a && p->b == q->b &&
            p->c == q->c && p->channel == q->channel && p->border == q->border &&
            p->outside == q->outside && p->fold == q->fold && p->where == q->where &&
-           p->nth == q->nth && p->flat == q->flat && p->fused == q->fused && p->rank == q->rank;
+           p->nth == q->nth && p->weight == q->weight && p->flat == q->flat && p->fused == q->fused && p->rank == q->rank;
 }
 
 static void rehash(IrGraph *g)
@@ -148,7 +148,7 @@ static bool is_integral(const IrGraph *g, const IrExprNode *n)
 
 static int depth_of(const IrGraph *g, const IrExprNode *n)
 {
-    const IrExpr below[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+    const IrExpr below[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
     int depth = 0;
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         int own = below[i] != 0 ? ir_expr(g, below[i])->depth : 0;
@@ -210,7 +210,7 @@ static bool has_free_index(const IrGraph *g, IrExpr e, const Around *around)
 /* A fold over host things alone has the rank of what is left when its index is bound. */
 static IrRank fold_rank(const IrGraph *g, const IrExprNode *n)
 {
-    IrRank rank = ir_expr(g, n->a)->rank;
+    IrRank rank = n->fold == IR_FOLD_BLEND ? IR_PIXEL : ir_expr(g, n->a)->rank;
     if (rank > IR_INDEX) {
         return rank;
     }
@@ -600,15 +600,24 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
 void ir_join(const IrGraph *g, IrExprNode *fold)
 {
     const IrExprNode *body = ir_expr(g, fold->a);
-    fold->flat = body->op == IR_X_FOLD && body->fold == fold->fold && body->rank == fold->rank;
+    fold->flat = body->op == IR_X_FOLD && body->fold == fold->fold && body->rank == fold->rank &&
+                 fold->fold != IR_FOLD_BLEND;
     fold->fused = fold->fold == IR_FOLD_SUM && fold->type == ELEM_F32 && body->op == IR_X_MUL;
+}
+
+static IrExpr first_index(IrGraph *g, IrExpr lo)
+{
+    return ir_is_integral(g, lo) ? lo : ir_op1(g, IR_X_CEIL, lo);
+}
+
+static IrExpr last_index(IrGraph *g, IrExpr hi)
+{
+    return ir_is_integral(g, hi) ? hi : ir_op1(g, IR_X_FLOOR, hi);
 }
 
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
                bool innermost, IrExpr body)
 {
-    lo = ir_is_integral(g, lo) ? lo : ir_op1(g, IR_X_CEIL, lo);
-    hi = ir_is_integral(g, hi) ? hi : ir_op1(g, IR_X_FLOOR, hi);
     if (fold == IR_FOLD_ANY || fold == IR_FOLD_ALL) {
         body = to_bool(g, body);
     } else if (ir_expr(g, body)->type == ELEM_BOOL) {
@@ -617,8 +626,8 @@ IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr 
     IrExprNode n = {.op = IR_X_FOLD,
                     .num = index,
                     .a = body,
-                    .b = lo,
-                    .c = hi,
+                    .b = first_index(g, lo),
+                    .c = last_index(g, hi),
                     .where = where,
                     .nth = nth,
                     .fold = fold};
@@ -626,6 +635,22 @@ IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr 
     ir_join(g, &n);
     n.flat = n.flat && !(innermost && ir_sorts(&n));
     return ir_intern(g, n);
+}
+
+IrExpr ir_blend(IrGraph *g, int index, IrExpr lo, IrExpr hi, IrExpr weight, IrExpr body)
+{
+    return make(g, (IrExprNode){.op = IR_X_FOLD,
+                                .num = index,
+                                .a = body,
+                                .b = first_index(g, lo),
+                                .c = last_index(g, hi),
+                                .weight = weight,
+                                .fold = IR_FOLD_BLEND});
+}
+
+IrExpr ir_blend_middle(IrGraph *g, const IrExprNode *fold)
+{
+    return ir_op2(g, IR_X_MIN, ir_op2(g, IR_X_MAX, fold->b, ir_const(g, 0)), fold->c);
 }
 
 IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n)

@@ -9,6 +9,7 @@
 #include "apply.h"
 #include "ref.h"
 #include "function.h"
+#include "../base/blend.h"
 #include "../base/hostops.h"
 
 #include <limits.h>
@@ -75,11 +76,39 @@ typedef struct FoldState {
     double acc;
     double *list; /* of what is sorted */
     int n, cap;
+    const double *weight; /* of a blend, from the first index on, of which `middle` is the middle */
+    int middle;
+    double before;
 } FoldState;
+
+static void add_weighted(FoldState *st, double weight, double v)
+{
+    if (st->type == ELEM_F32) {
+        st->acc = (double)fmaf((float)weight, (float)v, (float)st->acc);
+    } else {
+        st->acc += weight * v;
+    }
+}
+
+static void blend_push(FoldState *st, double v)
+{
+    if (st->n > 0) {
+        add_weighted(st, st->weight[st->n], ir_apply(IR_X_SUB, st->type, v, st->before, 0));
+    }
+    if (st->n == st->middle) {
+        add_weighted(st, st->weight[0], v);
+    }
+    st->before = v;
+    st->n++;
+}
 
 /* One step of the innermost fold of a sequence. */
 static void fold_push(IrEval *ev, FoldState *st, const IrExprNode *fold)
 {
+    if (st->kind == IR_FOLD_BLEND) {
+        blend_push(st, eval(ev, fold->a));
+        return;
+    }
     const IrExprNode *n = ir_expr(ev->g, fold->a);
     if (fold->fused && n->op == IR_X_MUL) {
         st->acc = (double)fmaf((float)eval(ev, n->a), (float)eval(ev, n->b), (float)st->acc);
@@ -185,12 +214,38 @@ static double ranked(IrEval *ev, IrExpr fold, const FoldState *st)
     return st->list[(int)nth];
 }
 
+/* The weights of a blend, of its pixels at first; NULL: it has no pixels, or what is wrong is told when it runs. */
+static double *blend_weights(IrEval *ev, const IrExprNode *n, FoldState *st)
+{
+    const double lo = eval(ev, n->b), hi = eval(ev, n->c);
+    if (!(lo <= hi && lo >= -HOSTOP_MOST_INDEX && hi <= HOSTOP_MOST_INDEX) || !ir_eval_count(ev, hi - lo + 1)) {
+        return NULL;
+    }
+    double *weight = malloc(sizeof *weight * (size_t)(hi - lo + 1)), hidden = ev->index[(int)n->num];
+    if (weight == NULL) {
+        abort();
+    }
+    for (double i = lo; i <= hi; i++) {
+        ev->index[(int)n->num] = i;
+        ev->turn++;
+        weight[(int)(i - lo)] = eval(ev, n->weight);
+    }
+    ev->index[(int)n->num] = hidden;
+    ev->turn++;
+    blend_by_parts(weight, (int)lo, (int)hi);
+    st->weight = weight;
+    st->middle = blend_middle((int)lo, (int)hi) - (int)lo;
+    return weight;
+}
+
 static double eval_fold(IrEval *ev, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
     FoldState st = {.kind = n->fold, .type = n->type};
     st.acc = n->fold == IR_FOLD_PROD || n->fold == IR_FOLD_ALL ? 1 : 0;
+    double *weights = n->fold == IR_FOLD_BLEND ? blend_weights(ev, n, &st) : NULL;
     fold_run(ev, &st, e);
+    free(weights);
     if (st.n == 0 && (n->fold == IR_FOLD_MIN || n->fold == IR_FOLD_MAX)) {
         st.acc = n->fold == IR_FOLD_MIN ? elem_max(n->type) : elem_min(n->type);
     }
@@ -443,6 +498,7 @@ static void eval_input(IrEval *ev, IrId id)
         most = fmax(most, to[i]);
     }
     ev->nodes[id].value[0] = most;
+    ir_eval_give_places(ev, id);
 }
 
 static void eval_scalar(IrEval *ev, IrId id)
@@ -473,6 +529,7 @@ static void copy_node(IrEval *ev, const IrEvalNode *from, IrEvalNode *to)
     *to = *from;
     to->pixels = pixels;
     to->table = NULL;
+    to->ids = NULL;
 }
 
 static void eval_one(IrEval *ev, IrId id)
@@ -480,6 +537,9 @@ static void eval_one(IrEval *ev, IrId id)
     switch (ir_node(ev->g, id)->op) {
     case IR_INPUT:
         eval_input(ev, id);
+        break;
+    case IR_IDS:
+        ir_eval_ids(ev, id);
         break;
     case IR_MAP:
         eval_map(ev, id);
@@ -613,7 +673,7 @@ static void mark_indexed(IrEval *ev)
     const IrGraph *g = ev->g;
     for (int e = 1; e < g->exprs.n; e++) {
         const IrExprNode *n = &g->exprs.at[e];
-        const IrExpr inside[] = {n->a, n->where, n->nth},
+        const IrExpr inside[] = {n->a, n->where, n->nth, n->weight},
                      around[] = {n->b, n->c, n->channel, n->outside};
         EvalIndices *to = &ev->indices[e];
         for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
@@ -679,6 +739,7 @@ bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inpu
     check_bounds(ev);
     if (err->code == CODE_OK) {
         eval_nodes(ev, 0);
+        ir_eval_number_outputs(ev);
     }
     return err->code == CODE_OK;
 }
@@ -702,6 +763,7 @@ void ir_eval_free(IrEval *ev)
     for (int i = 0; ev->nodes != NULL && i < ev->n_nodes; i++) {
         free(ev->nodes[i].pixels);
         free(ev->nodes[i].table);
+        free(ev->nodes[i].ids);
     }
     free(ev->nodes);
     free(ev->memo);

@@ -48,6 +48,11 @@ double *ir_eval_pixels(IrEval *ev, IrId id, size_t n);
 void ir_eval_image(IrEval *ev, IrExpr e, double *to);
 /* Whether that many elements may still be counted; false is an error. */
 bool ir_eval_count(IrEval *ev, double elements);
+/* Gives an input's labels places, where it has numbers that are too large for what is computed by label. */
+void ir_eval_give_places(IrEval *ev, IrId id);
+void ir_eval_ids(IrEval *ev, IrId id);
+/* At the end: gives the outputs the numbers that belong to places. */
+void ir_eval_number_outputs(IrEval *ev);
 /* Evaluates a primitive (eval_primitives.c). */
 void ir_eval_primitive(IrEval *ev, IrId id);
 

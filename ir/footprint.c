@@ -101,6 +101,7 @@ static void visit_fold(Walk *w, IrExprNode n)
         w->bounds[w->n_bounds++] = (Bound){(int)n.num, n.b, n.c};
     }
     w->weight = weight < 4096 ? 8 * weight : weight;
+    w->fp->ops += n.fold == IR_FOLD_BLEND ? w->weight : 0; /* a product */
     visit(w, n.a);
     visit(w, n.where);
     w->weight = weight;

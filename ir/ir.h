@@ -83,7 +83,9 @@ typedef enum IrExprOp {
  * `body` in that order.  Whether a fold in the body goes on with this sequence (`flat`) and whether
  * the body is a product whose factors are added with one rounding (`fused`, SUM only: acc =
  * fma(p, q, acc) instead of acc + body) is decided when the fold is built and stays so, whatever
- * passes put into the body.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth`
+ * passes put into the body.  BLEND is the sum of `weight` times body by parts (base/blend.h): for each index but the
+ * first the body less that of the index before is added, for the middle one then the body itself, in f32 each product
+ * with one rounding; so what is alike at all indices comes out as it is.  RANK sorts the bodies, NaN last and zeros as +0, and takes number `nth`
  * (0 = smallest; below 0 the smallest, beyond the last the last); MODE takes the one that there are
  * most of, the smallest of several, NaN only where there is nothing else.  Of no bodies both are NaN,
  * of whole numbers 0.
@@ -97,6 +99,7 @@ typedef enum IrFold {
     IR_FOLD_MAX,
     IR_FOLD_ANY,
     IR_FOLD_ALL,
+    IR_FOLD_BLEND,
     IR_FOLD_RANK,
     IR_FOLD_MODE,
     IR_FOLDS
@@ -118,6 +121,7 @@ typedef struct IrExprNode {
     /* FOLD: a = body, b = lo, c = hi, num = index variable */
     IrFold fold;
     IrExpr where;
+    IrExpr weight; /* BLEND: of the pixels, an index expression over num */
     IrExpr nth; /* RANK: which one, fractions cut; evaluated with the count in IR_X_INDEX -1 */
     bool flat, fused;
 } IrExprNode;
@@ -253,7 +257,7 @@ typedef struct IrEqual {
  * ir/function.h for its little tree, which the evaluator interprets). */
 typedef struct IrFunction IrFunction;
 
-typedef struct IrGraph {
+typedef struct IrGraph { /* what is added here, ir/clone.c copies */
     Arena *arena;
     const char *name; /* of the pipeline: the file's stem */
     const Source *source;
@@ -289,6 +293,9 @@ static inline const IrExprNode *ir_expr(const IrGraph *g, IrExpr e)
     return &g->exprs.at[e];
 }
 
+/* The index of a blend's pixel in the middle: a host expression. */
+IrExpr ir_blend_middle(IrGraph *g, const IrExprNode *fold);
+
 /* True for a fold that sorts. */
 static inline bool ir_sorts(const IrExprNode *n)
 {
@@ -307,6 +314,8 @@ IrId ir_add_node(IrGraph *g, IrNode node);
 const char *ir_free_name(IrGraph *g, const char *wanted);
 /* Gives a node another name, made so. */
 void ir_rename(IrGraph *g, IrId node, const char *wanted);
+/* Gives a graph without names those of one with the same nodes. */
+void ir_copy_names(const IrGraph *from, IrGraph *to);
 /* The index of the grid equal to `grid`, added if new. */
 int ir_add_grid(IrGraph *g, IrGrid grid);
 /* A fresh index variable for a fold. */
@@ -350,6 +359,8 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c);
 /* `innermost`: what sorts does not go on with a fold in its body, which is one of its own: a median of medians. */
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
                bool innermost, IrExpr body);
+/* The sum of weight times body, by parts: weight is an index expression, body a float. */
+IrExpr ir_blend(IrGraph *g, int index, IrExpr lo, IrExpr hi, IrExpr weight, IrExpr body);
 IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n);
 
 /* The arithmetic type in which a node's pixels are read: f32 for ELEM_FILE, u8, u16 and i16 too

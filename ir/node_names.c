@@ -97,3 +97,16 @@ void ir_rename(IrGraph *g, IrId node, const char *wanted)
     ir_node(g, node)->name = name;
     use_of(g, name)->node = node;
 }
+
+void ir_copy_names(const IrGraph *from, IrGraph *to)
+{
+    if (from->names == NULL) {
+        return;
+    }
+    to->names = arena_new(to->arena, struct IrNames);
+    *to->names = *from->names;
+    to->names->at = arena_array(to->arena, Use, from->names->cap);
+    if (from->names->cap > 0) {
+        memcpy(to->names->at, from->names->at, sizeof(Use) * (size_t)from->names->cap);
+    }
+}

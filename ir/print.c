@@ -125,6 +125,10 @@ static void print_fold(const Printer *p, const IrExprNode *n)
         str_add(p->out, " nth ");
         expression(p, n->nth);
     }
+    if (n->weight != 0) {
+        str_add(p->out, " weighing ");
+        expression(p, n->weight);
+    }
     IrExprNode usual = *n;
     ir_join(p->g, &usual);
     bool apart = (usual.flat && !n->flat) || (usual.fused && !n->fused);
@@ -244,7 +248,7 @@ static void count_uses(Printer *p, IrExpr e)
     }
     vec_push(p->g->arena, &p->met, e);
     const IrExprNode *n = ir_expr(p->g, e);
-    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         count_uses(p, child[i]);
     }
@@ -257,7 +261,7 @@ static void name_parts(Printer *p, IrExpr e)
         return;
     }
     const IrExprNode *n = ir_expr(p->g, e);
-    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth};
+    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
     int depth = 0;
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         name_parts(p, child[i]);

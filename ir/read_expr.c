@@ -22,7 +22,7 @@ IrId read_node_id(Reader *r)
 
 static IrExpr intern(Reader *r, IrExprNode n)
 {
-    const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth};
+    const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth, n.weight};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         if (child[i] != 0 && ir_expr(r->g, child[i])->depth >= IR_MOST_DEPTH) {
             read_fail(r, "the expression is nested too deeply%s", "");
@@ -128,7 +128,7 @@ static IrExpr constant(Reader *r)
     return intern(r, (IrExprNode){.op = IR_X_CONST, .type = type, .num = v});
 }
 
-/* A fold after its "(": "#0 in lo .. hi where e nth e, body)". */
+/* A fold after its "(": "#0 in lo .. hi where e nth e weighing e, body)". */
 static IrExpr fold(Reader *r, IrFold kind)
 {
     IrExprNode n = {.op = IR_X_FOLD, .fold = kind};
@@ -143,6 +143,7 @@ static IrExpr fold(Reader *r, IrFold kind)
     n.c = read_expression(r);
     n.where = read_accept(r, "where") ? read_expression(r) : 0;
     n.nth = read_accept(r, "nth") ? read_expression(r) : 0;
+    n.weight = read_accept(r, "weighing") ? read_expression(r) : 0;
     read_expect(r, ",");
     bool apart = read_accept(r, "apart");
     n.a = read_expression(r);

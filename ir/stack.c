@@ -167,7 +167,7 @@ static IrExpr stack_expr(IrGraph *g, IrExpr e, void *ctx)
         return cast_at(g, n);
     case IR_X_FOLD:
         st->failed = st->failed || is_of_pixel(g, n.b) || is_of_pixel(g, n.c) || is_of_pixel(g, n.where) ||
-                     is_of_pixel(g, n.nth) || stack_index(st->stack, (int)n.num) >= 0;
+                     is_of_pixel(g, n.nth) || is_of_pixel(g, n.weight) || stack_index(st->stack, (int)n.num) >= 0;
         ir_derive(g, &n);
         return ir_intern(g, n);
     default:

@@ -84,6 +84,11 @@ static void check_fold(Check *c, const IrExprNode *n)
     bool truth = n->fold == IR_FOLD_ANY || n->fold == IR_FOLD_ALL;
     require(c, truth == (type_of(c, n->a) == ELEM_BOOL),
             truth ? "folds any or all over numbers" : "folds numbers over truth values");
+    bool blend = n->fold == IR_FOLD_BLEND;
+    require(c, blend == (n->weight != 0), "has a fold with weights that is no blend, or the other way round");
+    require(c, rank_of(c, n->weight) <= IR_INDEX, "has weights that the host cannot compute");
+    require(c, !blend || ((n->type == ELEM_F32 || n->type == ELEM_F64) && n->where == 0),
+            "blends whole numbers, or leaves some out");
 }
 
 static void check_call(Check *c, const IrExprNode *n)
@@ -177,8 +182,9 @@ static void check_presence(Check *c, const IrNode *n)
     }
     k = 0;
     for (const char *p = info->arguments; *p != '\0'; k++) {
-        require(c, n->arg[k] != 0, "lacks an argument");
-        p += strcspn(p, " ");
+        size_t length = strcspn(p, " ");
+        require(c, n->arg[k] != 0 || memchr(p, '?', length) != NULL, "lacks an argument");
+        p += length;
         p += *p == ' ';
     }
     for (; k < IR_MAX_ARG; k++) {
@@ -217,6 +223,7 @@ static void check_owner(Check *c, const IrNode *n)
                   {IR_POINTS, IR_K_LABELS},
                   {IR_NEAR, IR_K_LABELS},
                   {IR_NEAR_PAIRS, IR_K_LABELS},
+                  {IR_IDS, IR_K_LABELS},
                   {IR_HULL, IR_K_LABELS}};
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
         require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),

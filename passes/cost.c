@@ -72,7 +72,8 @@ static double count_fold(Count *c, const IrExprNode *n)
         c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
         c->of->halo = rounds - 1 > c->of->halo ? rounds - 1 : c->of->halo;
     }
-    return rounds * (1 + count(c, n->a)) + count(c, n->nth);
+    const double step = n->fold == IR_FOLD_BLEND ? 2 : 1; /* a product more */
+    return rounds * (step + count(c, n->a)) + count(c, n->nth);
 }
 
 static double count(Count *c, IrExpr e)

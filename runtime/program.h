@@ -62,6 +62,9 @@ typedef struct HostNode {
 
 /* ---- what the user gives and gets ------------------------------------------------------ */
 
+/* Labels are taken by their numbers, by places (exec/label_ids.h), or refused. */
+typedef enum ProgIds { PROG_IDS_NUMBERS, PROG_IDS_PLACES, PROG_IDS_REFUSED } ProgIds;
+
 typedef struct ProgInput {
     const char *name;
     const char *axes; /* "yx", "zyx", "yxc" ...: as declared, outermost first */
@@ -69,8 +72,7 @@ typedef struct ProgInput {
     bool labels, mask;
     int buffer;       /* where its pixels go, one volume [c][z][y][x] */
     int count;        /* labels: value slot of the largest id, found on upload; -1: nobody asks for it */
-    int vector;       /* labels: a buffer, from 1, with an element for each of their numbers, which may be
-                         no larger; 0: there is none */
+    ProgIds ids;      /* labels: what becomes of numbers larger than there are pixels */
     int channel;      /* host expression: only this channel is needed (and stored); -1: all */
 } ProgInput;
 
@@ -97,6 +99,7 @@ typedef struct ProgOutput {
     int table;       /* OUT_TABLE */
     const char *axes;/* of an image: "yx" ... */
     ProgPlace place; /* of an image */
+    int ids;         /* OUT_LABELS: the input, from 1, whose places they are; 0: their own numbers */
 } ProgOutput;
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -128,6 +131,8 @@ typedef enum DefineKind {
     DEF_INT,   /* #define NAME 8 */
     DEF_TYPE,  /* #define NAME ushort: the element type of input `expr` */
     DEF_REACH, /* as DEF_INT, but at most PROG_MAX_REACH */
+    DEF_BLEND, /* constant float NAME[] = {...}: the weights of pixels, `expr` for every `index` in lo .. hi, as
+                 weights of differences (base/blend.h) */
     DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
                  running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
                  off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
@@ -143,9 +148,9 @@ typedef struct ProgDefine {
     DefineKind kind;
     const char *name;
     int expr;          /* host expression */
-    int n; /* DEF_TABLE: how many indices */
+    int n; /* DEF_TABLE: how many indices; DEF_BLEND: one */
     int index[PROG_TABLE_INDICES], lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
-    Elem elem; /* DEF_TABLE */
+    Elem elem; /* DEF_TABLE, DEF_BLEND */
 } ProgDefine;
 
 typedef struct ProgKernel {
@@ -273,6 +278,7 @@ typedef struct ProgStep {
                               type; -1: computed ones */
     int n_pixels;
     int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
+    int ids;               /* PRIMITIVE: the input, from 1, whose numbers by place it has need of; 0: none */
     int at_most;           /* LOOP */
     int ended;             /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */
     const ProgCarry *carries; /* END */
@@ -304,11 +310,14 @@ typedef struct ProgNote {
     int at, extent; /* host expressions */
 } ProgNote;
 
+enum { PROG_IDS_COLUMNS = 3 };
+
 typedef struct ProgTable {
     const char *name;
     int step;            /* the measure step that fills it */
     const char *columns; /* comma separated, as written in the CSV header */
     int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
+    int ids[PROG_IDS_COLUMNS]; /* of its first columns: the input, from 1, whose places they are; 0: numbers */
 } ProgTable;
 
 /* What a driver made of one of the texts that a run compiles (dev_offer). */

@@ -13,6 +13,9 @@
  *     LONG_FILLED   everybody has filled, or has taken, all of the tile
  */
 #define LONG_TAPS 256
+/* Where the taps of a blend begin: so many steps before the one behind its middle. */
+#define LONG_FIRST(lo, middle)                                                                     \
+    ((middle) + 1 - max(LONG_STEP, ((middle) - (lo) + LONG_STEP - 1) / LONG_STEP * LONG_STEP))
 #if PX == 4
 #define LONG_ROWS 16
 #define LONG_ROWS_X 4

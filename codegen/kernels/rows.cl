@@ -261,6 +261,33 @@ static inline float4 px_floats_of_bytes(uint raw)
         to[k] = 0.0f;                                                                              \
         for (int j = from; j <= (until); j++) to[k] = fma(weight, column, to[k]);                  \
     }
+/* The same for a blend (base/blend.h). */
+#define BLEND_COLUMNS(to, width, j, from, middle, until, weight, column)                           \
+    for (int k = 0; k + 8 <= (width); k += 8) {                                                    \
+        float8 px_sum = (float8)(0.0f);                                                            \
+        PX_BLEND(float8, vload8(0, &column), j, from, middle, until, weight);                      \
+        vstore8(px_sum, 0, to + k);                                                                \
+    }                                                                                              \
+    for (int k = (width) / 8 * 8; k < (width); k++) {                                              \
+        float px_sum = 0.0f;                                                                       \
+        PX_BLEND(float, column, j, from, middle, until, weight);                                   \
+        to[k] = px_sum;                                                                            \
+    }
+#define PX_BLEND(T, pixel, j, from, middle, until, weight)                                         \
+    if ((from) <= (until)) {                                                                       \
+        int j = from;                                                                              \
+        const T px_all = (T)(weight);                                                              \
+        T px_before = pixel;                                                                       \
+        for (j++; j <= (middle); j++) PX_RISE(T, pixel, weight);                                   \
+        px_sum = fma(px_all, px_before, px_sum);                                                   \
+        for (; j <= (until); j++) PX_RISE(T, pixel, weight);                                       \
+    }
+#define PX_RISE(T, pixel, weight)                                                                  \
+    {                                                                                              \
+        const T px_here = pixel;                                                                   \
+        px_sum = fma((T)(weight), px_here - px_before, px_sum);                                    \
+        px_before = px_here;                                                                       \
+    }
 #endif
 #define TILE_BYTES(TYPE, width) 0
 #define ROWS_A_TURN(steps, bytes, as_is) 4

@@ -147,7 +147,7 @@ bool results_finish(Exec *exec, Results *r, Err *err)
     TRY(exec_values(exec, &values, err));
     for (int i = 0; i < p->n_outputs; i++) {
         int slot = bound->outputs[i].value;
-        r->values[i] = slot >= 0 ? values[slot] : (double)NAN;
+        r->values[i] = slot >= 0 ? exec_largest_label(exec, i, values[slot]) : (double)NAN;
     }
     for (int i = 0; i < p->n_tables; i++) {
         TRY(copy_table(exec_table(exec, i), &r->tables[i], err));

@@ -72,12 +72,14 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->packed_there = calloc(steps, sizeof *exec->packed_there);
         exec->args = calloc(most_args(program) + most_args(other) + 1, sizeof *exec->args);
         exec->counts = calloc((size_t)program->n_inputs + 1, sizeof *exec->counts);
+        exec->ids = calloc((size_t)program->n_inputs + 1, sizeof *exec->ids);
         exec->tables = calloc(steps, sizeof *exec->tables);
         exec->programs = calloc(steps, sizeof *exec->programs);
         exec->ends = calloc(steps, sizeof *exec->ends);
     }
     if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place ||
-        !exec->scratch || !exec->values || !exec->packed || !exec->packed_there || !exec->args || !exec->counts || !exec->tables ||
+        !exec->scratch || !exec->values || !exec->packed || !exec->packed_there || !exec->args || !exec->counts ||
+        !exec->ids || !exec->tables ||
         !exec->programs || !exec->ends) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
@@ -156,6 +158,10 @@ void exec_free(Exec *exec)
     free(exec->place);
     free(exec->scratch);
     free(exec->values);
+    for (int i = 0; exec->ids != NULL && i < exec->given->n_inputs; i++) {
+        label_ids_drop(&exec->ids[i]);
+    }
+    free(exec->ids);
     free(exec->counts);
     free(exec->tables);
     free(exec->programs);
@@ -382,6 +388,7 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
     }
     if (channel == 0 && z == 0 && row == 0) {
         exec->counts[input] = 0;
+        label_ids_drop(&exec->ids[input]);
     }
     int64_t first = (channel * g->d + z) * g->h + row;
     if (exec->bound[input].elem == exec->plan->inputs[input].elem) {
@@ -465,13 +472,81 @@ bool exec_write_counts(Exec *exec, Err *err)
 {
     for (int i = 0; i < exec->program->n_inputs; i++) {
         int slot = exec->program->inputs[i].count;
-        TRY(slot < 0 || exec_plan_takes_labels(exec->plan, i, exec->counts[i], err));
         if (slot >= 0) {
             TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double),
                           &exec->counts[i], sizeof(double), err));
         }
     }
     return true;
+}
+
+const LabelIds *exec_ids(const Exec *exec, int output)
+{
+    int input = exec->program->outputs[output].ids - 1;
+    return input >= 0 && exec->ids[input].n > 0 ? &exec->ids[input] : NULL;
+}
+
+double exec_largest_label(const Exec *exec, int output, double value)
+{
+    const LabelIds *ids = exec_ids(exec, output);
+    return ids != NULL && !isnan(value) ? label_ids_number(ids, value) : value;
+}
+
+/* Takes a plane of an input from the device and gives it back with places, or adds its numbers (`places` false). */
+static bool visit_plane(Exec *exec, int input, int64_t plane, bool places, uint32_t *rows, Err *err)
+{
+    int buffer = exec->program->inputs[input].buffer;
+    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[buffer].grid];
+    size_t line = (size_t)g->w * sizeof *rows, pitch = (size_t)g->pitch * sizeof *rows, n = (size_t)g->w * (size_t)g->h;
+    size_t at = (size_t)plane * (size_t)g->h * pitch;
+    TRY(dev_read_rows(exec->dev, exec->planned[buffer], at, pitch, rows, line, line, (size_t)g->h, err));
+    if (!places) {
+        return label_ids_add(&exec->ids[input], rows, n, err);
+    }
+    label_ids_to_places(&exec->ids[input], rows, n);
+    return dev_write_rows(exec->dev, exec->planned[buffer], at, pitch, rows, line, line, (size_t)g->h, err);
+}
+
+static bool give_input_places(Exec *exec, int input, Err *err)
+{
+    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[exec->program->inputs[input].buffer].grid];
+    uint32_t *rows = malloc((size_t)g->w * (size_t)g->h * sizeof *rows + 1);
+    bool ok = rows != NULL || err_set(err, CODE_MEMORY, "out of host memory for rows of an image");
+    for (int64_t i = 0; ok && i < 2 * (int64_t)g->planes; i++) {
+        if (i == g->planes) {
+            label_ids_sort(&exec->ids[input]);
+            exec->counts[input] = (double)exec->ids[input].n;
+        }
+        ok = visit_plane(exec, input, i % g->planes, i >= g->planes, rows, err);
+    }
+    free(rows);
+    return ok;
+}
+
+/* Inputs have come in with the numbers of their labels; few have any that are too large. */
+static bool give_places(Exec *exec, Err *err)
+{
+    for (int i = 0; i < exec->program->n_inputs; i++) {
+        ProgIds ids = exec_plan_ids(exec->plan, i, exec->counts[i], err);
+        TRY(ids != PROG_IDS_REFUSED && (ids == PROG_IDS_NUMBERS || give_input_places(exec, i, err)));
+    }
+    return true;
+}
+
+/* Gives tables the numbers of labels. */
+static void number_tables(Exec *exec)
+{
+    for (int i = 0; i < exec->program->n_tables; i++) {
+        const ProgTable *table = &exec->program->tables[i];
+        PrimTable *of = &exec->tables[table->step];
+        for (int column = 0; column < PROG_IDS_COLUMNS; column++) {
+            const LabelIds *ids = table->ids[column] > 0 ? &exec->ids[table->ids[column] - 1] : NULL;
+            for (int64_t row = 0; ids != NULL && ids->n > 0 && row < of->rows; row++) {
+                double *at = &of->at[column * of->rows + row];
+                *at = label_ids_number(ids, *at);
+            }
+        }
+    }
 }
 
 void exec_set_parts(Exec *exec, int rows, bool across)
@@ -514,6 +589,7 @@ bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err)
     exec->values_known = exec->ran = false;
     TRY(parts_run(exec, stream, err));
     TRY(dev_finish(exec->dev, err));
+    number_tables(exec);
     exec->ran = true;
     return true;
 }
@@ -526,9 +602,11 @@ bool exec_run(Exec *exec, Err *err)
     for (int i = 0; i < program->n_buffers; i++) {
         exec->place[i] = exec_place_all(exec->plan, i);
     }
+    TRY(give_places(exec, err));
     TRY(exec_write_counts(exec, err));
     TRY(exec_steps(exec, 0, program->n_steps, err));
     TRY(dev_finish(exec->dev, err));
+    number_tables(exec);
     exec->ran = true;
     return true;
 }
@@ -556,8 +634,13 @@ bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, in
     }
     size_t size = elem_size(elem), stored = (size_t)g.pitch * size;
     size_t first = (size_t)((c * g.d + z) * g.h + row);
-    return dev_read_rows(exec->dev, exec->mem[exec->program->outputs[output].buffer],
-                         first * stored, stored, to, pitch, (size_t)g.w * size, (size_t)rows, err);
+    TRY(dev_read_rows(exec->dev, exec->mem[exec->program->outputs[output].buffer],
+                      first * stored, stored, to, pitch, (size_t)g.w * size, (size_t)rows, err));
+    const LabelIds *ids = exec_ids(exec, output);
+    for (int64_t y = 0; ids != NULL && y < rows; y++) {
+        label_ids_to_numbers(ids, (uint32_t *)(void *)((char *)to + (size_t)y * pitch), (size_t)g.w);
+    }
+    return true;
 }
 
 bool exec_values(Exec *exec, const double **values, Err *err)

@@ -93,6 +93,8 @@ void exec_set_host_memory(Exec *exec, uint64_t bytes);
 void exec_set_stop(Exec *exec, bool (*stop)(void));
 bool exec_run(Exec *exec, Err *err);
 
+/* The largest label of an output, from what is in its value's slot. */
+double exec_largest_label(const Exec *exec, int output, double value);
 /* What an output that is an image is like: its grid and element type. */
 void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem);
 /* Rows of an output, in its element type, `pitch` bytes apart on the host. */

@@ -148,6 +148,10 @@ void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
     call->values = exec->values_mem;
     call->ended = ended_slot(exec, s);
     call->programs = &exec->programs[s];
+    if (step->ids > 0 && exec->ids[step->ids - 1].n > 0) {
+        call->ids = exec->ids[step->ids - 1].at;
+        call->n_ids = exec->ids[step->ids - 1].n;
+    }
     call->table = table_of(exec, s, call->part.pass == 0 && (!call->part.cut || call->part.first));
     call->err = err;
 }

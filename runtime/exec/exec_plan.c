@@ -540,12 +540,21 @@ static uint64_t least_as(const Program *program, const ExecTarget *target, const
     return least;
 }
 
-bool exec_plan_takes_labels(const ExecPlan *plan, int input, double largest, Err *err)
+ProgIds exec_plan_ids(const ExecPlan *plan, int input, double largest, Err *err)
 {
     const ProgInput *in = &plan->program->inputs[input];
-    return in->vector == 0 || largest < (double)plan->buffers[in->vector - 1].length ||
-           err_set(err, CODE_USAGE, "'%s' has the label %.0f, which is more than it has pixels; number its labels "
-                   "anew in the pipeline: relabel(%s)", in->name, largest, in->name);
+    if (in->ids == PROG_IDS_NUMBERS || in->buffer < 0) {
+        return PROG_IDS_NUMBERS;
+    }
+    const ExecGrid *g = &plan->grids[plan->program->buffers[in->buffer].grid];
+    if (largest <= (double)g->w * g->h * g->planes) {
+        return PROG_IDS_NUMBERS;
+    }
+    if (in->ids == PROG_IDS_REFUSED) {
+        err_set(err, CODE_USAGE, "'%s' has the label %.0f, which is more than it has pixels, and meets labels with other "
+                "numbers; number its labels anew in the pipeline: relabel(%s)", in->name, largest, in->name);
+    }
+    return in->ids;
 }
 
 uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,

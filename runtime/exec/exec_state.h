@@ -7,6 +7,7 @@
 
 #include "exec.h"
 #include "exec_build.h"
+#include "label_ids.h"
 #include "../device/staging.h"
 
 /* What a launch computes, and where the part begins that a primitive works on. */
@@ -44,7 +45,8 @@ struct Exec {
     DevArg *args;            /* of the step at hand */
     uint64_t *packed;        /* by value slot: the bits of numbers that kernels find there (ProgStep.n_packed), */
     bool *packed_there;      /* by step: on the device, too */
-    double *values, *counts; /* counts: by input, the largest label */
+    double *values, *counts; /* counts: by input, the largest label, or place */
+    LabelIds *ids;           /* by input */
     bool values_known, ran;
     PrimTable *tables; /* by step */
     PrimProgram **programs; /* by step */
@@ -77,6 +79,8 @@ bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const 
 bool exec_stage(Exec *exec, Err *err);
 /* Writes the largest labels of inputs where the pipeline looks for them. */
 bool exec_write_counts(Exec *exec, Err *err);
+/* The numbers of an output's labels; NULL: its pixels are the numbers. */
+const LabelIds *exec_ids(const Exec *exec, int output);
 bool exec_stopped(const Exec *exec, Err *err);
 
 #endif

@@ -88,6 +88,7 @@ static bool load_input(Exec *exec, const ExecStream *stream, int input, Err *err
 {
     const int64_t *extent = exec->bound[input].extent;
     exec->counts[input] = 0;
+    label_ids_drop(&exec->ids[input]);
     for (int64_t c = 0; c < extent[3]; c++) {
         for (int64_t z = 0; exec_wants(exec, input, c) && z < extent[2]; z++) {
             TRY(load_plane(exec, stream, input, c, z, err));
@@ -128,6 +129,10 @@ static bool give_oldest(Saving *s)
     for (int i = 0; i < s->n; i++) {
         s->pieces[i] = s->pieces[i + 1];
     }
+    const LabelIds *ids = exec_ids(s->exec, p.output);
+    if (ids != NULL) {
+        label_ids_to_numbers(ids, (uint32_t *)(void *)at, (size_t)p.rows * line_of(s->exec, p.output) / sizeof(uint32_t));
+    }
     return s->stream->write(s->stream->context, p.output, p.most, p.c, p.z, p.row, p.rows, at,
                             line_of(s->exec, p.output), s->err);
 }
@@ -167,7 +172,8 @@ static bool save_output(Saving *s, int output)
     Elem elem;
     TRY(exec_values(s->exec, &values, s->err));
     exec_output(s->exec, output, &g, &elem);
-    double most = of->kind == OUT_LABELS && of->value >= 0 ? values[of->value] : (double)NAN;
+    bool known = of->kind == OUT_LABELS && of->value >= 0;
+    double most = known ? exec_largest_label(s->exec, output, values[of->value]) : (double)NAN;
     for (int64_t plane = 0; of->buffer >= 0 && plane < g.planes; plane++) {
         TRY(save_plane(s, output, most, plane));
     }

@@ -10,6 +10,7 @@
  */
 #include "host.h"
 
+#include "../../base/blend.h"
 #include "../../base/hostops.h"
 
 #include <limits.h>
@@ -390,6 +391,40 @@ static bool write_table(Eval *e, const ProgDefine *define, uint64_t *tables, FIL
     return e->err->code == CODE_OK;
 }
 
+static bool write_blend(Eval *e, const ProgDefine *define, uint64_t *tables, FILE *out)
+{
+    double lo, hi;
+    TRY(table_range(e, define, 0, &lo, &hi));
+    const int n = (int)fmax(hi - lo + 1, 0);
+    if (n > MAX_ENTRIES) {
+        failed(e, "a table of %.0f weights is too large", n);
+        return false;
+    }
+    double *weight = calloc((size_t)n + 1, sizeof *weight);
+    if (weight == NULL) {
+        return err_set(e->err, CODE_MEMORY, "out of host memory for %d weights", n);
+    }
+    bool ok = bind(e, define->index[0]);
+    for (int i = 0; ok && i < n; i++) {
+        set_index(e, e->n_bound - 1, lo + i);
+        weight[i] = eval(e, define->expr);
+        ok = e->err->code == CODE_OK;
+    }
+    if (ok && n > 0) {
+        blend_by_parts(weight, (int)lo, (int)hi);
+    }
+    *tables += (uint64_t)n * elem_size(define->elem);
+    fprintf(out, "constant %s %s[] = {", elem_cl_name(define->elem), define->name);
+    for (int i = 0; i < n + (n == 0); i++) {
+        fputs(i % 8 == 0 ? "\n    " : " ", out);
+        write_entry(out, define->elem, weight[i]);
+        fputc(',', out);
+    }
+    fputs("\n};\n", out);
+    free(weight);
+    return ok;
+}
+
 static bool reaches(double pixels, Err *err)
 {
     if (isnan(pixels)) {
@@ -428,6 +463,8 @@ static bool write_define(const Program *program, const HostContext *context, con
         return true;
     case DEF_TABLE:
         return start(&e, program, context, define->expr, err) && write_table(&e, define, tables, out);
+    case DEF_BLEND:
+        return start(&e, program, context, define->expr, err) && write_blend(&e, define, tables, out);
     }
     return err_set(err, CODE_USAGE, "define '%s' is of an unknown kind", define->name);
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 4 << 20 }; /* bytes that are copied at a time */
 
@@ -50,11 +51,14 @@ static bool read_input(PartsPixels *p, int input, PartsSpan span, void *to, Err 
     int buffer = exec->program->inputs[input].buffer, only = exec->plan->channel[input];
     const ExecGrid *g = grid_of(exec, buffer);
     int64_t c = only >= 0 ? only : span.plane / g->d, z = span.plane % g->d;
-    if (exec->bound[input].elem != exec->plan->inputs[input].elem) {
-        return read_converted(p, input, c, z, span, to, err);
+    bool converted = exec->bound[input].elem != exec->plan->inputs[input].elem;
+    TRY(converted ? read_converted(p, input, c, z, span, to, err)
+                  : p->stream->read(p->stream->context, input, c, z, span.row, span.rows, to,
+                                    parts_row_bytes(exec, buffer), err));
+    if (exec->ids[input].n > 0) {
+        label_ids_to_places(&exec->ids[input], to, (size_t)span.rows * (size_t)g->w);
     }
-    return p->stream->read(p->stream->context, input, c, z, span.row, span.rows, to,
-                           parts_row_bytes(exec, buffer), err);
+    return true;
 }
 
 bool parts_read(PartsPixels *p, int buffer, PartsSpan span, void *to, Err *err)
@@ -73,7 +77,7 @@ const void *parts_lent(const PartsPixels *p, int buffer, PartsSpan *span, size_t
     const Exec *exec = p->exec;
     const PartsPlan *parts = exec->plan->parts;
     int input = parts->input[buffer];
-    if (input < 0 || p->stream->lend == NULL ||
+    if (input < 0 || p->stream->lend == NULL || exec->ids[input].n > 0 ||
         exec->bound[input].elem != exec->plan->inputs[input].elem) {
         return NULL;
     }
@@ -97,9 +101,18 @@ static bool give(const PartsPixels *p, int output, PartsSpan span, const void *f
 {
     int buffer = p->exec->program->outputs[output].buffer;
     const ExecGrid *g = grid_of(p->exec, buffer);
-    return p->stream->write(p->stream->context, output, p->most[output], span.plane / g->d,
-                            span.plane % g->d, span.row, span.rows, from,
-                            parts_row_bytes(p->exec, buffer), err);
+    const LabelIds *ids = exec_ids(p->exec, output);
+    size_t row = parts_row_bytes(p->exec, buffer), bytes = (size_t)span.rows * row;
+    uint32_t *numbers = ids != NULL ? malloc(bytes + 1) : NULL;
+    TRY(ids == NULL || numbers != NULL || err_set(err, CODE_MEMORY, "out of host memory for rows of an image"));
+    if (numbers != NULL) {
+        memcpy(numbers, from, bytes);
+        label_ids_to_numbers(ids, numbers, bytes / sizeof *numbers);
+    }
+    bool ok = p->stream->write(p->stream->context, output, p->most[output], span.plane / g->d, span.plane % g->d,
+                               span.row, span.rows, numbers != NULL ? numbers : from, row, err);
+    free(numbers);
+    return ok;
 }
 
 bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, bool given, Err *err)
@@ -143,6 +156,7 @@ typedef struct Visit {
     PartsPixels *pixels;
     int buffer, output; /* output: to give to; -1: count labels */
     double most;
+    LabelIds *ids; /* that numbers are added to; NULL: they are not */
 } Visit;
 
 static bool visit(Visit *v, PartsSpan span, const char *rows, Err *err)
@@ -152,6 +166,9 @@ static bool visit(Visit *v, PartsSpan span, const char *rows, Err *err)
         return give(v->pixels, v->output, span, rows, err);
     }
     size_t n = (size_t)span.rows * (size_t)grid_of(exec, v->buffer)->w;
+    if (v->ids != NULL) {
+        return label_ids_add(v->ids, (const uint32_t *)(const void *)rows, n, err);
+    }
     v->most = convert_max(exec->plan->buffers[v->buffer].elem, rows, n, v->most);
     return true;
 }
@@ -174,14 +191,32 @@ static bool visit_all(Visit *v, Err *err)
     return ok;
 }
 
+/* Where numbers are too large, they are read once more; from then on rows that are read have places. */
+static bool give_places(PartsPixels *p, int input, Visit *v, Err *err)
+{
+    LabelIds ids = {.n = 0};
+    ProgIds as = exec_plan_ids(p->exec->plan, input, v->most, err);
+    v->ids = &ids;
+    if (as != PROG_IDS_PLACES || !visit_all(v, err)) {
+        label_ids_drop(&ids);
+        return as == PROG_IDS_NUMBERS;
+    }
+    label_ids_sort(&ids);
+    p->exec->ids[input] = ids;
+    p->exec->counts[input] = (double)ids.n;
+    return true;
+}
+
 bool parts_count_labels(PartsPixels *p, Err *err)
 {
     const Program *program = p->exec->program;
     for (int i = 0; i < program->n_inputs; i++) {
         if (program->inputs[i].count >= 0 && program->inputs[i].buffer >= 0) {
             Visit v = {.pixels = p, .buffer = program->inputs[i].buffer, .output = -1};
+            label_ids_drop(&p->exec->ids[i]);
             TRY(visit_all(&v, err));
             p->exec->counts[i] = v.most;
+            TRY(give_places(p, i, &v, err));
         }
     }
     return true;

@@ -318,7 +318,7 @@ static bool read_labels(Run *run, const PartsSegment *seg)
     for (int i = 0; ok && i < run->program->n_outputs; i++) {
         const ProgOutput *output = &run->program->outputs[i];
         bool known = output->kind == OUT_LABELS && output->value >= 0;
-        run->pixels.most[i] = known ? values[output->value] : (double)NAN;
+        run->pixels.most[i] = known ? exec_largest_label(run->exec, i, values[output->value]) : (double)NAN;
     }
     for (int t = 0; ok && t < seg->n_tasks; t++) { /* what this segment finds is not known yet */
         int slot = run->program->steps[seg->tasks[t].step].value;

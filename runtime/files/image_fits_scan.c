@@ -149,10 +149,10 @@ bool fits_scan(const FitsBytes *bytes, FitsScan *scan, Err *err)
     Header header;
     *scan = (FitsScan){0};
     while (at < bytes->size && read_header(bytes, &at, &header)) {
-        double size = data_bytes(&header);
         if (!check_header(&header, err)) {
             break; /* parts in front of it can be read */
         }
+        double size = data_bytes(&header);
         scan->images += header.image && size > 0;
         TRY(add_part(scan, size < 0 ? UINT64_MAX : at + (uint64_t)size, err));
         if (size < 0) {

@@ -405,8 +405,11 @@ bool ome_read(const char *text, const char *name, OmeXml **out, Err *err)
 int64_t ome_first_page(const OmeXml *xml)
 {
     int64_t first = -1;
-    const OmeImage *image = xml->images + xml->read;
-    for (size_t i = 0; !xml->forgotten && i < image->n_data; i++) {
+    if (xml->forgotten) {
+        return 0;
+    }
+    const OmeImage *image = &xml->images[xml->read];
+    for (size_t i = 0; i < image->n_data; i++) {
         const OmeData *data = &xml->data[image->first_data + i];
         bool counts = data->whose != WHOSE_OTHERS && data->page >= 0 && data->count != 0;
         first = counts && (first < 0 || data->page < first) ? data->page : first;
@@ -666,7 +669,7 @@ bool ome_plan(const OmeXml *xml, const MetaTags *tags, ImageInfo *info, MetaPlan
     plan->elsewhere = xml->elsewhere;
     plan->others = xml->others;
     info->remarks[REMARK_XML_DAMAGED] = xml->damaged;
-    if (xml->forgotten || xml->n_images == 0) {
+    if (xml->forgotten) {
         return true;
     }
     const OmeImage *image = &xml->images[xml->read];

@@ -212,7 +212,7 @@ static bool count_kept(const TiffSource *source, const TiffDirectory *dir, TiffL
     uint64_t *extra, first = colours ? 3 : 1;
     layout->kept = layout->samples;
     layout->alphas = 0;
-    if (entry == NULL || layout->samples <= first) {
+    if (entry == NULL || entry->count == 0 || layout->samples <= first) {
         return true;
     }
     TRY(tiff_uints(source, entry, &extra, err));

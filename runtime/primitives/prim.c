@@ -30,6 +30,7 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(touches)                                                                                     \
     P(near)                                                                                        \
     P(near_pairs)                                                                                  \
+    P(ids)                                                                                         \
     P(hull)
 
 #define DECLARE(name) extern const Primitive prim_##name;

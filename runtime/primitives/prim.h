@@ -115,6 +115,8 @@ typedef struct PrimCall {
     size_t fed;              /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */
     PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
+    const uint32_t *ids;     /* IDS: numbers of labels from [1], and 1 before them; NULL: places are the numbers */
+    size_t n_ids;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
     Err *err;

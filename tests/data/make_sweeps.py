@@ -97,12 +97,17 @@ def along(v, weights, axis, mode, outside):
     return sum(taps)
 
 
+def blended(v):
+    """What a blend makes of infinite pixels: differences to them, which are NaN."""
+    return np.where(np.isinf(v), np.nan, v)
+
+
 def gaussian(v, sigma, mode='edge', outside=7):
     for axis, s in reversed(list(enumerate(np.broadcast_to(sigma, v.ndim)))):
         if s > 0:
             i = np.arange(-int(4 * s + 0.5), int(4 * s + 0.5) + 1)
             w = np.exp(-0.5 * i * i / s**2)
-            v = along(v, w / w.sum(), axis, mode, outside)
+            v = along(blended(v) if i.size > 1 else v, w / w.sum(), axis, mode, outside)
     return v
 
 
@@ -1000,7 +1005,7 @@ def derivative(v, sigma, order):
         i = np.arange(-int(4 * sigma + 0.5), int(4 * sigma + 0.5) + 1)
         w = np.exp(-0.5 * i * i / sigma**2)
         w *= [1, i / sigma**2][o] / w.sum()
-        v = along(v, w, axis, 'edge', 0)
+        v = along(blended(v), w, axis, 'edge', 0)
     return v
 
 
@@ -1012,7 +1017,7 @@ for i in SPECIAL:
     case('divide_by_gaussian_background', i, 'output a = divide_by_gaussian_background(image, 0.5)', v / gaussian(v, 0.5), 1e-3)
     case('unsharp', i, 'output a = unsharp(image, 0.5, 2)', v + 2 * (v - gaussian(v, 0.5, 'symmetric')), 1e-3)
     case('laplacian_of_gaussian', i, 'output a = laplacian_of_gaussian(image, 0.5)',
-         ndi.gaussian_laplace(v, 0.5, mode='nearest'), 1e-2)
+         ndi.gaussian_laplace(blended(v), 0.5, mode='nearest'), 1e-2)
     case('laplace', i, 'output a = laplace(image)', sum(along(v, (1, -2, 1), k, 'symmetric', 0) for k in range(n)), 1e-4)
     case('sobel', i, 'output a = sobel(image)', slopes(v, (1, 2, 1)), 1e-4)
     case('prewitt', i, 'output a = prewitt(image)', slopes(v, (1, 1, 1)), 1e-4)

@@ -308,7 +308,8 @@ static bool fetch(const Run *run, const Program *program, Err *err)
         } else if (from->kind == OUT_VALUE || from->kind == OUT_LABELS) {
             const double *values;
             TRY(exec_values(run->exec, &values, err));
-            to->value = values[from->value];
+            to->value = from->kind == OUT_LABELS ? exec_largest_label(run->exec, i, values[from->value])
+                                                 : values[from->value];
         }
     }
     return true;

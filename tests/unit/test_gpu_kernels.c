@@ -155,6 +155,23 @@ static void finished_sums_wait(void **state)
     }
 }
 
+/* Blends longer than registers, from one tap to many tiles of them, with the middle at an end or off the steps of taps; on
+ * flat ground, where they are exact, and not. */
+static void long_blends(void **state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "input image[y, x]\nparam s = 12 in 0 .. 14\n"
+        "output a = gaussian(image, [0, 10.1], border = reflect)\noutput b = gaussian(image, [9.6, 0], border = constant(3))\n"
+        "output c = gaussian(image, s)\noutput d = gaussian(f64(image), [0, 9.6])\n"
+        "output e = blend(exp(-i / 50) * image[dx = i, border = wrap] for i in 0 .. 300)\n"
+        "output f = blend(exp(j / 50) * image[dy = j] for j in -90 .. -2)\n";
+    static const char VOLUME[] = "input image[z, y, x]\noutput a = gaussian(image, [9.5, 0, 0])\n";
+    check(TEXT, SIZES[6], ELEM_U16, BOTH_NOISE, 0);
+    check(TEXT, SIZES[6], ELEM_F32, BOTH_SPECIAL, 32);
+    check(VOLUME, (Extent){37, 3, 30}, ELEM_U8, BOTH_CHECKER, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +180,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_of_all_kinds_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(finished_sums_wait, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(long_blends, arena_setup, arena_teardown),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);

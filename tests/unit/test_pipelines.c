@@ -346,7 +346,7 @@ static void equal_tables_are_one(void **state)
     int tables = 0;
     for (int i = 0; i < p->n_kernels; i++) {
         for (int d = 0; d < p->kernels[i].n_defines; d++) {
-            tables += p->kernels[i].defines[d].kind == DEF_TABLE;
+            tables += p->kernels[i].defines[d].kind == DEF_BLEND;
         }
     }
     assert_int_equal(tables, 2);

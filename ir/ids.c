@@ -1,0 +1,177 @@
+/* ids: see ids.h. */
+#include "ids.h"
+
+#include "edit.h"
+
+static IrId node_read(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    return n->op == IR_X_READ || n->op == IR_X_READAT ? n->node : 0;
+}
+
+/* What a loop's variable begins with. */
+static const IrCarry *carry_of(const IrGraph *g, IrId id)
+{
+    const IrLoop *loop = &g->loops.at[ir_node(g, id)->loop];
+    const IrCarry *carry = loop->carries.at;
+    while (carry->carry != id) {
+        carry++;
+    }
+    return carry;
+}
+
+IrId ir_ids_of(const IrGraph *g, IrId labels)
+{
+    while (labels != 0 && ir_node(g, labels)->kind == IR_K_LABELS) {
+        const IrNode *node = ir_node(g, labels);
+        switch (node->op) {
+        case IR_INPUT:
+            return labels;
+        case IR_MAP: /* a copy */
+        case IR_NEAREST_LABEL:
+            labels = node_read(g, node->in[0]);
+            break;
+        case IR_WATERSHED:
+            labels = node_read(g, node->in[1]);
+            break;
+        case IR_POINTS:
+            labels = node->of;
+            break;
+        case IR_CARRY:
+            labels = carry_of(g, labels)->first;
+            break;
+        default:
+            return 0;
+        }
+    }
+    return 0;
+}
+
+IrId ir_ids_of_column(const IrGraph *g, IrId table, int column)
+{
+    enum { FIRST = 4 }; /* of the arguments of nodes.def */
+    const IrNode *node = ir_node(g, table);
+    bool pairs = node->op == IR_NEAR_PAIRS;
+    if (column == 0 || (pairs && column == 1)) {
+        return ir_ids_of(g, node->of);
+    }
+    const IrExprNode *e = !pairs && node->arg[FIRST + column - 1] != 0 ? ir_expr(g, node->arg[FIRST + column - 1]) : NULL;
+    return e != NULL && e->op == IR_X_EXTENT ? e->node : 0;
+}
+
+static bool is_ids_of(const IrGraph *g, IrId node, IrId input)
+{
+    return ir_node(g, node)->op == IR_IDS && ir_node(g, node)->of == input;
+}
+
+IrExpr ir_ids_numbers(IrGraph *g, IrExpr read)
+{
+    IrId input = ir_ids_of(g, node_read(g, read));
+    if (input == 0) {
+        return read;
+    }
+    IrId ids = input;
+    while (!is_ids_of(g, ids, input)) {
+        ids++; /* the frontend puts them behind each other */
+    }
+    IrExpr none = ir_const_typed(g, 0, ELEM_U32);
+    IrExpr sparse = ir_op2(g, IR_X_NE, ir_lookup(g, ids, none), none);
+    IrExpr other = ir_op2(g, IR_X_AND, ir_op2(g, IR_X_NE, read, none), sparse);
+    return ir_op3(g, IR_X_SELECT, other, ir_lookup(g, ids, read), read);
+}
+
+/* ---- settling -------------------------------------------------------------------------- */
+
+typedef struct Settle {
+    IrGraph *g;
+    bool *wanted, *mixed; /* by input: something is computed by its labels; they meet other labels */
+} Settle;
+
+/* A vector is looked up by labels that it is of, by a label that stands in for x, or by numbers. */
+static void check_lookup(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Settle *s = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op != IR_X_LOOKUP || ir_node(g, n->node)->op == IR_IDS || ir_node(g, n->node)->of == 0) {
+        return;
+    }
+    IrId input = ir_ids_of(g, ir_node(g, n->node)->of);
+    IrExpr at = n->a;
+    while (ir_expr(g, at)->op == IR_X_CAST) {
+        at = ir_expr(g, at)->a;
+    }
+    if (ir_expr(g, at)->op != IR_X_COORD && ir_ids_of(g, node_read(g, at)) != input) {
+        s->mixed[input] = true;
+    }
+}
+
+static bool is_by_label(IrOp op)
+{
+    return op == IR_PERLABEL || op == IR_MEASURE || op == IR_COLUMN || op == IR_POINTS || op == IR_NEAR ||
+           op == IR_NEAR_PAIRS;
+}
+
+static void note_node(Settle *s, IrId id)
+{
+    const IrGraph *g = s->g;
+    const IrNode *node = ir_node(g, id);
+    if (is_by_label(node->op)) {
+        s->wanted[ir_ids_of(g, node->of)] = true;
+    }
+    if (node->op == IR_CARRY && node->kind == IR_K_LABELS) {
+        const IrCarry *carry = carry_of(g, id);
+        IrId before = ir_ids_of(g, carry->first), after = ir_ids_of(g, carry->next);
+        s->mixed[before] = s->mixed[before] || before != after;
+        s->mixed[after] = s->mixed[after] || before != after;
+    }
+    for (int k = 0; k < IR_MAX_IN; k++) {
+        if (node->in[k] != 0) {
+            ir_walk(g, node->in[k], check_lookup, s);
+        }
+    }
+}
+
+/* Numbers that are the labels as they are. */
+static IrExpr without_lookup(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Settle *s = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    const IrExprNode *b = n->op == IR_X_SELECT ? ir_expr(g, n->b) : NULL;
+    if (b == NULL || b->op != IR_X_LOOKUP || ir_node(g, b->node)->op != IR_IDS) {
+        return e;
+    }
+    IrId input = ir_node(g, b->node)->of;
+    return s->wanted[input] && !s->mixed[input] ? e : n->c;
+}
+
+static void count_lookup(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *used = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    used[n->node] = used[n->node] || n->op == IR_X_LOOKUP;
+}
+
+void ir_ids_settle(IrGraph *g)
+{
+    Settle s = {g, arena_array(g->arena, bool, g->nodes.n), arena_array(g->arena, bool, g->nodes.n)};
+    bool *used = arena_array(g->arena, bool, g->nodes.n);
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        note_node(&s, id);
+    }
+    ir_rewrite_all(g, without_lookup, &s);
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        IrNode *node = ir_node(g, id);
+        for (int k = 0; k < IR_MAX_IN; k++) {
+            if (node->in[k] != 0) {
+                ir_walk(g, node->in[k], count_lookup, used);
+            }
+        }
+        bool labels = node->op == IR_INPUT && node->kind == IR_K_LABELS;
+        if (labels && s.wanted[id]) {
+            node->arg[0] = ir_const(g, s.mixed[id] ? IR_IDS_REFUSED : IR_IDS_PLACES);
+        }
+    }
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        ir_node(g, id)->dead |= ir_node(g, id)->op == IR_IDS && !used[id];
+    }
+}

@@ -1,0 +1,202 @@
+/*
+ * Blends: what is alike everywhere comes out as it is, of steps the parts that a window does not reach over, and nothing
+ * leaves the range of its window; and values against sums in double, pixel by pixel.
+ */
+#include "base/blend.h"
+#include "both.h"
+#include "fixtures.h"
+#include "pipelines.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* By parts is the same sum, wherever the middle is; what mirrors itself does so to the bit. */
+static void by_parts_is_the_same_sum(void **state)
+{
+    (void)state;
+    for (int lo = -7; lo <= 3; lo++) {
+        for (int hi = lo; hi <= 5; hi++) {
+            double weight[16], parts[16], pixel[16], want = 0;
+            const int n = hi - lo + 1, middle = blend_middle(lo, hi);
+            for (int i = 0; i < n; i++) {
+                parts[i] = weight[i] = (i * 37 + 11) % 19 / 7.0 - 1;
+                pixel[i] = (i * 53 + 29) % 31 - 9;
+                want += weight[i] * pixel[i];
+            }
+            blend_by_parts(parts, lo, hi);
+            double got = parts[0] * pixel[middle - lo];
+            for (int i = 1; i < n; i++) {
+                got += parts[i] * (pixel[i] - pixel[i - 1]);
+            }
+            assert_true(fabs(got - want) <= 1e-12 * 1000);
+        }
+    }
+    double bell[13], slope[13], all = 0;
+    for (int i = -6; i <= 6; i++) {
+        all += exp(-i * i / 8.0);
+    }
+    for (int i = -6; i <= 6; i++) {
+        bell[i + 6] = exp(-i * i / 8.0) / all;
+        slope[i + 6] = bell[i + 6] * i / 4;
+    }
+    blend_by_parts(bell, -6, 6);
+    blend_by_parts(slope, -6, 6);
+    assert_true(bell[0] == 1 && slope[0] == 0);
+    for (int i = 1; i <= 6; i++) {
+        assert_true(bell[6 + i] == -bell[7 - i] && slope[6 + i] == slope[7 - i]);
+    }
+}
+
+static void is_all(const BothOutput *o, double value)
+{
+    for (int i = 0; i < o->extent[0] * o->extent[1] * o->extent[2]; i++) {
+        if (o->pixels[i] != value) {
+            fail_msg("%s at %d: %.9g, not %.9g", o->name, i, o->pixels[i], value);
+        }
+    }
+}
+
+static void evaluate(const char *text, const IrEvalInput *image, BothResult *out)
+{
+    BothCase in = {.n_inputs = 1, .inputs = {*image}};
+    Err err = {0};
+    if (!both_evaluate(pipeline_must("case.pipe", text), &in, out, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* The first outputs are the value, those behind them 0. */
+static const char FLAT_TEXT[] =
+    "output a = gaussian(image, 2)\noutput b = gaussian(image, 5, border = reflect)\noutput c = gaussian(image, [0.7, 3])\n"
+    "output d = unsharp(image, 2, 3)\noutput e = gaussian_derivative(image, 1.3, 0)\noutput f = mean_filter(image, 2)\n"
+    "output g = rotate(image, 30, border = nearest)\noutput h = scale(image, 1.7)\n"
+    "output p = difference_of_gaussians(image, 1, 2)\noutput q = number(image > gaussian(image, 2))\n"
+    "output r = gaussian_derivative(image, 2, [0, 1])\noutput s = gradient_magnitude(image, 1.5)\n"
+    "output t = subtract_gaussian_background(image, 3)\noutput u = divide_by_gaussian_background(image, 3) - 1\n";
+
+static void flat_areas_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        Elem elem;
+        const char *input;
+    } AREAS[] = {{100, ELEM_U8, "input image[y, x]\n"},       {255, ELEM_U8, "input image[y, x]\n"},
+                 {3, ELEM_U8, "input image[y, x]: u8\n"},     {4095, ELEM_U16, "input image[y, x]\n"},
+                 {65535, ELEM_U16, "input image[y, x]\n"},    {0.1f, ELEM_F32, "input image[y, x]\n"},
+                 {65535, ELEM_U16, "input v[y, x]\nimage = f64(v)\n"}, {0.1f, ELEM_F32, "input v[y, x]\nimage = f64(v)\n"}};
+    enum { W = 13, H = 9 };
+    for (size_t k = 0; k < sizeof AREAS / sizeof *AREAS; k++) {
+        double pixels[W * H];
+        for (int i = 0; i < W * H; i++) {
+            pixels[i] = AREAS[k].value;
+        }
+        const IrEvalInput image = {.extent = {W, H, 1, 1}, .elem = AREAS[k].elem, .pixelsize = {1, 1, 1}, .pixels = pixels};
+        char text[2000];
+        snprintf(text, sizeof text, "%s%s", AREAS[k].input, FLAT_TEXT);
+        BothResult got = {0};
+        evaluate(text, &image, &got);
+        for (int i = 0; i < got.n; i++) {
+            is_all(&got.at[i], got.at[i].name[0] < 'p' ? AREAS[k].value : 0);
+        }
+        both_free(&got);
+    }
+}
+
+/* Left of the step and right of it, as far as the window reaches over it. */
+static void steps_stay_flat_beyond_the_window(void **state)
+{
+    (void)state;
+    enum { W = 60, AT = 30, REACH = 8 };
+    double pixels[W];
+    for (int x = 0; x < W; x++) {
+        pixels[x] = x < AT ? 3 : 65535;
+    }
+    const IrEvalInput image = {.extent = {W, 1, 1, 1}, .elem = ELEM_U16, .pixelsize = {1, 1, 1}, .pixels = pixels};
+    BothResult got = {0};
+    evaluate("input image[y, x]\noutput a = gaussian(image, 2)\n", &image, &got);
+    const double *a = got.at[0].pixels;
+    for (int x = 0; x < W; x++) {
+        bool beyond = x < AT - REACH || x >= AT + REACH;
+        assert_true(beyond == (a[x] == pixels[x]));
+        assert_true(a[x] >= 3 && a[x] <= 65535 && (x == 0 || a[x] >= a[x - 1]));
+    }
+    both_free(&got);
+}
+
+/* A star on a dark sky: what it gives to its neighbours has all its digits, on both sides alike. */
+static void faint_beside_bright_keeps_its_digits(void **state)
+{
+    (void)state;
+    enum { W = 41, AT = 20 };
+    double pixels[W] = {0};
+    pixels[AT] = 60000;
+    const IrEvalInput image = {.extent = {W, 1, 1, 1}, .elem = ELEM_F32, .pixelsize = {1, 1, 1}, .pixels = pixels};
+    BothResult got = {0};
+    evaluate("input image[y, x]\noutput a = gaussian(image, [0, 3])\n", &image, &got);
+    double all = 0;
+    for (int i = -12; i <= 12; i++) {
+        all += exp(-0.5 * i * i / 9);
+    }
+    for (int i = -12; i <= 12; i++) {
+        const double want = 60000 * exp(-0.5 * i * i / 9) / all;
+        assert_true(fabs(got.at[0].pixels[AT + i] - want) <= 8 * (double)FLT_EPSILON * want);
+    }
+    both_free(&got);
+}
+
+static double clamped(const double *pixels, int n, int i)
+{
+    return pixels[i < 0 ? 0 : i >= n ? n - 1 : i];
+}
+
+static void values_are_those_of_sums(void **state)
+{
+    (void)state;
+    enum { W = 300, R = 20 };
+    IrEvalInput image = both_image(W, 1, 1, 1, ELEM_U16, 3, BOTH_NOISE);
+    BothResult got = {0};
+    evaluate("input image[y, x]\noutput a = gaussian(image, [0, 5])\noutput b = gaussian_derivative(image, [1, 5], [0, 1])\n"
+             "output c = gaussian_derivative(image, [1, 5], [0, 2])\n", &image, &got);
+    double all = 0;
+    for (int i = -R; i <= R; i++) {
+        all += exp(-0.02 * i * i);
+    }
+    for (int x = 0; x < W; x++) {
+        double want[3] = {0}, least = INFINITY, most = -INFINITY;
+        for (int i = -R; i <= R; i++) {
+            const double p = clamped(image.pixels, W, x + i), w = exp(-0.02 * i * i) / all;
+            want[0] += w * p;
+            want[1] += w * i / 25 * p;
+            want[2] += w * (i * i / 25.0 - 1) / 25 * p;
+            least = fmin(least, p);
+            most = fmax(most, p);
+        }
+        for (int k = 0; k < 3; k++) {
+            const double off = fabs(got.at[k].pixels[x] - want[k]);
+            assert_true(off <= 1e-6 * (most - least));
+        }
+        assert_true(got.at[0].pixels[x] >= least && got.at[0].pixels[x] <= most);
+    }
+    both_free(&got);
+    free((void *)(uintptr_t)image.pixels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(by_parts_is_the_same_sum, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(flat_areas_stay, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(steps_stay_flat_beyond_the_window, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(faint_beside_bright_keeps_its_digits, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(values_are_those_of_sums, arena_setup, arena_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
