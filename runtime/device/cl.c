@@ -11,6 +11,7 @@
  */
 #include "cl_state.h"
 
+#include "cl_check.h"
 #include "cl_codes.h"
 #include "cl_fill.h"
 #include "cl_find.h"
@@ -90,7 +91,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
 {
     ClFound found;
     *out = NULL;
-    TRY(cl_find(options->choice, &found, err) && cl_limits_device(&found.info, err));
+    TRY(cl_find(options->choice, &found, err));
     Device *dev = calloc(1, sizeof *dev);
     bool lock = dev && pthread_mutex_init(&dev->lock, NULL) == 0;
     if (!lock || pthread_cond_init(&dev->built, NULL) != 0) {
@@ -130,10 +131,11 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     while (dev->alignment < cl_device_ulong(dev->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8) {
         dev->alignment *= 2;
     }
-    if (!open_context(dev, found.platform, err)) {
+    if (!open_context(dev, found.platform, err) || !cl_check(dev, err)) {
         dev_close(dev);
         return false;
     }
+    dev->peak = dev->launches = dev->waits = dev->builds = 0;
     *out = dev;
     return true;
 }

@@ -24,7 +24,10 @@ typedef struct DeviceInfo {
     int number;          /* counted over all platforms, from 0; `--device '#number'` */
     char name[128], platform[128], driver[64], version[64];
     bool cpu;            /* a CPU device: local memory is a loss, wide work-items pay */
-    bool fp64;
+    bool fp64;           /* else doubles are computed in whole numbers (soften.h): so, too, wherever the environment
+                            has PIPEC_SOFT_DOUBLE */
+    bool fma;            /* of f32, rounded once; else in whole numbers, too, where doubles are */
+    bool promises;       /* all that pipec needs of f32 and f64; else it is tried (cl_check.h) */
     bool wide_atomics;   /* of 64 bits, in global memory */
     uint64_t memory;     /* bytes of global memory */
     uint64_t max_alloc;  /* largest single allocation */

@@ -64,7 +64,12 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
     info_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
     platform_text(platform, CL_PLATFORM_NAME, info->platform, sizeof info->platform);
-    info->fp64 = cl_device_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    const cl_ulong singles = cl_device_ulong(id, CL_DEVICE_SINGLE_FP_CONFIG);
+    const cl_ulong needed = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    const bool doubles = cl_device_ulong(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    info->fp64 = doubles && !getenv("PIPEC_SOFT_DOUBLE");
+    info->fma = (singles & CL_FP_FMA) != 0;
+    info->promises = doubles && (singles & needed) == needed;
     info->wide_atomics = has_extension(id, "cl_khr_int64_base_atomics") &&
                          has_extension(id, "cl_khr_int64_extended_atomics");
     info->memory = cl_device_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);

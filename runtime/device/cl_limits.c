@@ -66,10 +66,3 @@ bool cl_limits_launch(const DeviceInfo *info, const ClLaunch *launch, Err *err)
     return true;
 }
 
-bool cl_limits_device(const DeviceInfo *info, Err *err)
-{
-    return info->fp64 || err_set(err, CODE_DEVICE,
-                                 "the device '%s' has no double precision, which whole-image "
-                                 "values need; choose another with --device (pipec devices lists "
-                                 "them)", info->name);
-}

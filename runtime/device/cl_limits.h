@@ -19,7 +19,5 @@ typedef struct ClLaunch {
 
 bool cl_limits_launch(const DeviceInfo *info, const ClLaunch *launch, Err *err);
 
-/* Whole-image values are doubles on the device: one without double precision is refused. */
-bool cl_limits_device(const DeviceInfo *info, Err *err);
 
 #endif

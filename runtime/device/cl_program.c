@@ -3,7 +3,9 @@
 
 #include "cl_codes.h"
 #include "cl_limits.h"
+#include "cl_setup.h"
 #include "cl_source.h"
+#include "soften.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +223,12 @@ bool dev_program(Device *dev, const char *name, const char *source, const char *
     snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
     *out = NULL;
     TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
+    if (!dev->info.fp64) {
+        char *plain = text;
+        const bool ok = soften(name, plain, all, dev->info.fma, &text, err);
+        free(plain);
+        TRY(ok);
+    }
     char *key = cl_source_key(&dev->info, text, all);
     bool fresh = false, ok = key && (*out = known_or_new(dev, key, &fresh));
     if (!ok) {
@@ -248,6 +256,10 @@ static cl_int make_kernel(Device *dev, DevKernel *kernel)
             CL_SUCCESS) {
         status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE,
                                           sizeof kernel->local, &kernel->local, NULL);
+    }
+    if (!cl_setup_knows_kernels(&dev->info)) {
+        kernel->max_group = dev->info.max_group;
+        kernel->local = 0;
     }
     if (status != CL_SUCCESS && kernel->kernel) {
         (void)clReleaseKernel(kernel->kernel);

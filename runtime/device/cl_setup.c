@@ -189,6 +189,11 @@ bool cl_setup_declares(const DeviceInfo *info)
     return strcmp(info->platform, "Portable Computing Language") == 0 && version >= 3 && version <= 6;
 }
 
+bool cl_setup_knows_kernels(const DeviceInfo *info)
+{
+    return strcmp(info->platform, "rusticl") != 0 || strtol(info->driver, NULL, 10) > 22;
+}
+
 void cl_setup_explain(const char *drivers, char *why, size_t size)
 {
     static const char *const vendors = "/etc/OpenCL/vendors";
