@@ -67,5 +67,5 @@ same table.pipe
 # What follows from an index cannot be stored in between.
 inputs 70 >fold.pipe
 echo "output a = sum($(joined 70 'i@[dx = k]' ' + ') for k in -1 .. 1)" >>fold.pipe
-expect 2 P0428 "$PIPEC" check fold.pipe
+expect 2 P0429 "$PIPEC" check fold.pipe
 finish
