@@ -16,7 +16,7 @@ import sys
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal, spatial
-from skimage import color, feature, filters, measure, morphology, segmentation, transform
+from skimage import color, exposure, feature, filters, measure, morphology, segmentation, transform
 
 import cases as files
 from cases import Image, ranks
@@ -88,18 +88,25 @@ def footprints(ndim):
     yield rows(CORNER[ndim]), CORNER[ndim]
 
 
+def taps(v, n, axis, mode, outside):
+    """The n pixels around each one along an axis."""
+    wide = np.pad(v, [(n // 2, n // 2) if k == axis else (0, 0) for k in range(v.ndim)], mode,
+                  **({'constant_values': outside} if mode == 'constant' else {}))
+    return [np.take(wide, range(i, i + v.shape[axis]), axis) for i in range(n)]
+
+
 def along(v, weights, axis, mode, outside):
     """A weighted sum along one axis."""
-    r = len(weights) // 2
-    wide = np.pad(v, [(r, r) if k == axis else (0, 0) for k in range(v.ndim)], mode,
-                  **({'constant_values': outside} if mode == 'constant' else {}))
-    taps = [np.take(wide, range(i, i + v.shape[axis]), axis) * w for i, w in enumerate(weights)]
-    return sum(taps)
+    return sum(p * w for p, w in zip(taps(v, len(weights), axis, mode, outside), weights))
 
 
-def blended(v):
-    """What a blend makes of infinite pixels: differences to them, which are NaN."""
-    return np.where(np.isinf(v), np.nan, v)
+def blend(v, weights, axis, mode, outside):
+    """The same by parts, which is NaN where an infinite pixel is not at an end of the window."""
+    middle, near = len(weights) // 2, taps(v, len(weights), axis, mode, outside)
+    total = near[middle] * sum(weights)
+    for k in range(1, len(weights)):
+        total = total + (near[k] - near[k - 1]) * (sum(weights[k:]) if k > middle else -sum(weights[:k]))
+    return total
 
 
 def gaussian(v, sigma, mode='edge', outside=7):
@@ -107,7 +114,7 @@ def gaussian(v, sigma, mode='edge', outside=7):
         if s > 0:
             i = np.arange(-int(4 * s + 0.5), int(4 * s + 0.5) + 1)
             w = np.exp(-0.5 * i * i / s**2)
-            v = along(blended(v) if i.size > 1 else v, w / w.sum(), axis, mode, outside)
+            v = blend(v, w / w.sum(), axis, mode, outside)
     return v
 
 
@@ -520,6 +527,8 @@ for i in IMAGES:
     if i in FINITE and v.std() > 0:
         lo, hi = np.percentile(v, 10), np.percentile(v, 80)
         case('normalize', i, 'output a = normalize(image, 10, 80)', np.clip((i.float - lo) / (hi - lo), 0, 1))
+    elif i in FINITE:
+        case('normalize', i, 'output a = normalize(image, 10, 80)', exposure.rescale_intensity(i.float, out_range=(0., 1.)))
     if i.ndim == 2 and i in FINITE and min(v.shape) > 1:
         case('niblack', i, 'output a = niblack(image, 1, 0.3)', filters.threshold_niblack(i.float, 3, 0.3), 1e-2)
 for i in IMAGES:
@@ -1001,11 +1010,11 @@ def slopes(v, across):
 
 
 def derivative(v, sigma, order):
-    for axis, o in enumerate(order):
+    for axis, o in reversed(list(enumerate(order))):
         i = np.arange(-int(4 * sigma + 0.5), int(4 * sigma + 0.5) + 1)
         w = np.exp(-0.5 * i * i / sigma**2)
-        w *= [1, i / sigma**2][o] / w.sum()
-        v = along(blended(v), w, axis, 'edge', 0)
+        w *= [1, i / sigma**2, (i * i / sigma**2 - 1) / sigma**2][o] / w.sum()
+        v = blend(v, w, axis, 'edge', 0)
     return v
 
 
@@ -1017,7 +1026,7 @@ for i in SPECIAL:
     case('divide_by_gaussian_background', i, 'output a = divide_by_gaussian_background(image, 0.5)', v / gaussian(v, 0.5), 1e-3)
     case('unsharp', i, 'output a = unsharp(image, 0.5, 2)', v + 2 * (v - gaussian(v, 0.5, 'symmetric')), 1e-3)
     case('laplacian_of_gaussian', i, 'output a = laplacian_of_gaussian(image, 0.5)',
-         ndi.gaussian_laplace(blended(v), 0.5, mode='nearest'), 1e-2)
+         sum(derivative(v, 0.5, 2 * np.eye(n, dtype=int)[k]) for k in range(n)), 1e-2)
     case('laplace', i, 'output a = laplace(image)', sum(along(v, (1, -2, 1), k, 'symmetric', 0) for k in range(n)), 1e-4)
     case('sobel', i, 'output a = sobel(image)', slopes(v, (1, 2, 1)), 1e-4)
     case('prewitt', i, 'output a = prewitt(image)', slopes(v, (1, 1, 1)), 1e-4)

@@ -1,6 +1,7 @@
 /*
- * Blends: what is alike everywhere comes out as it is, of steps the parts that a window does not reach over, and nothing
- * leaves the range of its window; and values against sums in double, pixel by pixel.
+ * Flat areas. Blends: what is alike everywhere comes out as it is, of steps the parts that a window does not reach over, and
+ * nothing leaves the range of its window; and values against sums in double, pixel by pixel. Ranges: of images that have
+ * none, or no end.
  */
 #include "base/blend.h"
 #include "both.h"
@@ -189,6 +190,42 @@ static void values_are_those_of_sums(void **state)
     free((void *)(uintptr_t)image.pixels);
 }
 
+/* The first pixel is the odd one among 400 others. */
+static void normalized_is_within_0_and_1(void **state)
+{
+    (void)state;
+    static const struct {
+        double odd, others, odd_becomes, others_become[2]; /* by the ends, by percentiles */
+    } IMAGES[] = {{7, 7, 1, {1, 1}},         {0, 0, 0, {0, 0}},        {0.5, 0.5, 0.5, {0.5, 0.5}},
+                  {-3, -3, 0, {0, 0}},       {500, 0, 1, {0, 0}},      {3, 65535, 0, {1, 1}},
+                  {NAN, 7, NAN, {1, 1}},     {INFINITY, 2, 1, {0, 1}}, {-INFINITY, 0.25, 0, {1, 0.25}}};
+    static const char *const TEXTS[] = {"input image[y, x]\noutput a = normalize(image)\n",
+                                        "input image[y, x]\noutput a = normalize(image, 1, 99)\n"};
+    enum { N = 401 };
+    for (size_t k = 0; k < sizeof IMAGES / sizeof *IMAGES; k++) {
+        double pixels[N];
+        for (int i = 0; i < N; i++) {
+            pixels[i] = i == 0 ? IMAGES[k].odd : IMAGES[k].others;
+        }
+        const IrEvalInput image = {.extent = {N, 1, 1, 1}, .elem = ELEM_F32, .pixelsize = {1, 1, 1}, .pixels = pixels};
+        for (size_t t = 0; t < sizeof TEXTS / sizeof *TEXTS; t++) {
+            const double others = IMAGES[k].others_become[t];
+            BothResult got = {0};
+            evaluate(TEXTS[t], &image, &got);
+            const double *a = got.at[0].pixels;
+            if (isnan(IMAGES[k].odd) ? !isnan(a[0]) : a[0] != IMAGES[k].odd_becomes) {
+                fail_msg("%g among %g becomes %g", IMAGES[k].odd, IMAGES[k].others, a[0]);
+            }
+            for (int i = 1; i < N; i++) {
+                if (a[i] != others) {
+                    fail_msg("%g beside %g becomes %g, not %g", pixels[i], IMAGES[k].odd, a[i], others);
+                }
+            }
+            both_free(&got);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +234,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(steps_stay_flat_beyond_the_window, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(faint_beside_bright_keeps_its_digits, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(values_are_those_of_sums, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(normalized_is_within_0_and_1, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
