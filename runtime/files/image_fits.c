@@ -149,6 +149,10 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
             found = is_image(in, least, extents, &status);
         }
     }
+    if (!found && status == 0 && in->scan.stopped.code != CODE_OK) {
+        *err = in->scan.stopped; /* it may be in what was not looked at */
+        return false;
+    }
     return found         ? true
            : status != 0 ? fits_failure(status, "it is damaged", err)
            : *part != '\0'

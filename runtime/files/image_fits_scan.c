@@ -31,6 +31,8 @@ typedef struct Header {
     int64_t value[SIZE_AXIS + FITS_AXES_MAX];
     bool given[SIZE_AXIS + FITS_AXES_MAX];
     bool ended, twice, image; /* image: also one in a table of tiles */
+    bool no_tile;             /* a tile has no extent */
+    bool rice, no_block;      /* the method of tiles; one of its two settings is not above 0 */
 } Header;
 
 static bool read_block(const FitsBytes *bytes, uint64_t at, char *to)
@@ -60,6 +62,22 @@ static int size_of(const char *card)
     return axis ? SIZE_AXIS + card[5] - '1' : -1;
 }
 
+/* True for a whole number above 0. */
+static bool is_positive(const char *value)
+{
+    size_t digits = strspn(value, "0123456789");
+    return (value[digits] == ' ' || value[digits] == '/' || value[digits] == '\0') && strtoll(value, NULL, 10) > 0;
+}
+
+/* cfitsio divides by the extents of tiles and by the first two settings of Rice's method, whatever these are called. */
+static void read_tiling(const char *card, const char *value, Header *header)
+{
+    bool setting = memcmp(card, "ZVAL1   ", 8) == 0 || memcmp(card, "ZVAL2   ", 8) == 0;
+    header->no_tile = header->no_tile || (memcmp(card, "ZTILE", 5) == 0 && !is_positive(value));
+    header->no_block = header->no_block || (setting && !is_positive(value));
+    header->rice = header->rice || (memcmp(card, "ZCMPTYPE", 8) == 0 && strncmp(value, "'RICE", 5) == 0);
+}
+
 static bool begins_image(const char *card)
 {
     static const char *const IMAGE[] = {"SIMPLE  =", "XTENSION= 'IMAGE", "ZIMAGE  =                    T"};
@@ -74,13 +92,14 @@ static void read_card(const char *card, Header *header)
 {
     char text[FITS_CARD + 1];
     int i = size_of(card);
+    memcpy(text, card, FITS_CARD);
+    text[FITS_CARD] = '\0';
+    const char *value = text + 9 + strspn(text + 9, " ");
     header->image = header->image || begins_image(card);
+    read_tiling(card, value, header);
     if (memcmp(card, "END     ", 8) == 0) {
         header->ended = true;
     } else if (i >= 0 && card[8] == '=') {
-        memcpy(text, card, FITS_CARD);
-        text[FITS_CARD] = '\0';
-        const char *value = text + 9 + strspn(text + 9, " ");
         int64_t number = i == SIZE_GROUPS ? *value == 'T' : strtoll(value, NULL, 10);
         header->twice = header->twice || (header->given[i] && header->value[i] != number);
         header->given[i] = true;
@@ -140,6 +159,9 @@ static bool check_header(const Header *header, Err *err)
     if (axes > FITS_AXES_MAX) {
         return err_set(err, CODE_FILES, "one of its parts has %lld axes, and %d is the most", axes, FITS_AXES_MAX);
     }
+    if (header->no_tile || (header->rice && header->no_block)) {
+        return err_set(err, CODE_FILES, "it is damaged: its tiles have no extent");
+    }
     return !header->twice || err_set(err, CODE_FILES, "it is damaged: a header gives two sizes for one thing");
 }
 
@@ -149,7 +171,7 @@ bool fits_scan(const FitsBytes *bytes, FitsScan *scan, Err *err)
     Header header;
     *scan = (FitsScan){0};
     while (at < bytes->size && read_header(bytes, &at, &header)) {
-        if (!check_header(&header, err)) {
+        if (!check_header(&header, &scan->stopped)) {
             break; /* parts in front of it can be read */
         }
         double size = data_bytes(&header);
@@ -160,11 +182,11 @@ bool fits_scan(const FitsBytes *bytes, FitsScan *scan, Err *err)
         }
         at += ((uint64_t)size + FITS_BLOCK - 1) / FITS_BLOCK * FITS_BLOCK;
     }
-    if (scan->parts > 0) {
-        err_clear(err);
-        return true;
+    if (scan->parts == 0 && scan->stopped.code != CODE_OK) {
+        *err = scan->stopped;
+        return false;
     }
-    return err->code == CODE_OK ? err_set(err, CODE_FILES, "it is cut off or damaged: its header has no end") : false;
+    return scan->parts > 0 || err_set(err, CODE_FILES, "it is cut off or damaged: its header has no end");
 }
 
 void fits_scan_free(FitsScan *scan)

@@ -25,6 +25,7 @@ typedef struct FitsScan {
                          owned (fits_scan_free) */
     int parts;        /* those whose header is whole */
     int images;       /* parts that have pixels */
+    Err stopped;      /* why there are no more, if they are not all */
 } FitsScan;
 
 /* Walks over the headers.  False for a file that has none that is whole, or one that cfitsio must not see. */

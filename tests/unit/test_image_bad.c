@@ -291,6 +291,28 @@ static void test_fits_axes(void **state)
     free(text);
 }
 
+/* cfitsio divides by what a header says of tiles. */
+static void test_fits_tiles(void **state)
+{
+    static const char *const CARDS[][2] = {{"ZTILE1  =", "0"}, {"ZTILE2  =", "-1"}, {"ZTILE1  =", "1D-300"},
+                                           {"ZTILE1  =", "'7'"}, {"ZVAL1   =", "0"}, {"ZVAL2   =", "0"}};
+    size_t size;
+    char *text = load("rice.fits", &size), card[81];
+    (void)state;
+    for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+        char *at = text;
+        while (memcmp(at, CARDS[i][0], 9) != 0) {
+            at += 80;
+        }
+        memcpy(card, at, 80);
+        snprintf(at, 80, "%s %20s", CARDS[i][0], CARDS[i][1]);
+        memset(at + strlen(at), ' ', 50);
+        refuse("tiles.fits", text, size, "its tiles have no extent");
+        memcpy(at, card, 80);
+    }
+    free(text);
+}
+
 static void test_second_page(void **state)
 {
     size_t size;
@@ -483,7 +505,7 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads), cmocka_unit_test(test_fits_sizes), cmocka_unit_test(test_fits_axes),
+        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads), cmocka_unit_test(test_fits_sizes), cmocka_unit_test(test_fits_axes), cmocka_unit_test(test_fits_tiles),
         cmocka_unit_test(test_second_page), cmocka_unit_test(test_tag_bomb),
         cmocka_unit_test(test_chains),   cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_scrambled),
