@@ -12,6 +12,7 @@
  */
 #include "image_fits_place.h"
 #include "image_fits_scan.h"
+#include "image_fits_tiles.h"
 #include "image_meta.h"
 
 #include <assert.h>
@@ -447,6 +448,13 @@ static bool open_scanned(FitsIn *in, const char *path, int fd, Err *err)
     return true;
 }
 
+static bool check_tiles(FitsIn *in, int fd, Err *err)
+{
+    int status = 0;
+    FitsBytes bytes = {.fd = in->memory != NULL ? -1 : fd, .at = in->memory, .size = in->size};
+    return !fits_is_compressed_image(in->file, &status) || fits_check_tiles(in->file, &bytes, err);
+}
+
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
@@ -454,7 +462,7 @@ static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **sta
     bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
     ok = ok && open_scanned(in, path->file, fd, err) && find_image(in, path->part, extents, err) && read_header(in, err) &&
          choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
-         check_size(in, fd, info, err);
+         check_size(in, fd, info, err) && check_tiles(in, fd, err);
     close(fd);
     if (!ok) {
         close_fits(in);

@@ -1,0 +1,12 @@
+/* image_fits_tiles: a look at compressed tiles before cfitsio unpacks them. */
+#ifndef RUNTIME_IMAGE_FITS_TILES_H
+#define RUNTIME_IMAGE_FITS_TILES_H
+
+#include "image_fits_scan.h"
+
+#include <fitsio.h>
+
+/* False for tiles that would become more pixels than there is room for; `bytes` are those of the file. */
+bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err);
+
+#endif
