@@ -82,6 +82,7 @@ bool cl_cache_open(const char *chosen, ClCache *out, Err *err)
     TRY(file_make_private_folder(folder, err));
     TRY(file_open_private(folder, &out->fd, err));
     snprintf(out->path, sizeof out->path, "/proc/self/fd/%d", out->fd);
+    (void)file_sweep(out->path); /* what killed runs have left */
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_PIXELS = 1 << 20 };
+enum { MAX_PIXELS = 1 << 16, MAX_PLANES = 4 };
 
 static void read_all(ImageFile *file)
 {
@@ -19,7 +19,7 @@ static void read_all(ImageFile *file)
     size_t row = (size_t)info->x * elem_size(info->elem);
     void *plane = malloc(row * (size_t)info->y + 1);
     Err err = {0};
-    for (int64_t p = 0; plane != NULL && p < 8 && p < info->c * info->z * info->t; p++) {
+    for (int64_t p = 0; plane != NULL && p < MAX_PLANES && p < info->c * info->z * info->t; p++) {
         int64_t z = p / info->c % info->z, t = p / (info->c * info->z);
         if (!image_read(file, t, p % info->c, z, 0, info->y, plane, row, &err)) {
             break;

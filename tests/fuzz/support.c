@@ -27,8 +27,8 @@ static void remove_file(void)
 const char *fuzz_file(const uint8_t *data, size_t size)
 {
     if (path[0] == '\0') {
-        const char *folder = getenv("TMPDIR");
-        snprintf(path, sizeof path, "%s/pipec-fuzz-%ld", folder != NULL ? folder : "/tmp", (long)getpid());
+        const char *folder = getenv("TMPDIR"), *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+        snprintf(path, sizeof path, "%s/pipec-fuzz-%ld", folder != NULL ? folder : memory, (long)getpid());
         atexit(remove_file);
     }
     FILE *file = fopen(path, "wb");

@@ -9,6 +9,7 @@
 #include "runtime/device/cl_setup.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utime.h>
 #include <cmocka.h>
 
 static const char TWICE[] = "kernel void twice(global const int *from, global int *to, int n)\n"
@@ -420,7 +422,7 @@ static void folders_of_others_are_refused(void **state)
         bool other, ok; /* owned by somebody else */
     } HOWS[] = {{0700, false, true}, {0755, false, true}, {0757, false, false}, {01777, false, false}, {0770, false, false},
                 {0700, true, false}};
-    char path[100];
+    char path[100], left[200];
     struct stat st;
     for (size_t i = 0; i < sizeof HOWS / sizeof *HOWS; i++) {
         ClCache cache;
@@ -430,6 +432,10 @@ static void folders_of_others_are_refused(void **state)
         cl_cache_store(&cache, "key", "binary", 6);
         cl_cache_close(&cache);
         assert_true(stat(path, &st) == 0 && (st.st_mode & 07777) == 0700);
+        snprintf(left, sizeof left, "%s/.x.kernel.pipec-00000000-999999999-abcdef", path);
+        assert_true(close(open(left, O_CREAT | O_WRONLY, 0600)) == 0 && utime(left, &(struct utimbuf){1, 1}) == 0);
+        assert_true(cl_cache_open(path, &cache, &err) && access(left, F_OK) != 0);
+        cl_cache_close(&cache);
         /* the superuser's group has the superuser's number, and only the superuser can give away */
         bool group = HOWS[i].mode == 0770, gives = HOWS[i].other || group;
         if (gives && chown(path, HOWS[i].other ? 1 : (uid_t)-1, group ? geteuid() + 1 : (gid_t)-1) != 0) {
