@@ -32,10 +32,9 @@ static void note(const IrGraph *g, IrExpr e, const Holding *h)
 static void note_reads(const IrGraph *g, IrExpr e, void *ctx)
 {
     const IrExprNode *n = ir_expr(g, e);
-    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
     bool casts = n->op == IR_X_CAST && n->num == 0 && n->type == ELEM_F32;
-    for (size_t i = casts ? 1 : 0; i < sizeof child / sizeof *child; i++) {
-        note(g, child[i], ctx);
+    for (int i = casts ? 1 : 0; i < IR_CHILDREN; i++) {
+        note(g, n->child[i], ctx);
     }
 }
 

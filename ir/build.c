@@ -148,10 +148,9 @@ static bool is_integral(const IrGraph *g, const IrExprNode *n)
 
 static int depth_of(const IrGraph *g, const IrExprNode *n)
 {
-    const IrExpr below[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
     int depth = 0;
-    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-        int own = below[i] != 0 ? ir_expr(g, below[i])->depth : 0;
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        int own = n->child[i] != 0 ? ir_expr(g, n->child[i])->depth : 0;
         depth = own > depth ? own : depth;
     }
     return depth + 1;

@@ -105,6 +105,8 @@ typedef enum IrFold {
     IR_FOLDS
 } IrFold;
 
+enum { IR_CHILDREN = 8 };
+
 typedef struct IrExprNode {
     IrExprOp op;
     Elem type;   /* BOOL, I32, U32, F32 or F64 */
@@ -113,16 +115,19 @@ typedef struct IrExprNode {
     int depth;     /* 1 of a leaf */
     IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
     double num;
-    IrExpr a, b, c;
-    /* READ and READAT: */
-    IrExpr channel; /* host or index expression, of READAT any: absolute channel; 0 = the current one */
-    IrBorder border;
-    IrExpr outside; /* host expression: the value outside under IR_CONSTANT */
-    /* FOLD: a = body, b = lo, c = hi, num = index variable */
-    IrFold fold;
-    IrExpr where;
-    IrExpr weight; /* BLEND: of the pixels, an index expression over num */
-    IrExpr nth; /* RANK: which one, fractions cut; evaluated with the count in IR_X_INDEX -1 */
+    union { /* what it is made of; 0: it has none of these */
+        struct {
+            IrExpr a, b, c;
+            IrExpr channel; /* READ, READAT: host or index expression, of READAT any: absolute channel; 0 = the current one */
+            IrExpr outside; /* READ, READAT: host expression: the value outside under IR_CONSTANT */
+            IrExpr where;   /* FOLD: see there */
+            IrExpr nth;     /* RANK: which one, fractions cut; evaluated with the count in IR_X_INDEX -1 */
+            IrExpr weight;  /* BLEND: of the pixels, an index expression over num */
+        };
+        IrExpr child[IR_CHILDREN];
+    };
+    IrBorder border; /* READ, READAT */
+    IrFold fold;     /* FOLD: a = body, b = lo, c = hi, num = index variable */
     bool flat, fused;
 } IrExprNode;
 

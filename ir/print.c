@@ -248,9 +248,8 @@ static void count_uses(Printer *p, IrExpr e)
     }
     vec_push(p->g->arena, &p->met, e);
     const IrExprNode *n = ir_expr(p->g, e);
-    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
-    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        count_uses(p, child[i]);
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        count_uses(p, n->child[i]);
     }
 }
 
@@ -261,11 +260,10 @@ static void name_parts(Printer *p, IrExpr e)
         return;
     }
     const IrExprNode *n = ir_expr(p->g, e);
-    const IrExpr child[] = {n->a, n->b, n->c, n->channel, n->outside, n->where, n->nth, n->weight};
     int depth = 0;
-    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        name_parts(p, child[i]);
-        depth = p->depth[child[i]] > depth ? p->depth[child[i]] : depth;
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        name_parts(p, n->child[i]);
+        depth = p->depth[n->child[i]] > depth ? p->depth[n->child[i]] : depth;
     }
     p->depth[e] = depth + 1;
     bool shared = p->uses[e] > 1 && depth > 1;

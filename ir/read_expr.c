@@ -22,9 +22,8 @@ IrId read_node_id(Reader *r)
 
 static IrExpr intern(Reader *r, IrExprNode n)
 {
-    const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth, n.weight};
-    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        if (child[i] != 0 && ir_expr(r->g, child[i])->depth >= IR_MOST_DEPTH) {
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        if (n.child[i] != 0 && ir_expr(r->g, n.child[i])->depth >= IR_MOST_DEPTH) {
             read_fail(r, "the expression is nested too deeply%s", "");
         }
     }

@@ -52,9 +52,8 @@ static void walk(const IrGraph *g, IrExpr e, Level *l, void (*visit)(const IrGra
     }
     l->visited[e] = l->stamp;
     const IrExprNode n = *ir_expr(g, e);
-    const IrExpr child[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth, n.weight};
-    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        walk(g, child[i], l, visit, ctx);
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        walk(g, n.child[i], l, visit, ctx);
     }
     visit(g, e, ctx);
 }
@@ -74,9 +73,8 @@ static IrExpr rewrite(IrGraph *g, IrExpr e, Level *l, IrRewrite visit, void *ctx
         return e == 0 ? 0 : l->to[e];
     }
     IrExprNode n = *ir_expr(g, e);
-    IrExpr *child[] = {&n.a, &n.b, &n.c, &n.channel, &n.outside, &n.where, &n.nth, &n.weight};
-    for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
-        *child[i] = rewrite(g, *child[i], l, visit, ctx);
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        n.child[i] = rewrite(g, n.child[i], l, visit, ctx);
     }
     IrExpr rebuilt = visit(g, ir_intern(g, n), ctx);
     l->visited[e] = l->stamp;

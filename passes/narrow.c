@@ -130,13 +130,8 @@ static IrExpr take_apart(IrGraph *g, IrExpr e, void *ctx)
 {
     Narrow *own = ctx;
     IrExprNode n = *ir_expr(g, e);
-    IrExpr part[] = {n.a, n.b, n.c, n.channel, n.outside, n.where, n.nth};
-    Images images = store_parts(g, own, part, sizeof part / sizeof *part);
-    bool changed = part[0] != n.a || part[1] != n.b || part[2] != n.c;
-    if (changed) {
-        n.a = part[0];
-        n.b = part[1];
-        n.c = part[2];
+    Images images = store_parts(g, own, n.child, IR_CHILDREN);
+    if (memcmp(n.child, ir_expr(g, e)->child, sizeof n.child) != 0) {
         e = ir_intern(g, n);
     }
     if (ir_is_read(&n) && n.op != IR_X_VALUE) {
