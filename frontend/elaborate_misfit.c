@@ -6,6 +6,7 @@
  */
 #include "elab.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- names ----------------------------------------------------------------------------- */
@@ -76,11 +77,11 @@ static const char *along_words(Elab *el, const Op *op, const char *image, const 
 }
 
 /* numpy's axis as one of z, y, x: it counts those of the image from the first; NULL: none of them. */
-static const char *numbered_axis(int number, int ndim)
+static const char *numbered_axis(double number, int ndim)
 {
     static const char *const LAST_FIRST[] = {"x", "y", "z"};
-    int from_last = number < 0 ? -number - 1 : ndim - 1 - number;
-    return from_last >= 0 && from_last < ndim ? LAST_FIRST[from_last] : NULL;
+    double whole = trunc(number), from_last = whole < 0 ? -whole - 1 : ndim - 1 - whole;
+    return from_last >= 0 && from_last < ndim ? LAST_FIRST[(int)from_last] : NULL;
 }
 
 static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
@@ -95,7 +96,7 @@ static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
     if (number->kind != AST_NUMBER || !call->given[0] || v.kind != VAL_IMAGE) {
         return NULL;
     }
-    return numbered_axis(minus ? -(int)number->num : (int)number->num, el_ndim(el, v));
+    return numbered_axis(minus ? -number->num : number->num, el_ndim(el, v));
 }
 
 static bool refuse_reduction(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
