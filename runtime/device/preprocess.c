@@ -347,13 +347,17 @@ static bool is_hidden(const Token *t, const char *name)
     return h != NULL;
 }
 
-/* What came from a macro: hidden are it and what its call came from; lines and space are those of the call. */
-static Token *mark(Reader *r, const Token *call, const Macro *m, Token *list)
+/* What came from a macro: hidden are it and what all of its call, up to `last`, came from; lines and space are those of
+ * the call. */
+static Token *mark(Reader *r, const Token *call, const Token *last, const Macro *m, Token *list)
 {
     for (Token *t = list; t->kind != TOKEN_END; t = t->next) {
         Hidden *own = arena_new(r->arena, Hidden);
         *own = (Hidden){m->name, t->hidden};
         for (const Hidden *h = call->hidden; h; h = h->next) {
+            if (!is_hidden(last, h->name)) {
+                continue;
+            }
             Hidden *more = arena_new(r->arena, Hidden);
             *more = (Hidden){h->name, own};
             own = more;
@@ -373,13 +377,12 @@ static bool expand(Reader *r, Token **t)
     if (!m || is_hidden(call, m->name) || (m->called && !token_is(call->next, "("))) {
         return false;
     }
-    Token *rest = call->next, **args = NULL;
+    Token *last = call, **args = NULL;
     if (m->called) {
-        rest = rest->next;
-        args = read_arguments(r, m, &rest);
-        rest = rest->next;
+        last = call->next->next;
+        args = read_arguments(r, m, &last);
     }
-    *t = joined(r, mark(r, call, m, substitute(r, m, args)), rest);
+    *t = joined(r, mark(r, call, last, m, substitute(r, m, args)), last->next);
     return true;
 }
 
@@ -625,6 +628,7 @@ Token *preprocess(Arena *arena, TextFault *fault, const char *source, const char
     str_init(&r.pragma, arena);
     define_text(&r, "__OPENCL_VERSION__ 120");
     define_text(&r, "__OPENCL_C_VERSION__ 120");
+    define_text(&r, "cl_khr_fp64 1");
     define_options(&r, options);
     Token *all = NULL, **end = &all;
     for (Token *t = read_tokens(arena, source); t->kind != TOKEN_END;) {

@@ -2,8 +2,8 @@
  * preprocess: a kernel's text as the tokens that its compiler would see.
  *
  * What C11 has, without #include: macros of both kinds, # and ##, __VA_ARGS__, conditions, _Pragma.  Macros that a
- * compiler defines by itself, which texts ask for to find out where they are, are those of OpenCL C 1.2 and of no
- * vendor's.
+ * compiler defines by itself, which texts ask for to find out where they are, are those of OpenCL C 1.2 with doubles,
+ * and of no vendor's.
  */
 #ifndef RUNTIME_PREPROCESS_H
 #define RUNTIME_PREPROCESS_H

@@ -253,11 +253,39 @@ static Value built_in_of_doubles(Softener *s, const char *name, const Values *va
     return value(text, soften_scalar(BUILT_IN[i].decides ? INT : DOUBLE), RANK_POSTFIX);
 }
 
+/* How well a function's parameters are what a call gives; -1: not at all. */
+static int fit_of(const Type *function, const Values *values)
+{
+    int fit = 0;
+    if (function->form != FORM_FUNCTION || function->fields->n != values->n) {
+        return -1;
+    }
+    for (int i = 0; i < values->n; i++) {
+        const Type *has = function->fields->at[i].type, *given = values->at[i].type;
+        const bool same = has->form == given->form && has->scalar == given->scalar;
+        fit += same ? 2 : soften_is_double(has) == soften_is_double(given) ? 1 : 0;
+    }
+    return fit;
+}
+
+/* The function of a name, of several (`overloadable`) the one that fits best; NULL: it is none of the text's. */
+static const Type *called_function(Softener *s, const char *name, const Values *values)
+{
+    const Type *best = NULL;
+    for (int i = 0; i < s->names.n; i++) {
+        const Field *known = &s->names.at[i];
+        const bool called = known->name && strcmp(known->name, name) == 0;
+        const bool better = called && fit_of(known->type, values) >= (best ? fit_of(best, values) : 0);
+        best = better ? known->type : best;
+    }
+    return best;
+}
+
 static Value read_call(Softener *s, const char *name)
 {
     const Values values = read_values(s);
-    const Type *known = soften_find(&s->names, name), *target = target_of(s, name);
-    if (known && known->form == FORM_FUNCTION) {
+    const Type *known = called_function(s, name, &values), *target = target_of(s, name);
+    if (known) {
         return value(call_text(s, name, &values, known->fields, NULL), known->to, RANK_POSTFIX);
     }
     if (target) {

@@ -12,12 +12,28 @@ run_in() {
     done
 }
 
+cat >values.pipe <<'END'
+input image[y, x]
+smooth = gaussian(image, 2)
+bright = smooth > otsu(smooth)
+labels = label(bright)
+far = distance(bright)
+cells = watershed(-far, label(local_maxima(far)), bright)
+output hulls = hull(labels)
+output level = percentile(image, 90) + std(smooth) + exp(mean(image) / 100) ** 0.3
+output table = measure(cells, image, area, centroid, mean, std, median, solidity, perimeter, perimeter_crofton,
+                       eccentricity, orientation, moments_hu, moments_weighted_normalized, feret_diameter_max)
+END
+
 device=
 run_in native blobs harris nuclei sources
+expect 0 '' "$PIPEC" run values.pipe "$SAMPLES/blobs.tif" -q -o native/values
 export PIPEC_SOFT_DOUBLE=1
 expect 0 '' "$PIPEC" devices
 shows 'doubles in whole numbers'
 run_in soft blobs nuclei sources
+expect 0 '' "$PIPEC" run values.pipe "$SAMPLES/blobs.tif" -q -o soft/values
+check diff -r native/values soft/values
 unset PIPEC_SOFT_DOUBLE
 
 export RUSTICL_ENABLE=llvmpipe

@@ -67,6 +67,14 @@ static const struct {
     {"#define EACH(n, ...) for (int i = 0; i < n; i++) { __VA_ARGS__; }\nvoid f(int *a) { _Pragma(\"unroll\") "
      "EACH(3, a[i] = i, a[i]++) }",
      "void f(int * a) {  #pragma unroll for (int i = 0;  i < 3; i++) { a[i] = i, a[i]++; } } "},
+    {"#define J_(a, b) a##b\n#define J(a, b) J_(a, b)\n#define K_int(x) J(x, 1)\n#define K(T, x) J(K_, T)(x)\nint "
+     "K(int, a);\n#define S(x) #x\n#if 1 << 2 == 4 ? 0 : 1\nwrong\n#elif !defined S\nwrong\n#else\nint b;\n#endif\n",
+     "int a1; int b; "},
+    {"#define ANY __attribute__((overloadable))\nANY double m(double a, double b);\nANY float m(float a, float b);\n"
+     "double f(double x, float y) { return m(x, 0) + m(y, 0.5f); }",
+     " __attribute__(( overloadable)) SoftDouble m(SoftDouble a, SoftDouble b);  __attribute__(( overloadable)) float "
+     "m(float a, float b); SoftDouble f(SoftDouble x, float y) { return soft_add(m(x, "
+     "soft_from_bits(0x0000000000000000UL)), soft_from(m(y, 0.5f))); } "},
     {"float f(float x) { return fma(x, x, 1.0f) - (x - (1.0f - x)); }",
      "float f(float x) { return soft_fma_f32(x, x, 1.0f) - (x - (1.0f - x)); } "},
 };
