@@ -434,10 +434,10 @@ Val el_footprint_has(Elab *el, Call *call)
     return el_host(ir_op2(g, IR_X_LE, sum, square(el, r)));
 }
 
-Val el_is_literal(Elab *el, Call *call)
+Val el_has_shape(Elab *el, Call *call)
 {
-    bool literal = strcmp(call->arg[0].text, "literal") == 0;
-    return el_host(ir_const_typed(el->g, literal, ELEM_BOOL));
+    bool alike = strcmp(call->arg[0].text, call->arg[1].text) == 0;
+    return el_host(ir_const_typed(el->g, alike, ELEM_BOOL));
 }
 
 /* Round shapes and boxes are their own mirror images. */
@@ -480,17 +480,17 @@ static bool known_window(Elab *el, Val f, Window *w)
     return true;
 }
 
-/* True when a window is better not sorted in registers: it is large, or may become so. */
+/* True when a window has more pixels than that, or may have them. */
 Val el_is_large(Elab *el, Call *call)
 {
-    enum { MOST_SORTED = 49 };
     Window w;
     int pixels = 0;
-    bool known = known_window(el, call->arg[1], &w);
+    double most;
+    bool known = known_window(el, call->arg[1], &w) && el_constant(el, call->arg[2], &most);
     if (known) {
         window_runs(&w, NULL, 0, &pixels);
     }
-    bool large = !known || pixels > MOST_SORTED;
+    bool large = !known || pixels > most;
     return el_host(ir_const_typed(el->g, large, ELEM_BOOL));
 }
 

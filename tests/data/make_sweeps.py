@@ -916,7 +916,7 @@ for i in IMAGES:
          v / {'u8': 255, 'u16': 65535, 'f32': 1}[i.kind] + at[-1] * 255, 1e-6)
     case('footprint_has', i, 'output a = x_of(image) + (1 if footprint_has(disk(1), 1) and not footprint_has(disk(1), 1, 1) '
          'else 0)', at[-1] + 1, 0)
-    case('is_literal', i, 'output a = x_of(image) + (1 if is_literal([[1, 0, 1]]) and not is_literal(disk(1)) else 0)',
+    case('has_shape', i, 'output a = x_of(image) + (1 if has_shape([[1, 0, 1]], literal) and not has_shape(disk(1), literal) else 0)',
          at[-1] + 1, 0)
     case('is_large', i, 'output a = x_of(image) + (1 if is_large(image, box(30)) and not is_large(image, box([1, 1])) else 0)'
          if n == 2 else 'output a = x_of(image) + (1 if is_large(image, box(30)) else 0)', at[-1] + 1, 0)
