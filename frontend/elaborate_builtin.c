@@ -4,6 +4,7 @@
 #include "elab.h"
 
 #include "../base/window.h"
+#include "../ir/range.h"
 
 #include <assert.h>
 #include <math.h>
@@ -485,19 +486,48 @@ Val el_is_large(Elab *el, Call *call)
 {
     Window w;
     int pixels = 0;
-    double most;
+    double most = 0;
     bool known = known_window(el, call->arg[1], &w) && el_constant(el, call->arg[2], &most);
-    if (known) {
+    double box = (2 * w.radius[0] + 1) * (2 * w.radius[1] + 1) * (2 * w.radius[2] + 1);
+    bool large = !known || (w.shape != WINDOW_LITERAL && !(box <= 16 * most)); /* all others fill a sixth of their box */
+    if (!large) {
         window_runs(&w, NULL, 0, &pixels);
+        large = pixels > most;
     }
-    bool large = !known || pixels > most;
     return el_host(ir_const_typed(el->g, large, ELEM_BOOL));
+}
+
+/* Runs list the pixels of a window one by one.  Complains about more than they can; what a run finds out it checks. */
+static bool check_window(Elab *el, const Call *call, Val f)
+{
+    enum { MOST_CELLS = 1 << 24 };
+    IrGraph *g = el->g;
+    IrExpr cells = ir_const(g, 1);
+    for (int ax = 0; ax < 3; ax++) {
+        IrExpr r = ir_op1(g, IR_X_FLOOR, f.items[ax].val.expr);
+        IrExpr side = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, ir_const(g, 2), r), ir_const(g, 1));
+        cells = ir_op2(g, IR_X_MUL, cells, side);
+    }
+    double n;
+    if (ir_default(g, cells, (double)NAN, &n) && !(n <= MOST_CELLS)) {
+        el_error(el, WINDOW_TOO_LARGE, call->span, n, MOST_CELLS);
+        return false;
+    }
+    if (ir_expr(g, cells)->rank != IR_CONST && !el->guarded) {
+        const IrBound bound = {.what = "the number of pixels in a window", .must = "at most 16777216", .value = cells,
+                               .lo = 0, .hi = MOST_CELLS, .span = el_place(el, call->span)};
+        vec_push(el->arena, &g->bounds, bound);
+    }
+    return true;
 }
 
 static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr percent, bool mode)
 {
     IrGraph *g = el->g;
     Window w;
+    if (!check_window(el, call, f)) {
+        return el_err();
+    }
     known_window(el, f, &w);
     Val v = el_beside_outside(el, call->arg[0], border.border, border.expr);
     IrExpr in = ir_read(g, el_store(el, v, "value", call->span));

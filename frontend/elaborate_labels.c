@@ -27,7 +27,7 @@ static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
     }
     bool constant = el_constant(el, call->arg[param], &value);
     for (size_t i = 0; constant && i < sizeof KNOWN / sizeof *KNOWN; i++) {
-        if (KNOWN[i].ndim == ndim && KNOWN[i].written == (int)value) {
+        if (KNOWN[i].ndim == ndim && KNOWN[i].written == value) {
             return KNOWN[i].squared;
         }
     }

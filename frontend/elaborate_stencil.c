@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double MOST_OFFSET = 1 << 30; /* added to the place of a pixel it fits into 32 bits */
+
 typedef struct Index {
     IrExpr offset[3];
     bool offsets;
@@ -91,6 +93,10 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     if (constant && value != floor(value)) {
         Diag *d = el_error(el, OFFSET_NOT_WHOLE, arg->value->span, w->name, value);
         diag_help(el->diags, d, "translate(v, ...) moves an image by fractions of a pixel");
+        return false;
+    }
+    if (constant && fabs(value) > MOST_OFFSET) {
+        el_error(el, FAR_INDEX, arg->value->span, value);
         return false;
     }
     if (constant && value == 0) {

@@ -51,6 +51,12 @@ ends 2 P0126 brackets_of_clang.pipe 'fn f(v : f32) {' 'while v > 1000 { v = v{90
     'output a = f(image)'
 ends 2 P0625 numbers.pipe 'param p = 1.5' 'fn f(v) {' 'q = p' 'for k in 1 .. 4000 { q = q + p / k }' \
     'return v * q' '}' 'output a = f(image)'
+# Windows that are counted pixel by pixel, and numbers that no int holds.
+ends 2 P0322 window.pipe 'output a = median_filter(image, 100000)'
+ends 0 '' window_of_param.pipe 'param r = 4' 'output a = median_filter(image, r)'
+expect 1 'the number of pixels in a window' "$PIPEC" run window_of_param.pipe "$SAMPLES/blobs.tif" --r 30000 -o out
+ends 0 '' h_maxima.pipe 'output a = h_maxima(image, 20)'
+ends 2 P0427 offset.pipe 'output a = image[dy = 4e9]'
 # What is deep is stored in between, and no bit changes.
 ends 0 '' deep.pipe 'fn f(v) {' 'for k in 1 .. 1500 { v = v * 0.5 + k }' 'return v' '}' 'output a = f(image)'
 expect 0 '' "$PIPEC" run deep.pipe "$SAMPLES/blobs.tif" -o device
