@@ -318,8 +318,8 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
 {
     static const char *const NAMES[] = {"x", "y", "z"};
     const char *name = value > 0 ? "touching_value" : fold > 0 ? "touching_distance" : "touching_count";
-    const Span at[4] = {call->span, call->span, call->span, call->span};
-    Val args[4] = {call->arg[0], fold > 0 ? call->arg[fold] : el_err(), el_record(el, 3)};
+    const Span at[5] = {call->span, call->span, call->span, call->span, call->span};
+    Val args[5] = {call->arg[0], fold > 0 ? call->arg[fold] : el_err(), el_record(el, 3)};
     IrExpr size[3];
     if (!el_sizes_of_pixels(el, call, size)) {
         return el_err();
@@ -330,8 +330,9 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
     if (value > 0) {
         args[2] = painted(el, call, value);
         args[3] = el_places(call->arg[0]);
+        args[4] = call->arg[param_called(call, "own")];
     }
-    return el_from_prelude(el, name, args, at, value > 0 ? 4 : fold > 0 ? 3 : 1, call->span);
+    return el_from_prelude(el, name, args, at, value > 0 ? 5 : fold > 0 ? 3 : 1, call->span);
 }
 
 /* By number and distance where one of them is given, else of those that touch. */
@@ -346,6 +347,12 @@ Val el_neighbours(Elab *el, Call *call)
     }
     if (!near) {
         return of_touching(el, call, value, word);
+    }
+    double own = 0;
+    if (value > 0 && el_constant(el, call->arg[param_called(call, "own")], &own) && own != 0) {
+        Diag *d = el_error(el, UNKNOWN_ARGUMENT, call->span, "neighbour_value by n or distance", "own");
+        diag_help(el->diags, d, "labels that touch are found without n and distance");
+        return el_err();
     }
     while (word > 0 && strcmp(call->arg[word].text, FOLDS[fold]) != 0) {
         fold++;

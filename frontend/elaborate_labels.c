@@ -623,6 +623,19 @@ Val el_colours(Elab *el, Call *call)
     return primitive(el, node, NULL, call->span);
 }
 
+/* Labels of components have one part each. */
+Val el_clear_border(Elab *el, Call *call)
+{
+    IrId node;
+    int parts = parameter(call, "parts");
+    bool plain = call->arg[0].kind == VAL_IMAGE && el_plain_read(el, call->arg[0].expr, &node);
+    IrOp op = plain ? ir_node(el->g, node)->op : IR_NONE;
+    if (op == IR_LABEL || op == IR_LABEL_EQUAL) {
+        call->arg[parts] = el_host(ir_const_typed(el->g, 0, ELEM_BOOL));
+    }
+    return el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
+}
+
 Val el_without_gaps(Elab *el, Val labels, Span span)
 {
     if (el_is_dense(el, labels)) {

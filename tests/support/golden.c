@@ -141,17 +141,27 @@ static int cells(const BothOutput *o)
                                    : e[0] * e[1] * e[2] * e[3];
 }
 
+/* What differs, unless nobody wants to know. */
+__attribute__((format(printf, 2, 3))) static bool differs(const GoldenCase *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!c->quiet) {
+        vprint_error(format, args);
+    }
+    va_end(args);
+    return false;
+}
+
 static bool output_agrees(const GoldenCase *c, int k, const BothOutput *got)
 {
     if (cells(got) != c->length[k]) {
-        print_error("%s: `%s` has %d values, not %d\n", c->name, got->name, cells(got), c->length[k]);
-        return false;
+        return differs(c, "%s: `%s` has %d values, not %d\n", c->name, got->name, cells(got), c->length[k]);
     }
     for (int i = 0; i < c->length[k]; i++) {
         double value = got->kind == IR_K_VALUE ? got->value : got->pixels[i];
         if (!same(value, c->want[k][i], c->tolerance)) {
-            print_error("%s: `%s` at %d is %.10g, not %.10g\n", c->name, got->name, i, value, c->want[k][i]);
-            return false;
+            return differs(c, "%s: `%s` at %d is %.10g, not %.10g\n", c->name, got->name, i, value, c->want[k][i]);
         }
     }
     return true;

@@ -18,6 +18,7 @@ enum { GOLDEN_OUTPUTS = 64 };
 typedef struct GoldenCase {
     const char *name, *text;
     double tolerance; /* absolute, and relative to values above 1 */
+    bool quiet;       /* what differs is not said */
     BothCase in;
     int n_outputs, length[GOLDEN_OUTPUTS];
     double *want[GOLDEN_OUTPUTS];

