@@ -344,6 +344,36 @@ static void names_mean_what_users_mean(void **state)
     }
 }
 
+/* Lines that no compiler joins to the next, of characters that no compiler acts on. */
+static void has_plain_lines(const char *text)
+{
+    for (const char *p = text; *p != '\0'; p++) {
+        bool joins = p[1] == '\n' && (*p == '\\' || (p >= text + 2 && strncmp(p - 2, "?\?/", 3) == 0));
+        assert_true(*p == '\n' || (unsigned char)*p >= ' ');
+        assert_false(joins);
+    }
+}
+
+/* Comments, strings and paths are no part of any program. */
+static void text_stays_text(void **state)
+{
+    static const char *const TEXTS[] = {
+        "C:\\data\\", "why ?\?/", "*/ int a; /*", "\f\v\x1b[2J", "\xE2\x80\xA8int a;", "// \\ \t ", "\"); int a; (\"", "%s %n",
+        "a line that is longer than any line of a kernel should be, as people write them who explain what they mean, and more",
+    };
+    (void)state;
+    const char *want = NULL;
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        const char *text = arena_printf(&arena, "input image[y, x] # %s\nparam s = 1 in 0 .. 2 # %s\n"
+                                                "output a = gaussian(image, s) + 1 # %s\noutput b = sum(a) # %s\r\n",
+                                        TEXTS[i], TEXTS[i], TEXTS[i], TEXTS[i]);
+        const char *got = generated(pipeline_must(arena_printf(&arena, "p*/\n%s.pipe", TEXTS[i]), text));
+        want = want != NULL ? want : got;
+        has_plain_lines(got);
+        mean_the_same(want, got, text);
+    }
+}
+
 /* ---- where names come from --------------------------------------------------------------- */
 
 static void each_file(const char *pattern, void (*take)(const char *text))
@@ -436,6 +466,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(libraries_have_no_name_of_users, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(no_name_meets_generated_code, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(names_mean_what_users_mean, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(text_stays_text, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, collect, forget);
 }
