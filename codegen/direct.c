@@ -253,7 +253,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         int named = k->gathers ? begin_gather(&cx, id) : 0;
         const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
         const char *to = cg_param_buffer(k, id, true);
-        cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), value);
+        cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
         if (k->gathers) {
             end_gather(&cx, named);
         }
@@ -311,8 +311,8 @@ void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
             cg_forget_uses(&cx);
             cg_count_uses(&cx, value);
             const char *text = cg_expr(&cx, value);
-            cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v, text,
-                    node->name);
+            cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v,
+                    cg_bare(k->arena, text), node->name);
         }
     }
     cg_open_kernel(k, out);
@@ -347,7 +347,7 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
         cg_param(k, (ProgArg){ARG_PART_PLANE, 0, 0}, "int ", "part_plane");
         str_add(out, "    y += part_y;\n    plane += part_plane;\n");
     }
-    str_addf(&body, "    return %s;\n}\n\n", value);
+    str_addf(&body, "    return %s;\n}\n\n", cg_bare(k->arena, value));
     str_add(out, prologue.at);
     cg_plane_names(k, body.at, out);
     str_add(out, body.at);

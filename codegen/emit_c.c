@@ -5,6 +5,7 @@
  * file is plain data: readable, diffable, the same bytes for the same pipeline.
  */
 #include "codegen.h"
+#include "layout.h"
 
 #include "../base/user_text.h"
 
@@ -408,14 +409,17 @@ void cg_emit_c(const Program *p, const char *name, Str *out)
 
 void cg_show_kernels(const Program *p, Str *out)
 {
-    str_add(out, "// In front of each kernel stand the tables and numbers that the parameters give, "
-                 "and the library\n// of exact functions; --dump-kernels of a run writes all of it.\n");
+    Str text;
+    str_init(&text, out->arena);
+    str_add(&text, "// In front of each kernel stand the numbers and tables that the run gives, and the library; "
+                   "--kernels=all shows it.\n");
     for (int i = 0; i < p->n_kernels; i++) {
         const ProgKernel *k = &p->kernels[i];
-        str_add(out, k->source);
+        str_add(&text, k->source);
         for (int d = 0; d < k->n_defines; d++) {
-            str_addf(out, "%s%s", d ? ", " : "// from the run: ", k->defines[d].name);
+            str_addf(&text, "%s%s", d > 0 ? ", " : "// from the run: ", k->defines[d].name);
         }
-        str_add(out, k->n_defines > 0 ? "\n" : "");
+        str_add(&text, k->n_defines > 0 ? "\n" : "");
     }
+    str_add(out, cg_explain_macros(out->arena, cg_wrap(out->arena, text.at)));
 }

@@ -85,28 +85,6 @@ void cg_count_uses(CgContext *cx, IrExpr e)
 
 /* ---- constants ------------------------------------------------------------------------- */
 
-static const char *float_text(Arena *arena, double v, bool is_double)
-{
-    if (isnan(v)) {
-        return is_double ? "((double)NAN)" : "NAN";
-    }
-    if (isinf(v)) {
-        return arena_printf(arena, "(%s%sINFINITY)", v > 0 ? "" : "-", is_double ? "(double)" : "");
-    }
-    char text[48];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        double back = 0;
-        sscanf(text, "%lf", &back);
-        if (is_double ? back == v : (float)back == (float)v) {
-            break;
-        }
-    }
-    bool plain = strpbrk(text, ".en") == NULL;
-    const char *full = arena_printf(arena, "%s%s%s", text, plain ? ".0" : "", is_double ? "" : "f");
-    return v < 0 ? arena_printf(arena, "(%s)", full) : full;
-}
-
 static const char *const_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
@@ -114,9 +92,9 @@ static const char *const_text(CgContext *cx, const IrExprNode *n)
     case ELEM_BOOL:
         return n->num != 0 ? "true" : "false";
     case ELEM_F32:
-        return float_text(arena, n->num, false);
+        return ir_c_number(arena, n->num, false);
     case ELEM_F64:
-        return float_text(arena, n->num, true);
+        return ir_c_number(arena, n->num, true);
     case ELEM_U32:
         return arena_printf(arena, "%.0fu", n->num);
     default:
@@ -305,7 +283,7 @@ static bool is_operand_count_shared(const char *text)
 const char *cg_name_value(CgContext *cx, Elem type, const char *text)
 {
     const char *name = arena_printf(cx->k->arena, "t%d", cx->k->n_temps++);
-    cg_line(cx, "const %s %s = %s;", cg_type(type), name, text);
+    cg_line(cx, "const %s %s = %s;", cg_type(type), name, cg_bare(cx->k->arena, text));
     return name;
 }
 
@@ -318,8 +296,8 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
         return NULL;
     }
     return arena_printf(arena, "px_div_by(%s, %s, %s)", cg_expr(cx, n->a),
-                        float_text(arena, by->num, false),
-                        float_text(arena, (double)(1.0f / (float)by->num), false));
+                        ir_c_number(arena, by->num, false),
+                        ir_c_number(arena, (double)(1.0f / (float)by->num), false));
 }
 
 /* Could a compiler see a negation as the last thing that is done for an expression? */
@@ -455,7 +433,7 @@ static const char *call_text(CgContext *cx, const IrExprNode *n)
     str_init(&s, cx->k->arena);
     str_addf(&s, "%s(", ir_function_c_name(cx->k->arena, f));
     for (IrExpr a = n->a; a != 0; a = ir_expr(cx->k->g, a)->b) {
-        str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_expr(cx, ir_expr(cx->k->g, a)->a));
+        str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_bare(cx->k->arena, cg_expr(cx, ir_expr(cx->k->g, a)->a)));
     }
     str_add(&s, ")");
     return s.at;
@@ -543,7 +521,7 @@ static const char *uniform_text(CgContext *cx, IrExpr e)
     cx->uniform = inner.uniform;
     const char *name = arena_printf(cx->k->arena, "u%d", cx->k->n_temps++);
     str_addf(cx->prologue, "%*sconst %s %s = %s;\n", 4 * cx->prologue_indent, "",
-             cg_type(ir_expr(cx->k->g, e)->type), name, text);
+             cg_type(ir_expr(cx->k->g, e)->type), name, cg_bare(cx->k->arena, text));
     vec_push(cx->k->arena, &cx->uniform, (CgMemo){e, name});
     return name;
 }

@@ -36,7 +36,7 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     const IrExprNode n = *ir_expr(cx->k->g, body);
     bool integer = fold->type != ELEM_F32 && fold->type != ELEM_F64;
     if (fold->fused && n.op == IR_X_MUL) {
-        const char *a = cg_expr(cx, n.a), *b = cg_expr(cx, n.b);
+        const char *a = cg_bare(arena, cg_expr(cx, n.a)), *b = cg_bare(arena, cg_expr(cx, n.b));
         return arena_printf(arena, "fma(%s, %s, %s)", a, b, acc);
     }
     const char *v = cg_atom(arena, cg_expr(cx, body));
@@ -51,8 +51,8 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
         return arena_printf(arena, "%s && %s", acc, v);
     default:
         if (!integer) {
-            return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max",
-                                acc, v);
+            return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
+                                cg_bare(arena, v));
         }
         return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
                             cg_whole_operand(cx, body, v));
@@ -184,7 +184,7 @@ static void open_loop(CgContext *cx, IrExpr fold)
     const char *lo = cg_define_int(k, n->b, cg_loop_end(k, name, "LO"));
     const char *hi = cg_define_int(k, n->c, cg_loop_end(k, name, "HI"));
     unroll(cx, fold);
-    cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, lo, name, hi, name);
+    cg_line(cx, "for (int %s = %s; %s <= %s; %s++) {", name, cg_bare(k->arena, lo), name, cg_bare(k->arena, hi), name);
     cx->indent++;
     vec_push(k->arena, &cx->loops, (CgLoop){(int)n->num, n->b, n->c, name});
 }
@@ -261,7 +261,7 @@ void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    cg_line(cx, "%s = %s;", acc, step_text(cx, &inner, acc, inner.a));
+    cg_line(cx, "%s = %s;", acc, cg_bare(cx->k->arena, step_text(cx, &inner, acc, inner.a)));
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");
@@ -437,8 +437,7 @@ CgWindow cg_window(CgContext *cx, IrExpr e)
     }
     IrExpr count = cg_fold_count(k->g, e);
     const char *size = cg_define_int(k, count, cg_of_kernel(k, "SIZE"));
-    bool larger = k->window != NULL && strcmp(k->window, size) != 0;
-    k->window = larger ? arena_printf(k->arena, "DEEPER(%s, %s)", k->window, size) : size;
+    k->window = k->window != NULL ? cg_deeper(k->arena, k->window, size) : size;
     return (CgWindow){.size = size,
                       .count = count,
                       .nth = inner.nth != 0 && !cg_picks(k->g, e) ? nth_text(k, inner.nth, count) : "0",
@@ -457,7 +456,7 @@ void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText eleme
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    cg_line(cx, "%s[%s_n++] = %s;", list, list, element(cx, inner.a));
+    cg_line(cx, "%s[%s_n++] = %s;", list, list, cg_bare(cx->k->arena, element(cx, inner.a)));
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");

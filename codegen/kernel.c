@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name)
@@ -186,21 +187,77 @@ const char *cg_define_table(CgKernel *k, DefineKind kind, IrExpr e, Elem elem, c
     return add_define(k, def, name);
 }
 
-static const char *moved(Arena *arena, const char *from, const char *const sign[2], const char *by)
+bool cg_is_literal(const char *text, long *value)
 {
-    bool negative = by[0] == '(' && by[1] == '-' && isdigit((unsigned char)by[2]);
-    int digits = negative ? (int)strspn(by + 2, "0123456789") : (int)strlen(by);
-    return arena_printf(arena, "%s %s %.*s", from, sign[negative], digits, negative ? by + 2 : by);
+    const bool negative = strncmp(text, "(-", 2) == 0;
+    const char *digits = text + (negative ? 2 : 0);
+    const size_t n = strspn(digits, "0123456789");
+    if (n == 0 || n > 9 || strcmp(digits + n, negative ? ")" : "") != 0) {
+        return false;
+    }
+    *value = negative ? -atol(digits) : atol(digits);
+    return true;
+}
+
+const char *cg_literal(Arena *arena, long value)
+{
+    return arena_printf(arena, value < 0 ? "(%ld)" : "%ld", value);
+}
+
+/* Where the bracket ends that a text begins with. */
+static const char *closing(const char *text)
+{
+    int depth = 0;
+    for (const char *p = text;; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (depth == 0) {
+            return p;
+        }
+    }
+}
+
+const char *cg_bare(Arena *arena, const char *text)
+{
+    while (text[0] == '(' && closing(text)[1] == '\0') {
+        text = arena_strndup(arena, text + 1, strlen(text) - 2);
+    }
+    return text;
+}
+
+static const char *moved(Arena *arena, const char *from, int sign, const char *by)
+{
+    long a, b;
+    if (!cg_is_literal(by, &b)) {
+        return arena_printf(arena, "%s %c %s", from, sign > 0 ? '+' : '-', by);
+    }
+    if (cg_is_literal(from, &a)) {
+        return cg_literal(arena, a + sign * b);
+    }
+    return b == 0 ? from : arena_printf(arena, "%s %c %ld", from, sign * b > 0 ? '+' : '-', labs(b));
 }
 
 const char *cg_plus(Arena *arena, const char *from, const char *by)
 {
-    return moved(arena, from, (const char *const[]){"+", "-"}, by);
+    return moved(arena, from, 1, by);
 }
 
 const char *cg_minus(Arena *arena, const char *from, const char *by)
 {
-    return moved(arena, from, (const char *const[]){"-", "+"}, by);
+    return moved(arena, from, -1, by);
+}
+
+const char *cg_one_less(Arena *arena, const char *rows)
+{
+    return cg_atom(arena, cg_minus(arena, rows, "1"));
+}
+
+const char *cg_deeper(Arena *arena, const char *a, const char *b)
+{
+    long p, q;
+    if (cg_is_literal(a, &p) && cg_is_literal(b, &q)) {
+        return p > q ? a : b;
+    }
+    return strcmp(a, b) == 0 ? a : arena_printf(arena, "DEEPER(%s, %s)", a, b);
 }
 
 bool cg_mentions(const char *text, const char *name)

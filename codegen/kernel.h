@@ -92,9 +92,17 @@ const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, c
 /* The same without a column, of kernels that are not boxed. */
 const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
                    const char *plane, const char *y);
-/* `from + by` or `from - by`; the sign of a negative literal becomes that of the operator. */
+/* A whole number that is written out, "12" or "(-3)". */
+bool cg_is_literal(const char *text, long *value);
+const char *cg_literal(Arena *arena, long value);
+/* Text without brackets around all of it. */
+const char *cg_bare(Arena *arena, const char *text);
+/* `from + by` or `from - by`, or what it is of literals; the sign of a negative literal becomes that of the operator. */
 const char *cg_plus(Arena *arena, const char *from, const char *by);
 const char *cg_minus(Arena *arena, const char *from, const char *by);
+/* `rows - 1` as an operand, and the larger one of two depths. */
+const char *cg_one_less(Arena *arena, const char *rows);
+const char *cg_deeper(Arena *arena, const char *a, const char *b);
 /* True when a text of C mentions an identifier. */
 bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */

@@ -142,6 +142,14 @@ static void begin_sums(Long *l)
     close(l, 2);
 }
 
+/* The step's index, where something asks for it: `steps` is the text behind this line, which begins at `line`. */
+static void drop_unused_index(Long *l, size_t line, size_t steps)
+{
+    if (!cg_mentions(l->body.at + steps, "j")) {
+        str_cut(&l->body, line, steps);
+    }
+}
+
 /* The step of each column's sum, whose index is j. */
 static void step_sums(Long *l)
 {
@@ -178,7 +186,7 @@ static void store_sums(Long *l)
     open_each(l, "k", "PX");
     cx->y = "y";
     vec_push(k->arena, &cx->memo, memo);
-    cg_line(cx, "value[k] = %s;", cg_store_text(cx, ir_node(k->g, id)->in[0], elem));
+    cg_line(cx, "value[k] = %s;", cg_bare(k->arena, cg_store_text(cx, ir_node(k->g, id)->in[0], elem)));
     cx->memo.n = 0;
     close(l, 1);
     const char *row = cg_row(k, id, to, "c", l->of.axis == IR_AX_Z ? "plane" : "z", "plane", "y");
@@ -250,7 +258,9 @@ static void take_rows(Long *l, const char *first, const char *last, bool all)
         take_rise(l);
     }
     open_each(l, "r", l->rows);
+    const size_t line = l->body.n;
     cg_line(cx, "const int j = t - r;");
+    const size_t steps = l->body.n;
     if (!all) {
         cg_line(cx, "if (j %s %s && j <= %s) {", l->blends ? ">" : ">=", l->lo, l->hi);
         cx->indent++;
@@ -261,21 +271,24 @@ static void take_rows(Long *l, const char *first, const char *last, bool all)
         add_own_row(l);
     }
     close(l, 1);
+    drop_unused_index(l, line, steps);
 }
 
 /* A row is at first only in the first sums, in the end only in the last ones; a blend's first row has no difference. */
 static void fold_down(Long *l)
 {
     Arena *arena = l->k->arena;
-    const char *lo = l->lo, *hi = l->hi, *all = arena_printf(arena, l->blends ? "%s + LONG_ROWS" : "%s + LONG_ROWS - 1", lo);
-    const char *end = arena_printf(arena, "%s + LONG_ROWS - 1", hi);
+    const char *lo = l->lo, *hi = l->hi;
+    const char *all = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, l->blends ? "0" : "1"));
+    const char *before = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, l->blends ? "1" : "2"));
+    const char *end = cg_plus(arena, "LONG_ROWS", cg_minus(arena, hi, "1"));
     if (l->blends) {
         cg_line(&l->cx, "%s rise[PX], before[PX];", cg_type(fold_of(l).type));
         cg_line(&l->cx, "PX_UNROLL for (int k = 0; k < PX; k++) before[k] = 0.0f;");
     }
-    take_rows(l, lo, arena_printf(arena, "min(%s - 1, %s)", all, end), false);
-    take_rows(l, all, hi, true);
-    take_rows(l, arena_printf(arena, "max(%s + 1, %s)", hi, all), end, false);
+    take_rows(l, cg_bare(arena, lo), arena_printf(arena, "min(%s, %s)", before, end), false);
+    take_rows(l, all, cg_bare(arena, hi), true);
+    take_rows(l, arena_printf(arena, "max(%s, %s)", cg_plus(arena, hi, "1"), all), end, false);
 }
 
 /* ---- along x ----------------------------------------------------------------------------- */
@@ -336,7 +349,8 @@ static void fill_tiles(Long *l)
 {
     CgContext *cx = &l->cx;
     cg_line(cx, "LONG_FILLED;");
-    cg_line(cx, "const int begin = LONG_BEGIN + tap, taps = min(LONG_TAPS, %s + 1 - tap);", l->hi);
+    cg_line(cx, "const int begin = LONG_BEGIN + tap, taps = min(LONG_TAPS, %s - tap);",
+            cg_plus(l->k->arena, l->hi, "1"));
     cg_line(cx, "for (int r = 0; r < %s; r++) {", l->rows);
     cx->indent++;
     cg_line(cx, "const int y = min(from + r, last);");
@@ -363,7 +377,9 @@ static void take_taps(Long *l, bool all)
     CgContext *cx = &l->cx;
     each_tile(l, "LONG_TAKE", ", i");
     open_each(l, "s", "LONG_STEP");
+    const size_t line = l->body.n;
     cg_line(cx, "const int j = tap + i + s;");
+    const size_t steps = l->body.n;
     if (!all) {
         cg_line(cx, l->blends ? "if (j <= %s && j > %s) {" : "if (j <= %s) {", l->hi, l->lo);
         cx->indent++;
@@ -371,6 +387,7 @@ static void take_taps(Long *l, bool all)
     open_each(l, "r", l->rows);
     step_sums(l);
     close(l, all ? 2 : 3);
+    drop_unused_index(l, line, steps);
 }
 
 /* The pixels in the middle, straight from memory. */
@@ -415,7 +432,7 @@ static void blend_along(Long *l)
 static void fold_along(Long *l)
 {
     CgContext *cx = &l->cx;
-    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", l->lo, l->hi);
+    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", cg_bare(l->k->arena, l->lo), cg_bare(l->k->arena, l->hi));
     cx->indent++;
     fill_tiles(l);
     each_tile(l, "LONG_OPEN", "");

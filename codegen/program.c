@@ -6,6 +6,7 @@
 #include "channels.h"
 #include "counted.h"
 #include "kernel.h"
+#include "layout.h"
 #include "lifetimes.h"
 #include "places.h"
 
@@ -161,7 +162,7 @@ static const char *lines_of(Build *b, const IrStep *step)
     return s.at;
 }
 
-enum { LINE = 120, QUOTED_PATH = 60 }; /* bytes of a line, and of the path in it */
+enum { QUOTED_PATH = 60 }; /* bytes of a path in a line */
 
 /* The user's lines as comments in front of a kernel. */
 static void quote_lines(Build *b, const IrStep *step, Str *out)
@@ -180,7 +181,7 @@ static void quote_lines(Build *b, const IrStep *step, Str *out)
             str_add(out, "// ");
             user_comment(out, span.source->path, strlen(span.source->path), QUOTED_PATH);
             str_addf(out, ":%d  ", line);
-            user_comment(out, text, (size_t)length, LINE - (out->n - begin));
+            user_comment(out, text, (size_t)length, CG_COLUMNS - (out->n - begin));
             str_add(out, "\n");
         }
         last = line;
@@ -405,8 +406,8 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
 static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
 {
     ProgKernel kernel = {.name = user_name(b->arena, k->name),
-                         .source = k->packed_text == NULL ? body->at
-                                                          : arena_printf(b->arena, "\n%s%s", k->packed_text, body->at),
+                         .source = cg_wrap(b->arena, k->packed_text == NULL ? body->at
+                                                     : arena_printf(b->arena, "\n%s%s", k->packed_text, body->at)),
                          .defines = k->defines.at,
                          .n_defines = k->defines.n,
                          .lines = lines};
@@ -570,7 +571,8 @@ static void values_step(Build *b, const char *name, const int *slots, const IrEx
     cx.indent = cx.prologue_indent = 2;
     cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
     for (int i = 0; i < n; i++) {
-        cg_line(&cx, "values[%d] = %s;", slots[i], cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64)));
+        cg_line(&cx, "values[%d] = %s;", slots[i],
+                cg_bare(b->arena, cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64))));
     }
     cg_open_kernel(&k, &body);
     str_addf(&body, "    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);

@@ -94,7 +94,7 @@ static Row not_before(const Rows *r, Row row, const char *rows)
     const char *march = rows_march_z(r) ? "plane" : "y";
     const char **name = rows_march_z(r) ? &row.plane : &row.y, **of = rows_march_z(r) ? &row.plane_of : &row.y_of;
     if (r->warms_up && strcmp(*name, march) == 0) {
-        const char *first = strcmp(rows, "1") == 0 ? "first" : arena_printf(r->k->arena, "first - (%s - 1)", rows);
+        const char *first = strcmp(rows, "1") == 0 ? "first" : cg_minus(r->k->arena, "first", cg_one_less(r->k->arena, rows));
         *name = *of = arena_printf(r->k->arena, "max(%s, %s)", march, first);
     }
     return row;
@@ -235,7 +235,7 @@ static void fix_edges(Rows *r, IrId node, const char *array)
         return;
     }
     cg_param_extent(r->k, 0, 0);
-    body_line(r, arena_printf(arena, "if (x < %s || x + %s - %s > w) {", left, width, left));
+    body_line(r, arena_printf(arena, "if (x < %s || %s > w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
     if (e->border == IR_CONSTANT) {
         const char *outside = cg_outside(&r->cx, node, e->outside);
         body_line(r, arena_printf(arena,
@@ -311,7 +311,7 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
                                   width, at, left));
         return;
     }
-    body_line(r, arena_printf(arena, "if (x >= %s && x + %s - %s <= w) {", left, width, left));
+    body_line(r, arena_printf(arena, "if (x >= %s && %s <= w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
     body_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array,
                               width, at, left));
     body_line(r, "} else {");
@@ -404,13 +404,17 @@ static const char *read_text(CgContext *cx, IrExpr e)
                           : find_columns(r, n.node, &row, channel, &n);
     assert(array != NULL);
     const char *child = rows_left(r, n.node), *own = rows_left(r, r->stage);
-    const char *at = "k";
-    if (strcmp(child, own) != 0) {
-        at = strcmp(child, "0") != 0 ? cg_plus(k->arena, at, child) : at;
-        at = strcmp(own, "0") != 0 ? cg_minus(k->arena, at, own) : at;
-    }
-    if (n.a != 0) {
-        at = cg_plus(k->arena, at, cg_offset_text(cx, n.a, IR_AX_X));
+    const char *offset = n.a != 0 ? cg_offset_text(cx, n.a, IR_AX_X) : "0", *at = "k";
+    long a, b, c;
+    const bool whole = cg_is_literal(child, &a) && cg_is_literal(own, &b);
+    if (whole && cg_is_literal(offset, &c)) {
+        at = cg_plus(k->arena, at, cg_literal(k->arena, a - b + c));
+    } else if (whole || strcmp(child, own) == 0) {
+        at = cg_plus(k->arena, at, whole ? cg_literal(k->arena, a - b) : "0");
+        at = cg_plus(k->arena, at, offset);
+    } else {
+        at = cg_minus(k->arena, cg_plus(k->arena, at, child), own);
+        at = cg_plus(k->arena, at, offset);
     }
     return arena_printf(k->arena, "%s[%s]", array, at);
 }
@@ -495,16 +499,17 @@ static void prepare_reads(Rows *r, IrExpr e)
 static void declare_open(Rows *r, const char *open, const IrExprNode *n, const char *rows,
                          const char *width, const char *unroll)
 {
-    str_addf(r->before, "    %s %s[%s - 1 + TURNS][%s];\n", cg_type(n->type), open, rows, width);
+    const char *before = cg_minus(r->k->arena, rows, "1");
+    str_addf(r->before, "    %s %s[%s + TURNS][%s];\n", cg_type(n->type), open, before, width);
     str_addf(r->before,
-             "    %sfor (int m = 0; m < %s - 1; m++) {\n"
+             "    %sfor (int m = 0; m < %s; m++) {\n"
              "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s;\n    }\n",
-             unroll, rows, width, open, cg_fold_start(n));
+             unroll, before, width, open, cg_fold_start(n));
     str_addf(r->after,
-             "        %sfor (int m = 0; m < %s - 1; m++) {\n"
+             "        %sfor (int m = 0; m < %s; m++) {\n"
              "            PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = %s[m + TURNS][k];\n"
              "        }\n",
-             unroll, rows, width, open, open);
+             unroll, before, width, open, open);
 }
 
 /* Of windows with many pixels the open rows do not fit into registers, nor a step for each of them and each column
@@ -598,12 +603,13 @@ static void emit_blend_row(Rows *r, IrExpr e, const char *open, const char *hi, 
     const CgBlend b = cg_blend(k, e);
     const char *sum = arena_printf(arena, "%s[turn + m][k]", open), *rise = arena_printf(arena, "%s_rise[k]", open);
     emit_rise(r, &n, open, width);
-    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s - 1; m++) {", unroll, late, rows));
+    const char *before = cg_minus(arena, rows, "1");
+    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll, late, before));
     body_line(r, arena_printf(arena, "    const int j = %s - m;", hi));
     body_line(r, arena_printf(arena, "    PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, sum,
                               cg_blend_rise(k, &b, "j", rise, sum)));
     body_line(r, "}");
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s - 1][k] = 0.0f;", width, open, rows));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s][k] = 0.0f;", width, open, before));
     const char *middle = arena_printf(arena, "%s[turn + %s][k]", open, cg_minus(arena, hi, b.middle));
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, middle,
                               cg_blend_own(k, &b, arena_printf(arena, "%s_last[k]", open), middle)));
@@ -621,8 +627,8 @@ static void emit_sum_row(Rows *r, IrExpr e, const char *open, const char *hi, co
     size_t after = r->body->n;
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
-    body_line(r, arena_printf(arena, "%s sum = m < %s - 1 ? %s[turn + m][k] : %s;", cg_type(n.type), rows, open,
-                              cg_fold_start(&n)));
+    body_line(r, arena_printf(arena, "%s sum = m < %s ? %s[turn + m][k] : %s;", cg_type(n.type),
+                              cg_minus(arena, rows, "1"), open, cg_fold_start(&n)));
     int memo = r->cx.memo.n, loops = r->cx.loops.n;
     vec_push(arena, &r->cx.loops, (CgLoop){(int)n.num, n.b, n.c, "j"});
     cg_fold_steps(&r->cx, e, "sum");
@@ -660,8 +666,8 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
     r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
     r->early = rows_max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
-    bool deeper = r->depth != NULL && strcmp(r->depth, rows) != 0;
-    r->depth = deeper ? arena_printf(arena, "DEEPER(%s, %s)", r->depth, rows) : rows;
+    r->uneven = r->uneven || (r->depth != NULL && strcmp(r->depth, rows) != 0);
+    r->depth = r->depth != NULL ? cg_deeper(arena, r->depth, rows) : rows;
 
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
@@ -726,7 +732,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->cx.plane = row.plane;
     r->cx.z = rows_march_z(r) ? row.plane : r->cx.z;
     const char *value = cg_store_text(&r->cx, e, ir_node(k->g, id)->elem);
-    body_line(r, arena_printf(arena, "%s[k] = %s;", array, value));
+    body_line(r, arena_printf(arena, "%s[k] = %s;", array, cg_bare(arena, value)));
     r->cx.indent--;
     body_line(r, "}");
     if (vectors) {
@@ -805,8 +811,9 @@ static void describe_inside(Rows *r)
     for (int i = 0; i < r->extents.n; i++) {
         IrId id = r->nodes.ids.at[i];
         const char *width = r->extents.at[i]->used ? rows_width(r, id) : "PX";
-        if (strcmp(width, "PX") != 0) {
-            str_addf(&columns, " && IS_INSIDE(%s, %s, w)", rows_left(r, id), width);
+        const char *test = arena_printf(k->arena, " && IS_INSIDE(%s, %s, w)", rows_left(r, id), width);
+        if (strcmp(width, "PX") != 0 && strstr(columns.at, test) == NULL) {
+            str_add(&columns, test);
         }
     }
     cg_param_extent(k, 0, 0);

@@ -86,6 +86,7 @@ typedef struct Rows {
     Row fold_row;
     Vec(LastRow) last_rows; /* of all folds over the march axis */
     const char *depth;     /* rows of warm-up: the longest fold; NULL none */
+    bool uneven;           /* there are shorter ones */
     IrExpr early;          /* the longest fold's rows but one; 0 none */
     IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
     IrExpr open;           /* rows that these keep open; 0 none */
@@ -119,8 +120,9 @@ void rows_find_extents(Rows *r);
  * the rows that are kept open. */
 void rows_bound_extents(Rows *r);
 void rows_bound_open(Rows *r);
-/* Columns left of the own ones in a node's array, and all of them. */
+/* Columns left and right of the own ones in a node's array, and all of them. */
 const char *rows_left(Rows *r, IrId node);
+const char *rows_right(Rows *r, IrId node);
 const char *rows_width(Rows *r, IrId node);
 
 /* Which stored rows `inside`, of a strip away from the image's edges, carries, when `r` is what is

@@ -27,7 +27,7 @@ static const Row *row_of(const Rows *r, const Columns *c)
 /* All rows are so many from the one that a fold of everybody's length takes. */
 static bool is_plain(const Rows *r)
 {
-    bool plain = r->depth != NULL && r->tiles.n == 0 && strncmp(r->depth, "DEEPER(", 7) != 0;
+    bool plain = r->depth != NULL && r->tiles.n == 0 && !r->uneven;
     for (int i = 0; i < r->rows.n; i++) {
         plain = plain && r->rows.at[i].fixed && r->rows.at[i].folded;
     }

@@ -87,23 +87,38 @@ static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
     return cg_define_int(r->k, e, cg_of_node(r->k, node, side));
 }
 
-/* Columns left of the own ones in a node's array; loaded ones are aligned to four. */
+/* Columns beside the own ones in a node's array; of loaded ones vectors of four, or of two. */
+static const char *beside(Rows *r, IrId node, IrExpr e, const char *side)
+{
+    const Extent *extent = rows_extent(r, node);
+    const char *text = extent_macro(r, node, e, side);
+    long n;
+    if (extent->computed || strcmp(text, "0") == 0) {
+        return text;
+    }
+    if (cg_is_literal(text, &n)) {
+        return cg_literal(r->k->arena, extent->carried && n <= 2 ? 2 : (n + 3) / 4 * 4);
+    }
+    return arena_printf(r->k->arena, extent->carried ? "UP2(%s)" : "UP4(%s)", text);
+}
+
 const char *rows_left(Rows *r, IrId node)
 {
-    const Extent *e = rows_extent(r, node);
-    const char *text = extent_macro(r, node, e->left, "LEFT");
-    return e->computed || strcmp(text, "0") == 0
-               ? text
-               : arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", text);
+    return beside(r, node, rows_extent(r, node)->left, "LEFT");
+}
+
+const char *rows_right(Rows *r, IrId node)
+{
+    return beside(r, node, rows_extent(r, node)->right, "RIGHT");
 }
 
 const char *rows_width(Rows *r, IrId node)
 {
-    const Extent *e = rows_extent(r, node);
-    const char *left = rows_left(r, node), *right = extent_macro(r, node, e->right, "RIGHT");
-    if (!e->computed && strcmp(right, "0") != 0) {
-        right = arena_printf(r->k->arena, e->carried ? "UP2(%s)" : "UP4(%s)", right);
+    Arena *arena = r->k->arena;
+    const char *left = rows_left(r, node), *right = rows_right(r, node);
+    long a, b;
+    if (cg_is_literal(left, &a) && cg_is_literal(right, &b)) {
+        return cg_plus(arena, "PX", cg_literal(arena, a + b));
     }
-    bool narrow = strcmp(left, "0") == 0 && strcmp(right, "0") == 0;
-    return narrow ? "PX" : arena_printf(r->k->arena, "PX + %s + %s", left, right);
+    return cg_plus(arena, cg_plus(arena, "PX", left), right);
 }

@@ -112,10 +112,12 @@ static void define_turns(Rows *r, Str *out)
         const Tile *t = &r->tiles.at[i];
         if (!t->own) {
             str_addf(&bytes, "%sTILE_BYTES(%s, %s)", bytes.n > 0 ? " + " : "", t->kept, t->width);
-            str_addf(&as_is, "%sIS_KEPT_AS_IS(%s, %s)", as_is.n > 0 ? " && " : "", t->element, t->kept);
+            const char *test = arena_printf(r->k->arena, "IS_KEPT_AS_IS(%s, %s)", t->element, t->kept);
+            bool there = strstr(as_is.at, test) != NULL;
+            str_addf(&as_is, "%s%s", there || as_is.n == 0 ? "" : " && ", there ? "" : test);
         }
     }
-    str_addf(out, "#define STEPS %s\n#define TURNS ROWS_A_TURN(STEPS, %s, %s)\n",
+    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s, %s)\n",
              cg_define_int(r->k, r->steps, cg_of_kernel(r->k, "STEPS")), bytes.n > 0 ? bytes.at : "0",
              as_is.n > 0 ? as_is.at : "false");
 }
@@ -172,7 +174,7 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     str_add(out, planes.at);
     str_add(out, by_products.at);
     if (r->depth != NULL) {
-        str_addf(out, "    const int begin = first - (%s - 1);\n", r->depth);
+        str_addf(out, "    const int begin = %s;\n", cg_minus(k->arena, "first", cg_one_less(k->arena, r->depth)));
     }
     if (inside != NULL) {
         str_addf(out, "    if (%s) {\n", rows_are_inside(inside));

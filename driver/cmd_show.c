@@ -11,10 +11,11 @@ static const struct View {
     Stage stage;
 } VIEWS[] = {{"--ast", STAGE_PARSE},        {"--ir", STAGE_GRAPH},
              {"--passes", STAGE_SCHEDULE},  {"--graph", STAGE_SCHEDULE},
-             {"--kernels", STAGE_PROGRAM},  {"--c", STAGE_PROGRAM}};
+             {"--kernels", STAGE_PROGRAM},  {"--kernels=all", STAGE_PROGRAM},
+             {"--c", STAGE_PROGRAM}};
 enum { N_VIEWS = sizeof VIEWS / sizeof *VIEWS };
 
-static void show(Compilation *c, const char *option, Str *out)
+static bool show(Compilation *c, const char *option, Str *out, Err *err)
 {
     if (strcmp(option, "--ast") == 0) {
         ast_print(c->file, out);
@@ -26,9 +27,12 @@ static void show(Compilation *c, const char *option, Str *out)
         ir_print_dot(c->graph, out);
     } else if (strcmp(option, "--kernels") == 0) {
         cg_show_kernels(c->program, out);
+    } else if (strcmp(option, "--kernels=all") == 0) {
+        return show_all_kernels(c, out, err);
     } else {
         cg_emit_c(c->program, "program", out);
     }
+    return true;
 }
 
 int cmd_show(int argc, char **argv)
@@ -49,13 +53,13 @@ int cmd_show(int argc, char **argv)
             }
         }
         if (!found && argv[i][0] == '-') {
-            return usage_error("show: '%s' is none of --ast, --ir, --passes, --graph, --kernels "
-                               "and --c", argv[i]);
+            return usage_error("show: '%s' is none of --ast, --ir, --passes, --graph, --kernels, "
+                               "--kernels=all and --c", argv[i]);
         }
         path = found ? path : argv[i];
     }
     if (path == NULL || view == NULL) {
-        return usage_error("pipec show FILE.pipe --ast|--ir|--passes|--graph|--kernels|--c");
+        return usage_error("pipec show FILE.pipe --ast|--ir|--passes|--graph|--kernels[=all]|--c");
     }
     if (strcmp(view, "--passes") == 0 && options.after == NULL) {
         options.after = "all";
@@ -65,9 +69,9 @@ int cmd_show(int argc, char **argv)
     if (compile(&c, path, &options, stage)) {
         Str out;
         str_init(&out, &c.arena);
-        show(&c, view, &out);
-        fputs(out.at, stdout);
-        code = CODE_OK;
+        Err err = {0};
+        code = show(&c, view, &out, &err) ? CODE_OK : complain(&err);
+        fputs(code == CODE_OK ? out.at : "", stdout);
     }
     compile_free(&c);
     return code;

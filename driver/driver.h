@@ -79,6 +79,9 @@ ExecInput *take_shape(const Program *program, const char *text, Arena *arena);
 /* The parameters' values when nobody gives others. */
 double *default_params(const Program *program, Arena *arena);
 
+/* All kernels in one text that compiles by itself, with the library once in front. */
+bool show_all_kernels(Compilation *c, Str *out, Err *err);
+
 /* Adds programs for other parameters than the defaults. */
 void add_variants(Compilation *c);
 /* Adds what this device's driver makes of the kernels, for images of these shapes, to the program. */

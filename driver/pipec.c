@@ -20,7 +20,7 @@ static const struct Command {
      cmd_run},
     {"check", "check FILE.pipe [--json]", "only report what is wrong", cmd_check},
     {"fmt", "fmt [--check] FILE.pipe...", "bring files into the one format", cmd_fmt},
-    {"show", "show FILE.pipe --ast|--ir|--graph|--kernels|--c", "print a stage of the compilation",
+    {"show", "show FILE.pipe --ast|--ir|--graph|--kernels[=all]|--c", "print a stage of the compilation",
      cmd_show},
     {"explain", "explain FILE.pipe [--PARAMETER VALUE]...", "say for each edge how it was fused, or why not", cmd_explain},
     {"plan", "plan FILE.pipe --shape 20000x30000:u16 [--memory 8GiB]",

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- building -------------------------------------------------------------------------- */
@@ -140,18 +141,38 @@ static const char *c_type(Elem type)
 
 static void print_expr(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out);
 
-static void print_float(double v, Str *out)
+/* The fewest digits that give the number back. */
+static int digits_of(double v, bool is_double)
 {
-    double eighths = v * 8;
-    const char *format = eighths == rint(eighths) && fabs(v) < 1e6 ? "%.10gf" : "%af";
-    char text[64];
-    snprintf(text, sizeof text, format, v);
-    /* A float of C has a point: 2.0f. */
-    bool whole = format[1] == '.' && strchr(text, '.') == NULL;
-    if (whole) {
-        snprintf(text, sizeof text, "%.1ff", v);
+    char text[48];
+    for (int digits = 1; digits < 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (is_double ? strtod(text, NULL) == v : strtof(text, NULL) == (float)v) {
+            return digits;
+        }
     }
-    str_addf(out, v < 0 ? "(%s)" : "%s", text);
+    return 17;
+}
+
+const char *ir_c_number(Arena *arena, double v, bool is_double)
+{
+    if (isnan(v)) {
+        return is_double ? "((double)NAN)" : "NAN";
+    }
+    if (isinf(v)) {
+        return arena_printf(arena, v > 0 && !is_double ? "%s%sINFINITY" : "(%s%sINFINITY)", v > 0 ? "" : "-",
+                            is_double ? "(double)" : "");
+    }
+    char text[48];
+    snprintf(text, sizeof text, "%.*g", digits_of(v, is_double), v);
+    char *exponent = strchr(text, 'e');
+    if (exponent != NULL && exponent[1] == '+' && fabs(v) < 1e9) { /* such numbers are whole: 1e+02 */
+        snprintf(text, sizeof text, "%.0f", strtod(text, NULL));
+    } else if (exponent != NULL && exponent[2] == '0') { /* 1e-06 */
+        memmove(exponent + 2, exponent + 3, strlen(exponent + 3) + 1);
+    }
+    const char *point = strpbrk(text, ".e") == NULL ? ".0" : "", *suffix = is_double ? "" : "f";
+    return arena_printf(arena, signbit(v) ? "(%s%s%s)" : "%s%s%s", text, point, suffix);
 }
 
 static void print_const(const IrFnExpr *e, Str *out)
@@ -161,10 +182,8 @@ static void print_const(const IrFnExpr *e, Str *out)
         bool lowest = e->num == -2147483648.0;
         str_addf(out, lowest ? "(-2147483647 - 1)" : e->num < 0 ? "(%.0f%s)" : "%.0f%s", e->num,
                  suffix);
-    } else if (isinf(e->num) || isnan(e->num)) {
-        str_add(out, isnan(e->num) ? "NAN" : e->num < 0 ? "(-INFINITY)" : "INFINITY");
     } else {
-        print_float(e->num, out);
+        str_add(out, ir_c_number(out->arena, e->num, false));
     }
 }
 

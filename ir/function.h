@@ -80,6 +80,8 @@ IrFnExpr *ir_fn_op(IrGraph *g, IrExprOp op, IrFnExpr *a, IrFnExpr *b, IrFnExpr *
 /* `args` is borrowed; the arguments are converted to the parameters' types. */
 IrFnExpr *ir_fn_call(IrGraph *g, const IrFunction *callee, IrFnExpr *const *args);
 
+/* A number as text of C and of OpenCL C, as short as gives it back: "100.0f", "(-0.5)", "NAN". */
+const char *ir_c_number(Arena *arena, double v, bool is_double);
 /* The name that the function has in C and in OpenCL C. */
 const char *ir_function_c_name(Arena *arena, const IrFunction *f);
 /* A static inline function, C and OpenCL C alike; needs px_math.h before it. */

@@ -46,6 +46,41 @@ for name in $(samples); do
 done
 quiet primitives "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif"
 
+# legible FILE: lines fit, macros are explained once, no macro is empty; all of it with the library in front is one text that
+# compiles.
+legible() {
+    expect 0 '' "$PIPEC" show --kernels "$1"
+    check test -z "$(awk 'length > 120' said.out)"
+    check test -z "$(grep -E '^#define [A-Za-z0-9_]+ *$' said.out)"
+    check test -z "$(sed -n 's,^ *// \([A-Z][A-Z0-9_]*\):.*,\1,p' said.out | sort | uniq -d)"
+    check test -z "$(grep -oE '(UP[24]\([0-9]|\b[0-9]+ [-+] [0-9]+\b|[0-9]e\+|0x[0-9a-f.]+p).*' said.out)"
+    expect 0 '' "$PIPEC" show --kernels=all "$1"
+    cp said.out whole.cl
+    ! command -v clang >/dev/null || check test -z "$(complaints whole.cl)"
+}
+
+cat >legible.pipe <<'END'
+input image[y, x]
+param p = 3 in 1 .. 9
+fn f(v) {
+  while v > p { v = v / 2 - 1 }
+  return v + 100 + 1e-6
+}
+a = f(image)
+output b = gaussian(a, p) + f(image * 2)
+output m = median_filter(f(image), 1) + median_filter(image, 3)
+output t = measure(label(f(a) > 3), image, mean)
+output g = max(image[dx = i] for i in -40 .. 40)
+output h = sum(image[dy = i] * i for i in -70 .. 70)
+output q = rotate(image, 30)
+output r = image[dx = -2, border = constant(-1e8)] * 0.1
+END
+for name in $(samples); do
+    legible "$SAMPLES/$name.pipe"
+done
+legible primitives.pipe
+legible legible.pipe
+
 # What was dumped can be loaded: the same files; changed, it is what runs.
 expect 0 '' "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels primitives
 for file in loaded/*; do

@@ -301,7 +301,7 @@ static void control_flow_becomes_a_function(void **state)
                               "        }\n"
                               "    }\n"
                               "    while (s_ > 1000.0f) {\n"
-                              "        s_ = s_ - 0x1.99999ap-4f;\n"
+                              "        s_ = s_ - 0.1f;\n"
                               "    }\n"
                               "    return s_;\n"
                               "}\n");

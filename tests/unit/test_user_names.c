@@ -344,13 +344,19 @@ static void names_mean_what_users_mean(void **state)
     }
 }
 
-/* Lines that no compiler joins to the next, of characters that no compiler acts on. */
+/* Lines of characters that no compiler acts on, of which only directives go on in the next line. */
 static void has_plain_lines(const char *text)
 {
-    for (const char *p = text; *p != '\0'; p++) {
-        bool joins = p[1] == '\n' && (*p == '\\' || (p >= text + 2 && strncmp(p - 2, "?\?/", 3) == 0));
-        assert_true(*p == '\n' || (unsigned char)*p >= ' ');
-        assert_false(joins);
+    bool directive = false, joined = false;
+    for (const char *line = text; *line != '\0';) {
+        const size_t n = strcspn(line, "\n");
+        for (size_t i = 0; i < n; i++) {
+            assert_true((unsigned char)line[i] >= ' ');
+        }
+        directive = line[strspn(line, " ")] == '#' || (directive && joined);
+        joined = n > 0 && (line[n - 1] == '\\' || (n > 2 && strncmp(line + n - 3, "?\?/", 3) == 0));
+        assert_true(directive || !joined);
+        line += n + (line[n] == '\n');
     }
 }
 
