@@ -240,6 +240,14 @@ shows 'a launch takes'
 check grep -q 'slow sums' "$WORK/figures/pipec/devices"
 check test "$(wc -l <"$WORK/figures/pipec/devices")" -ge 2
 
+# ---- names of files and folders are no part of any program -------------------------------
+mkdir -p "$WORK/p*"
+cp "$PLAIN" "$WORK/p*//"'a"b.pipe'
+expect 0 '' "$PIPEC" build "$WORK/p*//"'a"b.pipe' -o "$WORK/odd"
+expect 0 '' "$PIPEC" build "$WORK/p*//"'a"b.pipe' --library -o "$WORK/"'a"b'
+check cc -std=c11 -Wall -Wextra -Werror -I "$ROOT" -c "$WORK/"'a"b.c' -o "$WORK/odd.o"
+check grep -q '^const Program \*pipeline_a_b(void);' "$WORK/"'a"b.h'
+
 # ---- kernels that go into an executable ------------------------------------------------
 expect 2 'go together' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0'
 expect 2 'does not fit input' "$PIPEC" build "$PLAIN" -o "$WORK/plain" --for '#0' --shape 7
