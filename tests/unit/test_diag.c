@@ -123,6 +123,21 @@ static void tabs_and_letters_keep_carets_in_place(void **state) {
                                      "   |                 ^\n");
 }
 
+static void lines_end_in_either_way(void **state) {
+    (void)state;
+    use("a = 1\rb = 2\r\nc = 3\n\rd = 4");
+    diag_add(&diags, DIAG_TOO_DEEP, at("d = 4", 0));
+    assert_string_equal(rendered(0), "error[P0126]: this is nested too deeply\n"
+                                     "  --> cells.pipe:5:1\n"
+                                     "   |\n"
+                                     " 5 | d = 4\n"
+                                     "   | ^^^^^\n");
+    int line, column;
+    span_line_column(at("3", 0), &line, &column);
+    assert_int_equal(line, 3);
+    assert_int_equal(column, 5);
+}
+
 static void nothing_steers_the_terminal(void **state) {
     (void)state;
     use("x = \x1b[2J\xFF\xC2\x9B");
@@ -457,6 +472,7 @@ int main(void) {
         TEST(notes_join_the_excerpt),
         TEST(gaps_and_wide_line_numbers),
         TEST(tabs_and_letters_keep_carets_in_place),
+        TEST(lines_end_in_either_way),
         TEST(nothing_steers_the_terminal),
         TEST(long_lines_are_cropped_around_the_caret),
         TEST(other_files_get_a_part_of_their_own),

@@ -74,6 +74,7 @@ static const struct {
     {"\n\n", ""},
     {"x=1", "x = 1\n"},
     {"\xEF\xBB\xBFx\t= 1  \r\n\r\n\r\ny=2\r\n", "x = 1\n\ny = 2\n"},
+    {"x=1 # a\ry=2\r\r\rz=3", "x = 1  # a\ny = 2\n\nz = 3\n"},
     /* Blanks. */
     {"input a [ y,x ]:u16", "input a[y, x] : u16\n"},
     {"param  s=-2um in -3..4   \"a  b\"", "param s = -2 um in -3 .. 4 \"a  b\"\n"},

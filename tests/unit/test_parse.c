@@ -327,6 +327,7 @@ static const struct {
     {"\xEF\xBB\xBFx = 1", "let x 1\n"},
     {"x = 1\r\ny = 2\r\n", "let x 1\nlet y 2\n"},
     {"\tx\t=\t1 # c\r\n", "let x 1\n"},
+    {"x = 1 # c\ry = 2\r\rz = 3", "let x 1\nlet y 2\nlet z 3\n"},
     {"x = 1\n\xC2\xA0\ny = 2", "let x 1\nlet y 2\n"},
     {"input a[x]", "input a /x\n"},
     {"input a[z, y, x] : u16", "input a /z /y /x :u16\n"},
