@@ -152,12 +152,14 @@ static bool is_absent(const TiffPage *page, uint64_t band)
     return page->absent != NULL && page->absent[band] != 0;
 }
 
-/* Samples of less than a byte are 0 where they are absent. */
+/* Copies what is filled behind itself until all is; samples of less than a byte are 0 where they are absent. */
 static void fill(const TiffPage *page, uint8_t *to, uint64_t size)
 {
-    uint64_t sample = page->layout->bits >= 8 ? page->layout->bits / 8 : 1;
-    for (uint64_t i = 0; i < size; i += sample) {
-        memcpy(to + i, page->nothing, (size_t)sample);
+    uint64_t done = page->layout->bits >= 8 ? page->layout->bits / 8 : 1;
+    memcpy(to, page->nothing, (size_t)done);
+    for (uint64_t more; done < size; done += more) {
+        more = size - done < done ? size - done : done;
+        memcpy(to + done, to, (size_t)more);
     }
 }
 

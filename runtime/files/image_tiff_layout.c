@@ -35,6 +35,7 @@ static const struct Ratio {
 };
 
 static const uint64_t RATIO_UNKNOWN = 100000;
+static const double TILE_MOST = 1 << 28; /* bytes of a tile that is much larger than the image */
 static const double SPARSE_MOST = 1e7; /* the same for files that leave pixels out */
 
 static const struct Photometric {
@@ -181,8 +182,10 @@ static bool check_bands(const TiffSource *source, const TiffDirectory *dir, Tiff
     if (layout->tiled) {
         TRY(tiff_uint(source, dir, TAG_TILE_WIDTH, 0, &layout->tile_x, err));
     }
+    double tile = (double)layout->tile_x * (double)rows * (double)layout->samples * (double)layout->bits / 8;
+    bool huge = tile > TILE_MOST && (layout->tile_x / 2 > layout->x || rows / 2 > layout->y);
     if (rows == 0 || layout->tile_x == 0 || layout->tile_x > INT32_MAX ||
-        (layout->tiled && rows > INT32_MAX)) {
+        (layout->tiled && (rows > INT32_MAX || huge))) {
         return err_set(err, CODE_FILES, "its %s size is damaged", layout->tiled ? "tile" : "strip");
     }
     layout->band_rows = layout->tiled || rows < layout->y ? rows : layout->y;

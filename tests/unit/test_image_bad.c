@@ -128,7 +128,7 @@ static const struct Damage {
     {"tile_u8.tif", 322, VALUE, 1 << 28, "damaged"},
     {"tile_u8.tif", 322, VALUE, 0, "tile size is damaged"},
     {"tile_u8.tif", 323, VALUE, 0, "tile size is damaged"},
-    {"tile_u16.tif", 323, VALUE, 1 << 28, "row of tiles holds"},
+    {"tile_u16.tif", 323, VALUE, 1 << 28, "tile size is damaged"},
     {"tile_u8.tif", 324, COUNT, 2, "needs 9 tiles and lists 2"},
     {"z_deflate.tif", 256, VALUE, 100000000, "cannot hold them"},
     {"z_deflate.tif", 259, VALUE, 5, "strip 0 is damaged"},
