@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         Verdict at, verdict = check_subject(&subject, &checks, &at);
         if (verdict.outcome > CHECK_REFUSED) {
             fprintf(stderr, "%s, %s: %s\n", CHECK_NAMES[verdict.outcome], CHECK_VARIANTS[verdict.variant].name, verdict.why);
+            fprintf(stderr, "%s\n", text); /* drivers catch the signal that would make a file of it */
             abort();
         }
     }
