@@ -228,29 +228,10 @@ static void take_rise(Long *l)
     close(l, 1);
 }
 
-/* The row at hand is the middle of one blend at most. */
-static void add_own_row(Long *l)
-{
-    const CgBlend *b = &l->blend;
-    cg_line(&l->cx, "if (%s <= %s && t >= %s && t < %s + %s) {", b->lo, b->hi, b->middle, b->middle, l->rows);
-    l->cx.indent++;
-    open_each(l, "r", l->rows);
-    cg_line(&l->cx, "if (t - r == %s) {", b->middle);
-    l->cx.indent++;
-    open_each(l, "k", "PX");
-    cg_line(&l->cx, "sum[r][k] = %s;", cg_blend_own(l->k, b, "before[k]", "sum[r][k]"));
-    close(l, 4);
-}
-
-/* Steps t from `first` to `last`; `all`: each of them is one of every sum. */
-static void take_rows(Long *l, const char *first, const char *last, bool all)
+/* The steps of row t; `all`: it is in every sum. */
+static void take_steps(Long *l, bool all)
 {
     CgContext *cx = &l->cx;
-    if (all) {
-        cg_line(cx, "LONG_UNROLL");
-    }
-    cg_line(cx, "for (int t = %s; t <= %s; t++) {", first, last);
-    cx->indent++;
     for (int i = 0; i < l->of.n_reads; i++) {
         take_row(l, i);
     }
@@ -267,28 +248,67 @@ static void take_rows(Long *l, const char *first, const char *last, bool all)
     }
     step_sums(l);
     close(l, all ? 1 : 2);
-    if (l->blends) {
-        add_own_row(l);
-    }
-    close(l, 1);
     drop_unused_index(l, line, steps);
 }
 
-/* A row is at first only in the first sums, in the end only in the last ones; a blend's first row has no difference. */
+/* Rows t from `first` to `last`; `all`: each of them is in every sum. */
+static void take_rows(Long *l, const char *first, const char *last, bool all)
+{
+    CgContext *cx = &l->cx;
+    if (all) {
+        cg_line(cx, "LONG_UNROLL");
+    }
+    cg_line(cx, "for (int t = %s; t <= %s; t++) {", first, last);
+    cx->indent++;
+    take_steps(l, all);
+    close(l, 1);
+}
+
+/* The rows that are the middle of one blend each.  They are unrolled, so that compilers know which sum it is: found out
+ * while it runs, the sums would be in memory, and take twenty times as long. */
+static void take_middle(Long *l)
+{
+    CgContext *cx = &l->cx;
+    const CgBlend *b = &l->blend;
+    cg_line(cx, "if (%s <= %s) {", b->lo, b->hi);
+    cx->indent++;
+    open_each(l, "own", l->rows);
+    cg_line(cx, "const int t = %s;", cg_bare(l->k->arena, cg_plus(l->k->arena, "own", b->middle)));
+    take_steps(l, false);
+    open_each(l, "k", "PX");
+    cg_line(cx, "sum[own][k] = %s;", cg_blend_own(l->k, b, "before[k]", "sum[own][k]"));
+    close(l, 3);
+}
+
+/* A row is at first only in the first sums, in the end only in the last ones. */
 static void fold_down(Long *l)
 {
     Arena *arena = l->k->arena;
     const char *lo = l->lo, *hi = l->hi;
-    const char *all = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, l->blends ? "0" : "1"));
-    const char *before = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, l->blends ? "1" : "2"));
+    const char *all = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, "1"));
+    const char *before = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, "2"));
     const char *end = cg_plus(arena, "LONG_ROWS", cg_minus(arena, hi, "1"));
-    if (l->blends) {
-        cg_line(&l->cx, "%s rise[PX], before[PX];", cg_type(fold_of(l).type));
-        cg_line(&l->cx, "PX_UNROLL for (int k = 0; k < PX; k++) before[k] = 0.0f;");
-    }
     take_rows(l, cg_bare(arena, lo), arena_printf(arena, "min(%s, %s)", before, end), false);
     take_rows(l, all, cg_bare(arena, hi), true);
     take_rows(l, arena_printf(arena, "max(%s, %s)", cg_plus(arena, hi, "1"), all), end, false);
+}
+
+/* The same of a blend, whose first row has no difference, before, in and behind the middle. */
+static void blend_down(Long *l)
+{
+    Arena *arena = l->k->arena;
+    const char *lo = l->lo, *hi = l->hi, *middle = l->blend.middle;
+    const char *all = cg_plus(arena, "LONG_ROWS", lo), *ahead = cg_minus(arena, middle, "1");
+    const char *before = cg_plus(arena, "LONG_ROWS", cg_minus(arena, lo, "1"));
+    const char *behind = arena_printf(arena, "max(%s, %s)", all, cg_plus(arena, "LONG_ROWS", middle));
+    cg_line(&l->cx, "%s rise[PX], before[PX];", cg_type(fold_of(l).type));
+    cg_line(&l->cx, "PX_UNROLL for (int k = 0; k < PX; k++) before[k] = 0.0f;");
+    take_rows(l, cg_bare(arena, lo), arena_printf(arena, "min(%s, %s)", before, ahead), false);
+    take_rows(l, all, cg_bare(arena, ahead), true);
+    take_middle(l);
+    take_rows(l, behind, cg_bare(arena, hi), true);
+    take_rows(l, arena_printf(arena, "max(%s, %s)", cg_plus(arena, hi, "1"), behind),
+              cg_plus(arena, "LONG_ROWS", cg_minus(arena, hi, "1")), false);
 }
 
 /* ---- along x ----------------------------------------------------------------------------- */
@@ -490,7 +510,7 @@ void cg_kernel_long(CgKernel *k, const IrStep *step, Str *out)
     if (along) {
         (l.blends ? blend_along : fold_along)(&l);
     } else {
-        fold_down(&l);
+        (l.blends ? blend_down : fold_down)(&l);
     }
     store_sums(&l);
     close(&l, 1);
