@@ -28,12 +28,13 @@ complaints() {
         -fsyntax-only "$1" 2>&1
 }
 
-# quiet NAME COMMAND...: succeeds, says nothing, and clang has no complaints.
+# quiet NAME COMMAND...: succeeds, says nothing, and clang has no complaints.  PoCL 6 tells on stderr how it arranges
+# work-items, kernel by kernel.
 quiet() {
     name=$1
     shift
     expect 0 '' "$@" -q -o out --dump-kernels "$name"
-    check test ! -s said.err
+    check test -z "$(grep -v '^\[SubCFG\] Form SubCFGs in ' said.err)"
     for file in "$name"/*.cl; do
         check test -s "$file"
         ! command -v clang >/dev/null || check test -z "$(complaints "$file")"
