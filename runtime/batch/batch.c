@@ -163,6 +163,23 @@ static bool prepare(Batch *b, Err *err)
 
 /* ---- the work -------------------------------------------------------------------------- */
 
+/* What the device makes slow. */
+static void note_device(const Batch *b, Notes *notes)
+{
+    const char *no_cache = b->dev != NULL ? dev_no_cache(b->dev) : NULL;
+    bool doubles = false;
+    if (no_cache != NULL) {
+        notes_add(notes, "kernels are compiled each time", "kernels", "compiled each time: %s", no_cache);
+    }
+    for (int i = 0; i < b->program->n_buffers; i++) {
+        doubles = doubles || (b->program->buffers[i].elem == ELEM_F64 && b->program->buffers[i].grid >= 0);
+    }
+    if (b->dev != NULL && !dev_info(b->dev)->fp64 && doubles) {
+        notes_add(notes, "images of f64 are slow", dev_info(b->dev)->name,
+                  "it has no double precision; images of f64 are computed in whole numbers, the same bits, but slowly");
+    }
+}
+
 static bool work(Batch *b, Err *err)
 {
     int before = count(b, IMAGE_BEFORE);
@@ -184,10 +201,7 @@ static bool work(Batch *b, Err *err)
                          .profile = b->profile,
                          .software = b->software,
                          .parameters = b->parameters};
-    const char *no_cache = b->dev != NULL ? dev_no_cache(b->dev) : NULL;
-    if (no_cache != NULL) {
-        notes_add(setup.notes, "kernels are compiled each time", "kernels", "compiled each time: %s", no_cache);
-    }
+    note_device(b, setup.notes);
     for (int i = 0; i < b->list.n; i++) {
         if (b->fates[i].again != NULL) {
             notes_add(setup.notes, b->fates[i].again, b->list.items[i].name, "%s", b->fates[i].again);

@@ -344,6 +344,13 @@ static void device_gives_the_same_bits(void **state)
     free(text);
 }
 
+static void device_gives_the_same_bits_in_whole_numbers(void **state)
+{
+    assert_int_equal(setenv("PIPEC_SOFT_DOUBLE", "1", 1), 0);
+    device_gives_the_same_bits(state);
+    assert_int_equal(unsetenv("PIPEC_SOFT_DOUBLE"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +359,7 @@ int main(void)
         cmocka_unit_test(exact_results_are_exact),
         cmocka_unit_test(quotients_are_floored_exactly),
         cmocka_unit_test(device_gives_the_same_bits),
+        cmocka_unit_test(device_gives_the_same_bits_in_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
