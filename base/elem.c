@@ -33,6 +33,11 @@ const char *elem_name(Elem e)
     return ROWS[e].name;
 }
 
+Elem elem_kept(Elem file)
+{
+    return file == ELEM_BOOL ? ELEM_U8 : file;
+}
+
 const char *elem_cl_name(Elem e)
 {
     return ROWS[e].cl;

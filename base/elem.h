@@ -27,6 +27,8 @@ typedef enum Elem {
 
 /* Bytes of one element; 0 for ELEM_NONE and ELEM_FILE. */
 size_t elem_size(Elem e);
+/* The type of pixels of a file of this type that were moved: bits become bytes, which hold 0 and 1. */
+Elem elem_kept(Elem file);
 /* "u8", "f32", "bool" ...: the name in .pipe files, messages and printed graphs. */
 const char *elem_name(Elem e);
 /* "uchar", "float" ...: the name in OpenCL C. */

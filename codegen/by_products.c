@@ -81,11 +81,12 @@ void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
 
 void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent, Str *out)
 {
+    const Elem elem = ir_node(k->g, stage)->elem; /* f32 holds what is kept of a file as it is read again */
     for (IrId id = 1; k->cg->sched->reduced[stage] && id < (IrId)k->g->nodes.n; id++) {
         if (k->cg->sched->taken_from[id] == stage) {
             str_addf(out, "%*sREDUCED_ADD(reduced%d, %s, %d, %s, %s);\n", 4 * indent, "",
                      k->cg->slot[id], type_of(k, id), wanted_of(k, id),
-                     elem_cl_name(ir_node(k->g, stage)->elem), columns);
+                     elem_cl_name(elem != ELEM_FILE ? elem : ELEM_F32), columns);
         }
     }
 }

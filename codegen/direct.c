@@ -251,7 +251,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
         int named = k->gathers ? begin_gather(&cx, id) : 0;
-        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
+        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], id);
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
         if (k->gathers) {

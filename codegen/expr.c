@@ -556,10 +556,13 @@ const char *cg_expr(CgContext *cx, IrExpr e)
     return text;
 }
 
-const char *cg_store_text(CgContext *cx, IrExpr e, Elem elem)
+const char *cg_store_text(CgContext *cx, IrExpr e, IrId to)
 {
     IrGraph *g = cx->k->g;
+    const Elem elem = ir_node(g, to)->elem;
     switch (elem) {
+    case ELEM_FILE:
+        return arena_printf(cx->k->arena, "AS_FILE(%s, %s)", cg_element(cx->k, to), cg_expr(cx, e));
     case ELEM_U8:
     case ELEM_U16:
     case ELEM_I16: {

@@ -33,7 +33,14 @@ const char *cg_of_node(const CgKernel *k, IrId node, const char *part)
     return user_part(k->arena, ir_node(k->g, node)->name, part);
 }
 
-/* The type of a node's elements in OpenCL C; for inputs as the file has them, a macro. */
+/* The input whose file has the type of a node's elements. */
+static int file_of(const CgKernel *k, IrId node)
+{
+    const IrNode *n = ir_node(k->g, node);
+    return cg_input_number(k->g, n->op == IR_INPUT ? node : n->of);
+}
+
+/* The type of a node's elements in OpenCL C; for those as a file has them, a macro. */
 static const char *buffer_type(CgKernel *k, IrId node)
 {
     const IrNode *n = ir_node(k->g, node);
@@ -41,7 +48,7 @@ static const char *buffer_type(CgKernel *k, IrId node)
         return elem_cl_name(n->elem);
     }
     const char *name = cg_of_node(k, node, "t");
-    ProgDefine def = {.kind = DEF_TYPE, .name = name, .expr = cg_input_number(k->g, node)};
+    ProgDefine def = {.kind = DEF_TYPE, .name = name, .expr = file_of(k, node)};
     for (int i = 0; i < k->defines.n; i++) {
         if (strcmp(k->defines.at[i].name, name) == 0) {
             return name;
@@ -71,8 +78,8 @@ const char *const CG_BORDER_MAPS[IR_BORDERS] = {"px_nearest", "px_reflect", "px_
 
 const char *cg_element(CgKernel *k, IrId node)
 {
-    if (ir_node(k->g, node)->elem == ELEM_FILE) {
-        (void)cg_param_buffer(k, node, false);
+    if (ir_node(k->g, node)->op == IR_INPUT && ir_node(k->g, node)->elem == ELEM_FILE) {
+        (void)cg_param_buffer(k, node, false); /* it comes before what its columns need */
     }
     return buffer_type(k, node);
 }

@@ -245,8 +245,8 @@ const char *cg_type(Elem type);
 const char *cg_int_text(CgContext *cx, IrExpr e, const char *macro);
 /* How far a read is moved along an axis: such a text, or one of a table. */
 const char *cg_offset_text(CgContext *cx, IrExpr offset, int axis);
-/* The text that stores `value` of expression e into an element of type elem. */
-const char *cg_store_text(CgContext *cx, IrExpr e, Elem elem);
+/* The text that stores expression e into an element of a node. */
+const char *cg_store_text(CgContext *cx, IrExpr e, IrId to);
 
 /* What a direct kernel is on devices that rank its window bit by bit: under which condition, the
  * function that gathers a window's words, and what stands in the kernel in place of its loops.

@@ -175,22 +175,22 @@ static void store_sums(Long *l)
     CgContext *cx = &l->cx;
     CgKernel *k = l->k;
     IrId id = l->step->stages.at[0];
-    Elem elem = ir_node(k->g, id)->elem;
+    const char *element = cg_element(k, id);
     const char *to = cg_param_buffer(k, id, true);
     CgMemo memo = {l->of.fold, "sum[r][k]"};
     open_each(l, "r", l->rows);
     cg_line(cx, "const int %s = from + r;", l->march);
     cg_line(cx, "if (%s <= last && x < w) {", l->march);
     cx->indent++;
-    cg_line(cx, "%s value[PX];", elem_cl_name(elem));
+    cg_line(cx, "%s value[PX];", element);
     open_each(l, "k", "PX");
     cx->y = "y";
     vec_push(k->arena, &cx->memo, memo);
-    cg_line(cx, "value[k] = %s;", cg_bare(k->arena, cg_store_text(cx, ir_node(k->g, id)->in[0], elem)));
+    cg_line(cx, "value[k] = %s;", cg_bare(k->arena, cg_store_text(cx, ir_node(k->g, id)->in[0], id)));
     cx->memo.n = 0;
     close(l, 1);
     const char *row = cg_row(k, id, to, "c", l->of.axis == IR_AX_Z ? "plane" : "z", "plane", "y");
-    cg_line(cx, "STORE_COLUMNS(%s, %s + %s + x, value);", elem_cl_name(elem), to, row);
+    cg_line(cx, "STORE_COLUMNS(%s, %s + %s + x, value);", element, to, row);
     close(l, 2);
 }
 

@@ -20,7 +20,8 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[],
-    kernel_text_rows[], kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[];
+    kernel_text_rows[], kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[],
+    kernel_text_as_file[];
 
 typedef struct Build {
     CgShared cg;
@@ -123,7 +124,9 @@ static void number_nodes(Build *b)
         }
         ProgBuffer buffer = {.name = node->name,
                              .elem = node->elem,
-                             .elem_of = node->op == IR_INPUT ? cg_input_number(b->g, id) : -1,
+                             .elem_of = node->op == IR_INPUT      ? cg_input_number(b->g, id)
+                                        : node->elem == ELEM_FILE ? cg_input_number(b->g, node->of)
+                                                                  : -1,
                              .grid = -1,
                              .length = -1,
                              .first = -1,
@@ -824,13 +827,14 @@ static void add_notes(Build *b)
  * its text takes time to compile. */
 static const char *library(const Build *b)
 {
-    bool f64 = false;
+    bool f64 = false, as_file = false;
     for (int i = 0; i < b->kernels.n; i++) {
         f64 = f64 || strstr(b->kernels.at[i].source, "f64_") != NULL;
+        as_file = as_file || strstr(b->kernels.at[i].source, "AS_FILE(") != NULL;
     }
-    return arena_printf(b->arena, "%s%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
+    return arena_printf(b->arena, "%s%s%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
-                        kernel_text_long_folds, kernel_text_slices, kernel_text_by_products);
+                        kernel_text_long_folds, kernel_text_slices, kernel_text_by_products, as_file ? kernel_text_as_file : "");
 }
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)

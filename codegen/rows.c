@@ -731,7 +731,8 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->cx.y = row.y;
     r->cx.plane = row.plane;
     r->cx.z = rows_march_z(r) ? row.plane : r->cx.z;
-    const char *value = cg_store_text(&r->cx, e, ir_node(k->g, id)->elem);
+    const bool file = ir_node(k->g, id)->elem == ELEM_FILE; /* the columns are f32 until they are stored */
+    const char *value = file ? cg_expr(&r->cx, e) : cg_store_text(&r->cx, e, id);
     body_line(r, arena_printf(arena, "%s[k] = %s;", array, cg_bare(arena, value)));
     r->cx.indent--;
     body_line(r, "}");
@@ -750,8 +751,8 @@ static void store_stage(Rows *r, IrId id, const char *array)
     const char *left = rows_left(r, id);
     const char *from = strcmp(left, "0") == 0 ? array
                                               : arena_printf(k->arena, "(%s + %s)", array, left);
-    body_line(r, arena_printf(k->arena, "STORE_COLUMNS(%s, %s + %s + x, %s);",
-                              elem_cl_name(ir_node(k->g, id)->elem), to,
+    const bool file = ir_node(k->g, id)->elem == ELEM_FILE;
+    body_line(r, arena_printf(k->arena, "%s(%s, %s + %s + x, %s);", file ? "STORE_AS_FILE" : "STORE_COLUMNS", cg_element(k, id), to,
                               cg_row(k, id, to, "c", "z", "plane", "y"), from));
     cg_add_by_products(k, id, from, r->cx.indent, r->body);
 }

@@ -99,7 +99,7 @@ static void write_stages(CgKernel *k, const IrStep *step, IrExpr window, Str *pr
     vec_push(k->arena, &cx.memo, ((CgMemo){window, "px_ranked"}));
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
-        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], ir_node(k->g, id)->elem);
+        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], id);
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
     }

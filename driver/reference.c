@@ -106,12 +106,6 @@ static bool evaluate(const Reference *ref, const RtFrame *frame, IrEval **ev, Er
 
 /* ---- --device reference -------------------------------------------------------------------- */
 
-static Elem output_elem(const Reference *ref, const RtFrame *frame, IrId id)
-{
-    const IrNode *node = ir_node(ref->graph, id);
-    return node->elem == ELEM_FILE ? frame->inputs[0].elem : node->elem;
-}
-
 static ImagePlace give_place(IrEval *ev, const IrPlace *from)
 {
     ImagePlace to = {.moved = from->moved};
@@ -179,7 +173,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
         } else if (out->kind == OUT_TABLE) {
             ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &to->tables[out->table], err);
         } else {
-            ok = give_image(ir_eval_node(ev, o->node), output_elem(ref, frame, o->node), to, i, err);
+            ok = give_image(ir_eval_node(ev, o->node), ir_eval_elem(ev, o->node), to, i, err);
             to->grids[i].place = give_place(ev, &o->place);
             if (ok && out->kind == OUT_LABELS) {
                 to->values[i] = ir_eval_node(ev, o->node)->value[0];

@@ -2,9 +2,10 @@
  * elaborate: the statements of a pipeline, and of the functions that it expands.
  */
 #include "elab.h"
+#include "words.h"
 
 #include "../ir/ids.h"
-#include "words.h"
+#include "../ir/pixels.h"
 
 #include <assert.h>
 #include <math.h>
@@ -440,6 +441,41 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
     vec_push(el->arena, &el->g->outputs, out);
 }
 
+static bool is_carried(const IrGraph *g, IrId node)
+{
+    bool is = false;
+    for (int l = 1; l < g->loops.n; l++) {
+        for (int i = 0; i < g->loops.at[l].carries.n; i++) {
+            const IrCarry *c = &g->loops.at[l].carries.at[i];
+            is = is || c->carry == node || c->first == node || c->next == node;
+        }
+    }
+    return is;
+}
+
+/* Pixels that were only moved or chosen are stored in the type that they had, once all of the pipeline is known.  Others
+ * that read them read the same. */
+static void keep_types(Elab *el)
+{
+    IrGraph *g = el->g;
+    for (int i = 0; i < g->outputs.n; i++) {
+        IrId id = g->outputs.at[i].node;
+        if (id == 0 || ir_node(g, id)->kind != IR_K_IMAGE) {
+            continue;
+        }
+        const IrPixels p = ir_pixels(g, ir_read(g, id));
+        if (p.elem == ELEM_NONE || p.elem == ir_node(g, id)->elem) {
+            continue;
+        }
+        if (ir_node(g, id)->op != IR_MAP || is_carried(g, id)) {
+            id = el_store_as(el, el_node(el, id), g->outputs.at[i].name, g->outputs.at[i].span);
+            g->outputs.at[i].node = id;
+        }
+        ir_node(g, id)->elem = p.elem;
+        ir_node(g, id)->of = p.file;
+    }
+}
+
 static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
 {
     if (v.kind == VAL_RECORD) {
@@ -690,6 +726,7 @@ IrGraph *fe_elaborate_with(Arena *arena, FeLibrary *library, const AstFile *file
     check_file(el);
     if (diags->errors == 0) {
         ir_ids_settle(el->g);
+        keep_types(el);
     }
     return diags->errors == 0 ? el->g : NULL;
 }

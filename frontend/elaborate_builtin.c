@@ -4,6 +4,7 @@
 #include "elab.h"
 
 #include "../base/window.h"
+#include "../ir/pixels.h"
 #include "../ir/range.h"
 
 #include <assert.h>
@@ -78,7 +79,10 @@ Val el_convert(Elab *el, Val v, Elem elem)
     bool narrower = e->op == IR_X_CAST && e->num != 0 && (Elem)e->num != elem; /* it would be stored as such */
     bool have = e->type == elem && !narrower;
     if (elem == ELEM_F32 || elem == ELEM_F64) {
-        return el_image(el, ir_cast(g, v.expr, elem), v.grid);
+        IrExpr converted = ir_cast(g, v.expr, elem);
+        bool user = v.image == IR_K_IMAGE && elem == ELEM_F32 && el->call.source == NULL && el->ranges == NULL;
+        bool said = user && ir_pixels(g, v.expr).elem != ELEM_NONE; /* of what is computed it would say nothing */
+        return el_image(el, said ? ir_as_is(g, converted) : converted, v.grid);
     }
     return have && v.image == IR_K_IMAGE && !labels ? v : el_image(el, ir_saturate(g, v.expr, elem), v.grid);
 }

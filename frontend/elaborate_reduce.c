@@ -5,6 +5,8 @@
  */
 #include "elab.h"
 
+#include "../ir/pixels.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -21,45 +23,20 @@ typedef struct Pixels {
     IrExpr integer;      /* host: 1 when the pixels are whole numbers */
 } Pixels;
 
-/* Where pixels come from, behind plain copies: the input that has them, or 0, and their type. */
-static IrId source_of(Elab *el, IrExpr e, Elem *type)
-{
-    for (;;) {
-        const IrExprNode *n = ir_expr(el->g, e);
-        bool read = n->op == IR_X_READ || n->op == IR_X_READAT;
-        const IrNode *from = read ? ir_node(el->g, n->node) : NULL;
-        *type = read && from->elem != ELEM_NONE ? from->elem : n->type;
-        if (read && from->op == IR_INPUT) {
-            return n->node;
-        }
-        if (!read || from->op != IR_MAP || elem_is_integer(*type)) {
-            return 0;
-        }
-        e = from->in[0];
-    }
-}
-
-static IrExpr largest_is_finite(Elab *el, IrId input)
-{
-    return ir_op2(el->g, IR_X_LT, ir_largest(el->g, input), ir_const(el->g, INFINITY));
-}
-
-/* Whether pixels are whole numbers: by their type, or by that of the file. */
+/* Whether pixels are whole numbers, as a number. */
 static IrExpr is_integer(Elab *el, IrExpr e)
 {
     IrGraph *g = el->g;
-    Elem type;
-    IrId input = source_of(el, e, &type);
-    return type != ELEM_FILE ? ir_const(g, elem_is_integer(type))
-                             : ir_op3(g, IR_X_SELECT, largest_is_finite(el, input), ir_const(g, 1),
-                                      ir_const(g, 0));
+    return ir_op3(g, IR_X_SELECT, ir_pixels(g, e).whole, ir_const(g, 1), ir_const(g, 0));
 }
 
-/* Sums and extremes take pixels that f32 does not hold as f64. */
+/* Sums and extremes take pixels that f32 does not hold as f64: those of the wide types, but where they are stored in a
+ * narrow one. */
 static Elem summed_type(Elab *el, IrExpr e)
 {
-    Elem type;
-    source_of(el, e, &type);
+    const IrExprNode *n = ir_expr(el->g, e);
+    bool read = n->op == IR_X_READ || n->op == IR_X_READAT;
+    Elem type = read && ir_node(el->g, n->node)->elem != ELEM_FILE ? ir_node(el->g, n->node)->elem : n->type;
     return type == ELEM_I32 || type == ELEM_U32 || type == ELEM_F64 ? ELEM_F64 : ELEM_F32;
 }
 
@@ -293,8 +270,7 @@ Val el_parts(Elab *el, Call *call)
 
 Val el_is_whole(Elab *el, Call *call)
 {
-    IrExpr whole = is_integer(el, call->arg[0].expr);
-    return el_host(ir_op2(el->g, IR_X_NE, whole, ir_const(el->g, 0)));
+    return el_host(ir_pixels(el->g, call->arg[0].expr).whole);
 }
 
 /* scikit-image's range of an image: that of its type, up to 1 for floats; but what is computed here keeps
@@ -302,14 +278,11 @@ Val el_is_whole(Elab *el, Call *call)
 Val el_white(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    Elem type;
-    IrId input = source_of(el, call->arg[0].expr, &type);
-    if (type == ELEM_FILE) {
-        IrExpr floats = ir_const(g, 1);
-        return el_host(ir_op3(g, IR_X_SELECT, largest_is_finite(el, input), ir_largest(g, input), floats));
+    const IrPixels p = ir_pixels(g, call->arg[0].expr);
+    if (p.elem == ELEM_FILE) {
+        return el_host(ir_op3(g, IR_X_SELECT, p.whole, ir_largest(g, p.file), ir_const(g, 1)));
     }
-    bool words = type == ELEM_U16 || (input != 0 && elem_is_integer(type));
-    return el_host(ir_const(g, words ? elem_max(type) : input != 0 ? 1 : 255));
+    return el_host(ir_const(g, p.elem == ELEM_NONE ? 255 : elem_is_integer(p.elem) ? elem_max(p.elem) : 1));
 }
 
 /* ---- histograms ------------------------------------------------------------------------- */

@@ -447,6 +447,11 @@ IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type)
     return make(g, (IrExprNode){.op = IR_X_CAST, .type = type, .a = e});
 }
 
+IrExpr ir_as_is(IrGraph *g, IrExpr e)
+{
+    return make(g, (IrExprNode){.op = IR_X_CAST, .type = ir_expr(g, e)->type, .a = e});
+}
+
 IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
 {
     Elem type = storage == ELEM_U32 ? ELEM_U32 : ELEM_I32;

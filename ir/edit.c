@@ -101,7 +101,7 @@ void ir_move_to_end(IrGraph *g, IrId id)
 IrExpr ir_as_stored(IrGraph *g, IrId map)
 {
     const IrNode *n = ir_node(g, map);
-    Elem elem = n->elem;
+    Elem elem = n->elem == ELEM_FILE ? ELEM_F32 : n->elem; /* whose pixels it stores as they are */
     if (elem == ELEM_U8 || elem == ELEM_U16 || elem == ELEM_I16) {
         const IrExprNode *e = ir_expr(g, n->in[0]);
         bool ready = e->op == IR_X_CAST && (Elem)e->num == elem;

@@ -38,7 +38,8 @@ static double read_pixel(IrEval *ev, const IrExprNode *n, int x, int y, int z, i
     }
     c = c < 0 ? 0 : c >= ext[3] ? ext[3] - 1 : c;
     size_t plane = (size_t)c * (size_t)ext[2] + (size_t)z;
-    return from->pixels[(plane * (size_t)ext[1] + (size_t)y) * (size_t)ext[0] + (size_t)x];
+    double v = from->pixels[(plane * (size_t)ext[1] + (size_t)y) * (size_t)ext[0] + (size_t)x];
+    return n->type == ELEM_F32 ? (double)(float)v : v; /* of a file's type */
 }
 
 static int shift(IrEval *ev, IrExpr offset)
@@ -400,12 +401,22 @@ double ir_eval_uniform(IrEval *ev, IrExpr e)
 
 /* ---- nodes ----------------------------------------------------------------------------- */
 
+Elem ir_eval_elem(const IrEval *ev, IrId id)
+{
+    const IrNode *node = ir_node(ev->g, id);
+    return node->elem != ELEM_FILE ? node->elem
+           : node->op == IR_INPUT  ? ev->inputs[input_number(ev->g, id)].elem
+                                   : elem_kept(ev->inputs[input_number(ev->g, node->of)].elem);
+}
+
 static double store(double v, Elem elem)
 {
     switch (elem) {
     case ELEM_U8:
     case ELEM_U16:
     case ELEM_I16:
+    case ELEM_U32:
+    case ELEM_I32:
         return ir_saturate_value(v, elem);
     case ELEM_F32:
         return (double)(float)v;
@@ -467,10 +478,11 @@ static void eval_map(IrEval *ev, IrId id)
         err_set(ev->err, CODE_MEMORY, "not enough memory for the reference");
         return;
     }
+    const Elem elem = ir_eval_elem(ev, id);
     memcpy(ev->nodes[id].extent, ev->extent, sizeof ev->extent);
     ir_eval_image(ev, node->in[0], to);
     for (size_t i = 0; i < n; i++) {
-        to[i] = store(to[i], node->elem);
+        to[i] = store(to[i], elem);
     }
     free(ev->nodes[id].pixels);
     ev->nodes[id].pixels = to;

@@ -41,6 +41,8 @@ bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, 
 bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,
                     const double *params, IrEval **out, Err *err);
 const IrEvalNode *ir_eval_node(const IrEval *ev, IrId node);
+/* The type of an image's pixels, in this run. */
+Elem ir_eval_elem(const IrEval *ev, IrId node);
 /* A uniform or host expression after the run (outputs that are values). */
 double ir_eval_uniform(IrEval *ev, IrExpr e);
 void ir_eval_free(IrEval *ev);

@@ -162,7 +162,8 @@ enum { IR_MAX_IN = 41, IR_MAX_ARG = 10, IR_MAX_VALUES = 6 };
 typedef struct IrNode {
     IrOp op;
     IrKind kind;
-    Elem elem;         /* of the stored pixels; ELEM_FILE for inputs as the file has them */
+    Elem elem;         /* of the stored pixels; ELEM_FILE for inputs as the file has them, and for maps of such pixels
+                          that were only moved or chosen; `of` is the input then */
     int grid;          /* index into the graph's grids; -1 for values and tables */
     const char *name;  /* the user's name, or one made from the operator's; unique */
     Span span;         /* the words it came from */
@@ -355,6 +356,8 @@ IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channe
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index);
 /* e converted to an arithmetic type; e itself when it has it already */
 IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type);
+/* e as a conversion to the type that it has already: what is converted no longer has the type of a file (ir/pixels.h) */
+IrExpr ir_as_is(IrGraph *g, IrExpr e);
 /* e rounded to even and saturated to a storage type (u8, u16, i16, i32, u32); result i32 or u32 */
 IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage);
 /* Operators of exprs.def: converts the operands by the operator's rule, folds constants. */

@@ -214,7 +214,8 @@ static Range range_of(double lo, double hi, int bins)
 /* Bins of whole numbers. */
 static Range range_of_integers(double lo, double hi, int bins)
 {
-    Range r = {.lo = (float)lo, .hi = (float)hi, .a_number = 1, .bins = bins, .usable = is_usable(lo, hi)};
+    Range r = {.lo = (float)lo, .hi = (float)hi, .a_number = 1, .bins = bins};
+    r.usable = is_usable(lo, hi) && isfinite(r.hi - r.lo);
     while (r.usable && (r.hi - r.lo) * r.a_number >= (float)bins) {
         r.a_number /= 2;
     }

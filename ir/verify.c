@@ -202,7 +202,9 @@ static void check_kind(Check *c, const IrNode *n)
     require(c, n->kind != IR_K_MASK || n->elem == ELEM_BOOL, "is a mask whose pixels are not bool");
     require(c, n->kind != IR_K_LABELS || n->elem == ELEM_U32, "are labels that are not u32");
     require(c, n->kind == IR_K_IMAGE || n->elem != ELEM_FILE, "has no type");
-    require(c, n->elem != ELEM_FILE || n->op == IR_INPUT, "has a type that only inputs have");
+    bool kept = n->op == IR_MAP && n->of != 0 && ir_node(c->g, n->of)->op == IR_INPUT;
+    require(c, n->elem != ELEM_FILE || n->op == IR_INPUT || kept, "has the type of a file and belongs to no input");
+    require(c, n->op != IR_MAP || n->of == 0 || n->elem == ELEM_FILE, "belongs to an input whose type it has not");
     require(c, (n->kind != IR_K_VALUE && n->kind != IR_K_TABLE) || n->elem == ELEM_F64,
             "holds values that are not f64");
     require(c, !vector || n->elem == ELEM_U32 || n->elem == ELEM_F32, "is a vector of another type");

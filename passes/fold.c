@@ -36,6 +36,11 @@ static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
     const IrExprNode n = *ir_expr(g, e);
     double v;
     switch (n.op) {
+    case IR_X_CAST: /* what was converted to the type that it had */
+        if (n.num == 0 && ir_expr(g, n.a)->type == n.type) {
+            return n.a;
+        }
+        break;
     case IR_X_MUL:
         if (is_value(g, n.b, 1) && !is_product(g, n.a)) {
             return n.a;

@@ -39,6 +39,14 @@ static const char *input_pixels(const ProgInput *input)
                                       : elem_name(input->elem);
 }
 
+/* What pixels an output that is an image has: "u8", "file", which is that of the input `of`, or NULL of masks and labels. */
+static const char *output_pixels(const Program *program, const ProgOutput *output, const char **of)
+{
+    const ProgBuffer *buffer = output->kind == OUT_IMAGE ? &program->buffers[output->buffer] : NULL;
+    *of = buffer != NULL && buffer->elem == ELEM_FILE ? program->inputs[buffer->elem_of].name : NULL;
+    return buffer != NULL ? elem_name(buffer->elem) : NULL;
+}
+
 /* A line of two columns; a long left column gets a line of its own. */
 static void put_row(FILE *to, const char *left, const char *right)
 {
@@ -91,8 +99,10 @@ static void put_output(FILE *to, const Program *program, int k)
         snprintf(right, sizeof right, "table: {stem}_%s.csv, all images: %s.csv", output->name,
                  output->name);
     } else {
-        snprintf(right, sizeof right, "%s: {stem}_%s.%s", KINDS[output->kind], output->name,
-                 output->format);
+        const char *of, *pixels = output_pixels(program, output, &of);
+        snprintf(right, sizeof right, "%s: {stem}_%s.%s%s%s%s", KINDS[output->kind], output->name, output->format,
+                 pixels != NULL ? ", " : "", of != NULL ? "pixels as in the file of " : "",
+                 of != NULL ? of : pixels != NULL ? pixels : "");
     }
     put_row(to, output->name, right);
 }
@@ -242,6 +252,13 @@ static void put_json_output(FILE *to, const Program *program, int k)
         put_json_field(to, ", ", "columns", program->tables[output->table].columns);
     } else if (output->kind != OUT_VALUE && output->axes != NULL) {
         put_json_axes(to, output->axes);
+    }
+    const char *of, *pixels = output_pixels(program, output, &of);
+    if (pixels != NULL) {
+        put_json_field(to, ", ", "pixels", pixels);
+    }
+    if (of != NULL) {
+        put_json_field(to, ", ", "of", of);
     }
     fputs("}", to);
 }

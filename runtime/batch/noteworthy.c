@@ -134,6 +134,23 @@ static void note_extents(Notes *notes, const Program *program, const Options *op
     }
 }
 
+/* Pixels that f32 does not hold are read as f32, and written in the type that they had. */
+static void note_rounded(Notes *notes, const Program *program, const char *image, const ExecInput *inputs)
+{
+    for (int i = 0; i < program->n_outputs; i++) {
+        const ProgOutput *output = &program->outputs[i];
+        const ProgBuffer *buffer = output->kind == OUT_IMAGE ? &program->buffers[output->buffer] : NULL;
+        const Elem elem = buffer != NULL && buffer->elem == ELEM_FILE ? inputs[buffer->elem_of].elem : ELEM_NONE;
+        if (elem == ELEM_U32 || elem == ELEM_I32 || elem == ELEM_F64) {
+            char text[400];
+            const char *name = program->inputs[buffer->elem_of].name, *type = elem_name(elem);
+            snprintf(text, sizeof text, "'%s' is written as %s, but '%s' is read with the seven digits of f32; declared as "
+                     "`: %s` it keeps all of them", output->name, type, name, type);
+            notes_add(notes, text, image, "%s", text);
+        }
+    }
+}
+
 void noteworthy(Notes *notes, const Program *program, const Options *options, const BatchItem *item,
                 const Reader *reader)
 {
@@ -151,6 +168,7 @@ void noteworthy(Notes *notes, const Program *program, const Options *options, co
     if (program->n_inputs > 0) {
         memcpy(context.pixel_um, inputs[0].pixel_um, sizeof context.pixel_um);
         note_extents(notes, program, options, item, reader, &context);
+        note_rounded(notes, program, item->name, inputs);
     }
     host_forget(&context);
     free(like);

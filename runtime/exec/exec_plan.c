@@ -174,7 +174,9 @@ static bool plan_buffer(ExecPlan *plan, int i, Err *err)
     const Program *program = plan->program;
     const ProgBuffer *from = &program->buffers[i];
     ExecBuffer *to = &plan->buffers[i];
-    to->elem = from->elem == ELEM_FILE ? plan->inputs[from->elem_of].elem : from->elem;
+    to->elem = from->elem != ELEM_FILE                             ? from->elem
+               : program->inputs[from->elem_of].buffer == i ? plan->inputs[from->elem_of].elem
+                                                            : elem_kept(plan->inputs[from->elem_of].elem);
     if (from->grid >= 0) {
         const ExecGrid *g = &plan->grids[from->grid];
         int64_t rows = (int64_t)g->planes * g->h; /* both below 2^31 */

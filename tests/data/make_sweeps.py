@@ -483,6 +483,9 @@ for i in IMAGES:
 # ---- whole-image values ---------------------------------------------------------------------
 
 V = 'n = ramp(x = 1)\noutput a = f32(n) + '
+THRESHOLDS = (('otsu', filters.threshold_otsu), ('yen', filters.threshold_yen), ('li', filters.threshold_li),
+              ('triangle', filters.threshold_triangle), ('isodata', filters.threshold_isodata),
+              ('mean', filters.threshold_mean), ('minimum_threshold', filters.threshold_minimum))
 for i in IMAGES:
     v, t = i.float, files.level(70, i.kind)
     finite = v[np.isfinite(v)]
@@ -506,15 +509,28 @@ for i in IMAGES:
     mask = v > t
     case('any', i, f'mask = image > {t}\n' + V + '(1 if any(mask) else 0)', [mask.any()], 0)
     case('all', i, f'mask = image > {t}\n' + V + '(1 if all(mask) else 0)', [mask.all()], 0)
-    for name, f in (('otsu', filters.threshold_otsu), ('yen', filters.threshold_yen), ('li', filters.threshold_li),
-                    ('triangle', filters.threshold_triangle), ('isodata', filters.threshold_isodata),
-                    ('mean', filters.threshold_mean), ('minimum_threshold', filters.threshold_minimum)):
+    for name, f in THRESHOLDS:
         known = i.array if i in FINITE else i.array[np.isfinite(i.array)]
         w = 'image' if i in FINITE else 'image where isfinite(image)'
         try:
             case(name, i, V + f'{name}({w})', [f(known)])
         except Exception as e:  # scikit-image has no answer
             print(name, i.shape, e)
+    if i.kind == 'u8' and i.shape == PLAIN[2] and i.pattern == 'plain':
+        a = i.array.astype(np.int64)  # what stays whole is counted one by one
+        beside = np.pad(a, ((0, 0), (0, 1)), 'edge')[:, 1:]
+        for text, w in (('max_filter(image, 1) - image', ndi.maximum_filter(a, 3, mode='nearest') - a),
+                        ('tophat(image, 1, border = nearest)',
+                         a - ndi.maximum_filter(ndi.minimum_filter(a, 3, mode='nearest'), 3, mode='nearest')),
+                        ('abs(image - image[dx = 1])', np.abs(a - beside)), ('2 * image + 3', 2 * a + 3),
+                        ('median_filter(image, 1)', ndi.median_filter(a, 3, mode='nearest')),
+                        (f'image if image > {int(t)} else {int(t)}', np.maximum(a, int(t))),
+                        ('sum(image[dx = k] for k in 0 .. 1)', a + beside), ('image * image[dx = 1]', a * beside)):
+            for name, f in THRESHOLDS:
+                try:
+                    case(name + '_of_whole', i, f'w = {text}\n' + V + f'{name}(w)', [f(w)])
+                except Exception as e:
+                    print(name, text, e)
 
 
 for i in IMAGES:

@@ -79,6 +79,21 @@ printf 'input image[y, x]\nparam w = 3 in 0 .. 10\nparam f = 1.0 in 0 .. 1\noutp
 expect 1 "line 4: 'width' of 'crop' is 0, it must be at least 1" "$PIPEC" run nothing.pipe "$SAMPLES/blobs.tif" -q -o nothing --device reference --w 0
 expect 1 'an image would be 0 pixels long along its x axis' "$PIPEC" run nothing.pipe "$SAMPLES/blobs.tif" -q -o nothing --device reference --f 0
 
+# ---- pixels that were only moved or chosen keep the type of their file, each file its own -----
+printf 'input image[y, x]\noutput u8 = image\noutput u16 = u16(image)\noutput f32 = f32(image)\n' >types.pipe
+printf 'input image[y, x]\noutput a = flip(image) if image > 100 else 0\n' >kept.pipe
+expect 0 '' "$PIPEC" run types.pipe "$SAMPLES/blobs.tif" -q -o types
+expect 0 '' "$PIPEC" build kept.pipe -o kept
+expect 0 '' ./kept types -q -o kept-device
+expect 0 '' "$PIPEC" run kept.pipe types -q -o kept-reference --device reference
+expect 0 '' "$PIPEC" run kept.pipe kept-device --dry-run -o none
+for type in u8 u16 f32; do
+    shows "blobs_${type}_a.tif  256 x 254, $type"
+    check cmp kept-device/blobs_${type}_a.tif kept-reference/blobs_${type}_a.tif
+done
+expect 0 '' ./kept --describe
+shows '{stem}_a.tif, pixels as in the file of image'
+
 # ---- pixels that the asked type does not hold are refused, and white is that of the type -----
 printf 'input image[y, x]\noutput a = image / 2\n' >halves.pipe
 printf 'input image[y, x] : u16\noutput a = image / white(image)\n' >bytes.pipe

@@ -38,7 +38,7 @@ RANGE_INLINE RangeBins range_of_integers(double lo, double hi, int bins)
     RangeBins r = range_of(lo, hi, bins);
     r.lo = (float)lo;
     r.hi = (float)hi;
-    r.usable = lo <= hi && isfinite(lo) && isfinite(hi);
+    r.usable = lo <= hi && isfinite(r.lo) && isfinite(r.hi) && isfinite(r.hi - r.lo);
     r.a_number = 1;
     while (r.usable && (r.hi - r.lo) * r.a_number >= (float)bins) {
         r.a_number /= 2;

@@ -1,0 +1,312 @@
+/*
+ * pixels: where an expression's values come from, followed through expressions and nodes back to the inputs.
+ *
+ * Pixels that are read at some place, chosen by a condition, a minimum, a rank, or spread by reconstruction are pixels of
+ * the image that they come from, and keep its type.  A number may stand beside them, outside of an image or in a choice,
+ * if the type has it; of a file's type, which nobody knows yet, that is a whole number from 0 to 255.
+ *
+ * Sums, differences and products of whole numbers are whole as well, though computed in f32.
+ *
+ * What a loop carries is what it begins as and what a round makes of it: a greatest fixed point.
+ */
+#include "pixels.h"
+#include "range.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Known {
+    enum { NOT_YET, PIXELS, NUMBER, ANYTHING } is; /* NUMBER: in lo .. hi; ANYTHING: as whatever it meets */
+    IrPixels p;
+    double lo, hi;
+} Known;
+
+typedef struct Walk {
+    IrGraph *g;
+    Known *expr, *node; /* by number, as far as they are known */
+    Known *carried;     /* by node: what carries are taken for */
+} Walk;
+
+static Known of_expr(Walk *w, IrExpr e);
+static Known of_node(Walk *w, IrId id);
+
+static IrExpr truth(Walk *w, bool is)
+{
+    return ir_const_typed(w->g, is, ELEM_BOOL);
+}
+
+static IrExpr both(Walk *w, IrExpr a, IrExpr b)
+{
+    IrExpr always = truth(w, true), never = truth(w, false);
+    if (a == never || b == never) {
+        return never;
+    }
+    return a == always || a == b ? b : b == always ? a : ir_op2(w->g, IR_X_AND, a, b);
+}
+
+static Known computed(IrExpr whole)
+{
+    return (Known){.is = PIXELS, .p = {.whole = whole}};
+}
+
+static Known typed(Walk *w, Elem elem)
+{
+    return (Known){.is = PIXELS, .p = {.elem = elem, .whole = truth(w, elem_is_integer(elem))}};
+}
+
+static Known number(Walk *w, IrExpr e)
+{
+    while (ir_expr(w->g, e)->op == IR_X_CAST && ir_expr(w->g, e)->num == 0) {
+        e = ir_expr(w->g, e)->a;
+    }
+    const IrRange r = ir_range(w->g, e);
+    const bool whole = ir_is_integral(w->g, e) || ir_expr(w->g, e)->type == ELEM_BOOL;
+    return (Known){.is = NUMBER, .p = {.whole = truth(w, whole)}, .lo = r.lo, .hi = r.hi};
+}
+
+/* Does a type have a number, whatever it is? */
+static bool holds(Walk *w, const Known *pixels, const Known *n)
+{
+    const bool file = pixels->p.elem == ELEM_FILE;
+    const double lo = file ? 0 : elem_min(pixels->p.elem), hi = file ? elem_max(ELEM_U8) : elem_max(pixels->p.elem);
+    const bool real = pixels->p.elem == ELEM_F32 || pixels->p.elem == ELEM_F64;
+    return real || (n->p.whole == truth(w, true) && n->lo >= lo && n->hi <= hi);
+}
+
+/* One of two. */
+static Known either(Walk *w, Known a, Known b)
+{
+    if (a.is == ANYTHING || b.is == ANYTHING) {
+        return a.is == ANYTHING ? b : a;
+    }
+    const IrExpr whole = both(w, a.p.whole, b.p.whole);
+    if (a.is == NUMBER && b.is == NUMBER) {
+        return (Known){.is = NUMBER, .p = {.whole = whole}, .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
+    }
+    Known one = a.is == NUMBER ? b : a;
+    const Known *other = a.is == NUMBER ? &a : &b;
+    const bool same = other->is == NUMBER ? holds(w, &one, other)
+                                          : one.p.elem == other->p.elem && one.p.file == other->p.file;
+    one.p = same ? one.p : (IrPixels){.elem = ELEM_NONE};
+    one.p.whole = whole;
+    return one;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------- */
+
+static Known of_input(Walk *w, IrId id)
+{
+    const IrNode *n = ir_node(w->g, id);
+    if (n->elem != ELEM_FILE) {
+        return n->kind == IR_K_IMAGE ? typed(w, n->elem) : computed(truth(w, true));
+    }
+    Known file = typed(w, ELEM_FILE);
+    file.p.file = id;
+    file.p.whole = ir_op2(w->g, IR_X_LT, ir_largest(w->g, id), ir_const(w->g, (double)INFINITY));
+    return file;
+}
+
+static Known of_window(Walk *w, const IrNode *n)
+{
+    enum { BORDER = 5, OUTSIDE };
+    double border = 0;
+    const Known inside = of_expr(w, n->in[0]);
+    const bool constant = ir_is_const(w->g, n->arg[BORDER], &border) && border == IR_CONSTANT;
+    return constant ? either(w, inside, number(w, n->arg[OUTSIDE])) : inside;
+}
+
+static Known make_node(Walk *w, IrId id)
+{
+    const IrNode n = *ir_node(w->g, id);
+    const bool narrow = n.elem == ELEM_U8 || n.elem == ELEM_U16 || n.elem == ELEM_I16;
+    switch (n.op) {
+    case IR_INPUT:
+        return of_input(w, id);
+    case IR_MAP:
+        return narrow ? typed(w, n.elem) : n.of != 0 ? of_node(w, n.of) : of_expr(w, n.in[0]);
+    case IR_CARRY:
+        return w->carried[id].is != NOT_YET ? w->carried[id] : computed(truth(w, elem_is_integer(n.elem)));
+    case IR_WINDOW_RANK:
+        return of_window(w, &n);
+    case IR_RECONSTRUCT: {
+        const Known seed = of_expr(w, n.in[0]);
+        return either(w, seed, of_expr(w, n.in[1]));
+    }
+    case IR_PERLABEL:
+        return computed(n.elem == ELEM_U32 ? truth(w, true) : of_expr(w, n.in[1]).p.whole);
+    case IR_COLOURS:
+        return typed(w, n.elem);
+    default:
+        return computed(truth(w, elem_is_integer(n.elem)));
+    }
+}
+
+static Known of_node(Walk *w, IrId id)
+{
+    if (w->node[id].is == NOT_YET) {
+        const Known known = make_node(w, id);
+        w->node[id] = known;
+    }
+    return w->node[id];
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+/* Sums, extremes and numbers of pixels are whole where these are. */
+static Known of_value(Walk *w, const IrExprNode *n)
+{
+    const IrNode node = *ir_node(w->g, n->node);
+    const bool counts = node.kind == IR_K_LABELS;
+    const IrExpr of = node.op == IR_REDUCE ? node.in[0] : node.op == IR_SCALAR ? node.in[(int)n->num] : 0;
+    return computed(of != 0 ? of_expr(w, of).p.whole : truth(w, counts));
+}
+
+static Known of_cast(Walk *w, const IrExprNode *n)
+{
+    if (n->num != 0) {
+        return typed(w, (Elem)n->num);
+    }
+    Known known = of_expr(w, n->a);
+    const Elem from = ir_expr(w->g, n->a)->type;
+    const bool narrow = known.p.elem == ELEM_U8 || known.p.elem == ELEM_U16 || known.p.elem == ELEM_I16;
+    const bool exact = n->type == ELEM_F32 && from != ELEM_F32 && narrow; /* for arithmetic, not by the user */
+    known.p.elem = exact ? known.p.elem : ELEM_NONE;
+    return known;
+}
+
+static Known of_operands(Walk *w, const IrExprNode *n)
+{
+    IrExpr whole = of_expr(w, n->a).p.whole;
+    whole = n->b != 0 ? both(w, whole, of_expr(w, n->b).p.whole) : whole;
+    return computed(n->c != 0 ? both(w, whole, of_expr(w, n->c).p.whole) : whole);
+}
+
+static Known of_read(Walk *w, const IrExprNode *n)
+{
+    const Known inside = of_node(w, n->node);
+    return n->border == IR_CONSTANT && n->outside != 0 ? either(w, inside, number(w, n->outside)) : inside;
+}
+
+static Known of_fold(Walk *w, const IrExprNode *n)
+{
+    const Known body = of_expr(w, n->a);
+    switch (n->fold) {
+    case IR_FOLD_MIN:
+    case IR_FOLD_MAX:
+    case IR_FOLD_RANK:
+    case IR_FOLD_MODE:
+        return body;
+    case IR_FOLD_SUM:
+    case IR_FOLD_PROD:
+        return computed(body.p.whole);
+    default:
+        return computed(truth(w, false));
+    }
+}
+
+static Known make_expr(Walk *w, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(w->g, e);
+    if (n.rank <= IR_INDEX) {
+        return number(w, e);
+    }
+    switch (n.op) {
+    case IR_X_READ:
+    case IR_X_READAT:
+        return of_read(w, &n);
+    case IR_X_VALUE:
+        return of_value(w, &n);
+    case IR_X_LOOKUP:
+        return computed(of_node(w, n.node).p.whole);
+    case IR_X_CAST:
+        return of_cast(w, &n);
+    case IR_X_FOLD:
+        return of_fold(w, &n);
+    case IR_X_SELECT: {
+        const Known one = of_expr(w, n.b);
+        return either(w, one, of_expr(w, n.c));
+    }
+    case IR_X_MIN:
+    case IR_X_MAX: {
+        const Known one = of_expr(w, n.a);
+        return either(w, one, of_expr(w, n.b));
+    }
+    case IR_X_ADD:
+    case IR_X_SUB:
+    case IR_X_MUL:
+    case IR_X_FMA:
+    case IR_X_NEG:
+    case IR_X_ABS:
+        return of_operands(w, &n);
+    default:
+        return computed(truth(w, false));
+    }
+}
+
+/* Arithmetic in whole numbers is whole, whatever it is. */
+static Known of_expr(Walk *w, IrExpr e)
+{
+    if (w->expr[e].is == NOT_YET) {
+        Known known = make_expr(w, e);
+        known.p.whole = elem_is_integer(ir_expr(w->g, e)->type) ? truth(w, true) : known.p.whole;
+        w->expr[e] = known;
+    }
+    return w->expr[e];
+}
+
+/* ---- loops ------------------------------------------------------------------------------- */
+
+static bool same(const Known *a, const Known *b)
+{
+    return a->is == b->is && a->p.elem == b->p.elem && a->p.file == b->p.file && a->p.whole == b->p.whole;
+}
+
+static void forget(Walk *w, int exprs)
+{
+    memset(w->expr, 0, (size_t)exprs * sizeof *w->expr);
+    memset(w->node, 0, (size_t)w->g->nodes.n * sizeof *w->node);
+}
+
+/* One round over all carries; false when none has changed. */
+static bool carry_on(Walk *w, int exprs)
+{
+    bool changed = false;
+    for (int l = 1; l < w->g->loops.n; l++) {
+        for (int i = 0; i < w->g->loops.at[l].carries.n; i++) {
+            const IrCarry c = w->g->loops.at[l].carries.at[i];
+            if (!ir_has_pixels(w->g, c.carry)) {
+                continue;
+            }
+            const Known first = of_node(w, c.first), now = either(w, first, of_node(w, c.next));
+            if (!same(&now, &w->carried[c.carry])) {
+                w->carried[c.carry] = now;
+                changed = true;
+                forget(w, exprs);
+            }
+        }
+    }
+    return changed;
+}
+
+static void take_carries(Walk *w, int exprs)
+{
+    const Known anything = {.is = ANYTHING, .p = {.whole = truth(w, true)}};
+    for (int l = 1; l < w->g->loops.n; l++) {
+        for (int i = 0; i < w->g->loops.at[l].carries.n; i++) {
+            w->carried[w->g->loops.at[l].carries.at[i].carry] = anything;
+        }
+    }
+    while (carry_on(w, exprs)) {
+    }
+}
+
+IrPixels ir_pixels(IrGraph *g, IrExpr e)
+{
+    const int exprs = g->exprs.n; /* truths are added, which nobody asks about */
+    Walk w = {.g = g,
+              .expr = arena_array(g->arena, Known, exprs),
+              .node = arena_array(g->arena, Known, g->nodes.n),
+              .carried = arena_array(g->arena, Known, g->nodes.n)};
+    take_carries(&w, exprs);
+    return of_expr(&w, e).p;
+}
