@@ -92,9 +92,16 @@ typedef struct Default { /* of a function's parameter */
     const struct Default *up;
 } Default;
 
-typedef struct ElGrid { /* axes and extents, and where the pixels lie */
+typedef struct Call Call;
+
+typedef struct ElNames { /* what the user calls the axes of an image, by where they lie */
+    int of[3];
+} ElNames;
+
+typedef struct ElGrid { /* axes and extents, where the pixels lie, and the names of the axes */
     int extents;        /* grid of the graph */
     IrPlace place;
+    ElNames names;
 } ElGrid;
 
 struct IrFunction;
@@ -222,10 +229,29 @@ bool el_has(const Elab *el, Val v, int axis);
 int el_ndim(const Elab *el, Val v); /* of x, y, z */
 IrExpr el_extent(Elab *el, Val v, int axis);
 const char *el_axes(const Elab *el, int grid); /* "[y, x]" */
-/* The grid with those extents, whose pixels lie there; added if new. */
-int el_add_grid(Elab *el, IrGrid extents, IrPlace place);
+/* The grid with those extents, whose pixels lie there and whose axes are called so; added if new. */
+int el_add_grid(Elab *el, IrGrid extents, IrPlace place, ElNames names);
 /* Brings images to one grid: an axis that one lacks is broadcast.  False after a complaint. */
 bool el_meet(Elab *el, Val *vals, int n, Span span);
+
+/* ---- names of axes (elaborate_axes.c) ---------------------------------------------------- */
+
+/* x, y and z of an input or a canvas. */
+ElNames el_as_they_lie(void);
+const ElNames *el_names_of(const Elab *el, int grid);
+/* Does an axis lie elsewhere than its name says? */
+bool el_are_named(const Elab *el, int grid);
+/* Where the axis of that name lies; -1: there is none. */
+int el_lies_at(const Elab *el, int grid, int axis);
+/* Where an axis lies that the user, or the prelude, calls so; of one that is not there a place without one. */
+int el_axis(const Elab *el, Val v, int axis);
+/* False after a complaint: an image or selection lacks an axis. */
+bool el_need_axis(Elab *el, Val v, int axis, Span span);
+bool el_no_axis(Elab *el, Val v, int axis, Span span); /* false always */
+/* Arguments that name axes become those of the axes as they lie. */
+void el_settle_axes(Elab *el, Call *call);
+/* The grid of images on two grids, with the axes of both. */
+int el_joined_by_name(Elab *el, int p, int q);
 
 /* ---- places (elaborate_place.c) -------------------------------------------------------- */
 
@@ -286,8 +312,6 @@ IrExpr el_bound(Elab *el, const AstExpr *e);
 /* ---- stencils (elaborate_stencil.c, elaborate_fold.c) ----------------------------------- */
 
 Val el_index(Elab *el, const AstExpr *e);
-/* False after a complaint: an image or selection lacks an axis. */
-bool el_need_axis(Elab *el, Val v, int axis, Span span);
 /* Whole pixels beside a value outside that their type does not have become what the two are in arithmetic, f32 beside
  * 7.5 or NaN.  An infinity is the end of the type. */
 Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside);
@@ -327,7 +351,7 @@ bool el_is_lost(Elab *el, const Binding *b, Span span);
 
 enum { CALL_MAX_ARGS = 64 };
 
-typedef struct Call {
+struct Call {
     const Op *op;
     Span span, word;
     Val arg[CALL_MAX_ARGS];   /* by parameter; those of "..." after the others */
@@ -335,7 +359,7 @@ typedef struct Call {
     bool given[CALL_MAX_ARGS];
     const AstArg *column[CALL_MAX_ARGS]; /* a column with a name of the user's; NULL: it has none */
     int n;
-} Call;
+};
 
 Val el_call(Elab *el, const AstExpr *e);
 /* Complains about an argument of another kind than a parameter takes. */

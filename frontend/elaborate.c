@@ -123,7 +123,7 @@ static void input(Elab *el, const AstStmt *s)
         grid.has[ax] = has[ax];
         grid.extent[ax] = has[ax] ? ir_extent(el->g, id, ax) : 0;
     }
-    int lies = el_add_grid(el, grid, (IrPlace){.moved = false});
+    int lies = el_add_grid(el, grid, (IrPlace){.moved = false}, el_as_they_lie());
     ir_node(el->g, id)->grid = el->grids.at[lies].extents;
     el_set_grid(el, id, lies);
     if (node.kind == IR_K_LABELS) {

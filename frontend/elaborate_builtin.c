@@ -115,11 +115,23 @@ static int axis_called(const AxisWord *words, int n, const char *name)
     return 0;
 }
 
+/* An axis that an image lacks has one place.  False after a complaint: one that has been taken away is asked for by mistake. */
+static bool may_lack(Elab *el, const Call *call, int axis)
+{
+    const Val v = call->arg[0];
+    bool named = el->call.source == NULL && axis != IR_AX_C && el_are_named(el, v.grid);
+    return !named || el_need_axis(el, v, axis, call->span);
+}
+
 Val el_coordinate(Elab *el, Call *call)
 {
     static const AxisWord WORDS[] = {
         {"x_of", IR_AX_X}, {"y_of", IR_AX_Y}, {"z_of", IR_AX_Z}, {"c_of", IR_AX_C}};
     int axis = axis_called(WORDS, 4, call->op->name);
+    if (!may_lack(el, call, axis)) {
+        return el_err();
+    }
+    axis = el_axis(el, call->arg[0], axis);
     if (!el_has(el, call->arg[0], axis)) {
         return el_image(el, ir_const_typed(el->g, 0, ELEM_I32), call->arg[0].grid);
     }
@@ -132,7 +144,8 @@ Val el_size(Elab *el, Call *call)
                                      {"height", IR_AX_Y},
                                      {"depth", IR_AX_Z},
                                      {"channels", IR_AX_C}};
-    return el_host(el_extent(el, call->arg[0], axis_called(WORDS, 4, call->op->name)));
+    int axis = axis_called(WORDS, 4, call->op->name);
+    return may_lack(el, call, axis) ? el_host(el_extent(el, call->arg[0], el_axis(el, call->arg[0], axis))) : el_err();
 }
 
 Val el_dimensions(Elab *el, Call *call)
@@ -144,7 +157,7 @@ Val el_has_axis(Elab *el, Call *call)
 {
     static const AxisWord WORDS[] = {
         {"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}, {"c", IR_AX_C}};
-    int axis = axis_called(WORDS, 4, call->arg[1].text);
+    int axis = el_axis(el, call->arg[0], axis_called(WORDS, 4, call->arg[1].text));
     return el_host(ir_const_typed(el->g, el_has(el, call->arg[0], axis), ELEM_BOOL));
 }
 
@@ -152,7 +165,8 @@ Val el_pixel_size(Elab *el, Call *call)
 {
     static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}};
     int axis = axis_called(WORDS, 3, call->arg[0].text);
-    IrExpr size = el_size_along(el, el_grid_of(el, call->arg[1]), axis);
+    int grid = el_grid_of(el, call->arg[1]);
+    IrExpr size = el_size_along(el, grid, grid >= 0 ? el_axis(el, call->arg[1], axis) : axis);
     if (size == 0) {
         Diag *d = el_error(el, NO_PIXEL_SIZE, call->span, "xyz"[axis]);
         diag_help(el->diags, d, "pixel_size(%c) is that of the pipeline's first input", "xyz"[axis]);
@@ -174,21 +188,7 @@ Val el_canvas(Elab *el, Call *call)
         grid.extent[ax] = call->arg[ax + 1].expr;
         place = ax < 3 ? el_nowhere() : place;
     }
-    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, place));
-}
-
-/* What is left moves up: planes become rows, and rows columns. */
-Val el_without_axis(Elab *el, Call *call)
-{
-    int gone = call->arg[1].text[0] - 'x';
-    IrGrid grid = *el_grid(el, call->arg[0]);
-    for (int ax = gone; ax < IR_AX_Z; ax++) {
-        grid.has[ax] = grid.has[ax + 1];
-        grid.extent[ax] = grid.extent[ax + 1];
-    }
-    grid.has[IR_AX_Z] = false;
-    grid.extent[IR_AX_Z] = 0;
-    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, el_nowhere()));
+    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, place, *el_names_of(el, call->arg[0].grid)));
 }
 
 /* 0, 1, 2 ... along the axis that is named first; the others only have an extent. */
@@ -211,7 +211,7 @@ Val el_ramp(Elab *el, Call *call)
         diag_help(el->diags, d, "ramp(x = 100) is 0, 1 ... 99; ramp(y = 50, x = 100) counts rows");
         return el_err();
     }
-    return el_image(el, ir_coord(el->g, first), el_add_grid(el, grid, el_nowhere()));
+    return el_image(el, ir_coord(el->g, first), el_add_grid(el, grid, el_nowhere(), el_as_they_lie()));
 }
 
 /* ---- footprints ------------------------------------------------------------------------ */

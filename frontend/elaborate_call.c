@@ -324,7 +324,8 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (!check_range(el, call, p, *v, at) || !check_area(el, call, p, *v, at)) {
         return false;
     }
-    int own = axis_of(p), axis = own >= 0 ? own : IR_AX_X;
+    int own = axis_of(p), grid = el_grid_of(el, call->arg[0]);
+    int axis = own < 0 ? IR_AX_X : grid >= 0 && call->arg[0].kind != VAL_VECTOR ? el_axis(el, call->arg[0], own) : own;
     bool fine = true;
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
         fine = check_integer(el, call, p, v, axis, at);
@@ -571,6 +572,9 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     call->word = e->word;
     bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_axes(el, call) &&
                 el_check_channels(el, call);
+    if (fine) {
+        el_settle_axes(el, call);
+    }
     const char *hint = el->hint;
     el->hint = el_hint(el, op->name);
     Val v = fine ? el_builtin(op)(el, call) : el_err();

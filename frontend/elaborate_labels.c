@@ -607,7 +607,7 @@ Val el_colours(Elab *el, Call *call)
     IrGrid grid = *el_grid(el, labels);
     grid.has[IR_AX_C] = true;
     grid.extent[IR_AX_C] = ir_const(el->g, 3);
-    int three = el_add_grid(el, grid, *el_place_of(el, labels.grid));
+    int three = el_add_grid(el, grid, *el_place_of(el, labels.grid), *el_names_of(el, labels.grid));
     Val pair[2] = {labels, el_image(el, ir_const_typed(el->g, 0, ELEM_F32), three)};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();

@@ -262,16 +262,17 @@ static bool has_that_axis(Elab *el, const Call *call, const OpParam *p, int i)
     bool fine = true;
     for (int ax = 0; ax < 3 && v.kind == VAL_FOOTPRINT && v.n > 3; ax++) {
         double r = 0;
-        fine = fine && (!el_constant(el, v.items[ax].val, &r) || r == 0 || el_need_axis(el, image, ax, call->at[i]));
+        fine = fine && (!el_constant(el, v.items[ax].val, &r) || r == 0 || el_has(el, image, ax) ||
+                         el_no_axis(el, image, ax, call->at[i]));
     }
     return fine;
 }
 
 /* Does an operator move pixels by its arguments x, y and z, or give an image its width, height and depth? */
-static bool moves_pixels(const Op *op)
+static bool moves_pixels(const Op *op, bool named)
 {
     static const char *const MOVES[] = {"crop", "roll", "translate", "resize", "paste"};
-    bool moves = false;
+    bool moves = strcmp(op->name, "canvas") == 0 && named; /* others get an axis more of it */
     for (size_t i = 0; i < sizeof MOVES / sizeof *MOVES; i++) {
         moves = moves || strcmp(MOVES[i], op->name) == 0;
     }
@@ -290,7 +291,7 @@ static bool fits_axes(Elab *el, const Call *call, const OpParam *p, int i)
         double value;
         bool along = call->arg[i].kind == VAL_NUMBER && strcmp(p->name, ARGUMENTS[k].name) == 0;
         bool known = along && el_constant(el, call->arg[i], &value);
-        if (!along || el_has(el, call->arg[0], k % 3) || (known ? value == ARGUMENTS[k].nothing : el->call.source != NULL)) {
+        if (!along || el_has(el, call->arg[0], el_axis(el, call->arg[0], k % 3)) || (known ? value == ARGUMENTS[k].nothing : el->call.source != NULL)) {
             continue;
         }
         Diag *d = el_error(el, ABSENT_AXIS, call->at[i], p->name, call->op->name, "xyz"[k % 3],
@@ -308,7 +309,7 @@ bool el_check_axes(Elab *el, const Call *call)
     for (int i = 1; i < call->op->n_params && (v.kind == VAL_IMAGE || v.kind == VAL_SELECTION); i++) {
         const OpParam *p = &call->op->param[i];
         fine = fine && has_that_axis(el, call, p, i) &&
-               (!call->given[i] || !moves_pixels(call->op) || fits_axes(el, call, p, i));
+               (!call->given[i] || !moves_pixels(call->op, el_are_named(el, v.grid)) || fits_axes(el, call, p, i));
     }
     return fine;
 }

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-int el_add_grid(Elab *el, IrGrid extents, IrPlace place)
+int el_add_grid(Elab *el, IrGrid extents, IrPlace place, ElNames names)
 {
     for (int ax = 0; ax < IR_AXES; ax++) {
         el_note_index(el, extents.extent[ax]);
@@ -23,10 +23,11 @@ int el_add_grid(Elab *el, IrGrid extents, IrPlace place)
     for (int i = 0; i < 12 && place.moved; i++) {
         el_note_index(el, place.of[i / 4][i % 4]);
     }
-    ElGrid grid = {.extents = ir_add_grid(el->g, extents), .place = place};
+    ElGrid grid = {.extents = ir_add_grid(el->g, extents), .place = place, .names = names};
     for (int i = 0; i < el->grids.n; i++) {
         const ElGrid *have = &el->grids.at[i];
         if (have->extents == grid.extents && have->place.moved == place.moved &&
+            memcmp(&have->names, &names, sizeof names) == 0 &&
             memcmp(have->place.of, place.of, sizeof place.of) == 0) {
             return i;
         }
@@ -262,7 +263,8 @@ int el_placed(Elab *el, int grid, int on, const Val position[3])
         }
     }
     const IrPlace under = *el_place_of(el, on);
-    return el_add_grid(el, el->g->grids.at[el->grids.at[grid].extents], composed(el, &under, from));
+    return el_add_grid(el, el->g->grids.at[el->grids.at[grid].extents], composed(el, &under, from),
+                       *el_names_of(el, grid));
 }
 
 Val el_placed_on(Elab *el, Call *call)

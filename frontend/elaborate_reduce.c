@@ -321,7 +321,7 @@ Val el_histogram(Elab *el, Call *call)
     IrId counts = el_add_once(el, histogram, "histogram", call->span);
     IrGrid line = {.extent = {bins}, .has = {true}};
     IrExpr count = ir_lookup(g, counts, ir_coord(g, IR_AX_X));
-    return el_image(el, ir_cast(g, count, ELEM_I32), el_add_grid(el, line, el_nowhere()));
+    return el_image(el, ir_cast(g, count, ELEM_I32), el_add_grid(el, line, el_nowhere(), el_as_they_lie()));
 }
 
 /* ---- thresholds ------------------------------------------------------------------------ */

@@ -41,40 +41,6 @@ static const IndexWord INDEX_WORDS[] = {
 };
 enum { INDEX_WORDS_N = sizeof INDEX_WORDS / sizeof *INDEX_WORDS };
 
-static const char *axis_name(int axis)
-{
-    static const char *const NAMES[] = {"x", "y", "z", "c"};
-    return NAMES[axis];
-}
-
-static bool input_has_axis(const Elab *el, int axis)
-{
-    bool has = false;
-    for (int i = 1; i < el->g->nodes.n; i++) {
-        const IrNode *n = &el->g->nodes.at[i];
-        has = has || (n->op == IR_INPUT && el->g->grids.at[n->grid].has[axis]);
-    }
-    return has;
-}
-
-bool el_need_axis(Elab *el, Val v, int axis, Span span)
-{
-    if (el_has(el, v, axis)) {
-        return true;
-    }
-    Diag *d = el_error(el, NO_SUCH_AXIS, span, axis_name(axis), el_axes(el, v.grid));
-    IrId node;
-    bool made = !el_plain_read(el, v.expr, &node) || ir_node(el->g, node)->op != IR_INPUT;
-    if (made && input_has_axis(el, axis)) {
-        diag_help(el->diags, d, "a projection or a known place (v[%s = 0]) has taken it away; projected along x or "
-                                "y, planes have become rows", axis_name(axis));
-    } else {
-        diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
-                  axis == IR_AX_C ? "y, x, c" : "z, y, x");
-    }
-    return false;
-}
-
 static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const AstArg *arg)
 {
     double value;
@@ -88,7 +54,8 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
                                 "v[%s = %s_of(v) + shift]", w->name + 1, w->name + 1);
         return false;
     }
-    IrExpr e = el_pixels(el, given, v.grid, w->axis, arg->value->span);
+    int axis = el_axis(el, v, w->axis);
+    IrExpr e = el_pixels(el, given, v.grid, axis, arg->value->span);
     bool constant = ir_is_const(el->g, e, &value);
     if (constant && value != floor(value)) {
         Diag *d = el_error(el, OFFSET_NOT_WHOLE, arg->value->span, w->name, value);
@@ -105,7 +72,7 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     if (!el_need_axis(el, v, w->axis, arg->name_span)) {
         return false;
     }
-    ix->offset[w->axis] = el_is_integral(el, e) ? e : ir_op1(el->g, IR_X_ROUND, e);
+    ix->offset[axis] = el_is_integral(el, e) ? e : ir_op1(el->g, IR_X_ROUND, e);
     ix->offsets = true;
     return true;
 }
@@ -122,12 +89,13 @@ static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const 
         el_error(el, POSITION_NOT_NUMBER, arg->value->span, w->name, el_describe(el, given));
         return false;
     }
+    int axis = el_axis(el, v, w->axis);
     if (given.kind == VAL_NUMBER) {
-        given.expr = el_pixels(el, given, v.grid, w->axis, arg->value->span);
+        given.expr = el_pixels(el, given, v.grid, axis, arg->value->span);
         given.unit = NULL;
     }
-    ix->position[w->axis] = given;
-    ix->position_at[w->axis] = arg->value->span;
+    ix->position[axis] = given;
+    ix->position_at[axis] = arg->value->span;
     ix->positions = true;
     return true;
 }
@@ -252,7 +220,7 @@ static int without_axis(Elab *el, int grid, int axis)
     IrGrid g = el->g->grids.at[el->grids.at[grid].extents];
     g.has[axis] = false;
     g.extent[axis] = 0;
-    return el_add_grid(el, g, *el_place_of(el, grid));
+    return el_add_grid(el, g, *el_place_of(el, grid), *el_names_of(el, grid));
 }
 
 /* A position as an i32 expression; fractions are rounded to the nearest, ties to even. */
@@ -284,7 +252,7 @@ static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span s
         if (at[ax].kind != VAL_ERROR) {
             position[ax] = whole_position(el, at[ax]);
             bool host = at[ax].kind == VAL_NUMBER;
-            grid = ax == IR_AX_Z && host && !moving ? without_axis(el, grid, ax) : grid;
+            grid = el_names_of(el, v.grid)->of[ax] == IR_AX_Z && host && !moving && el_ndim(el, v) > 1 ? without_axis(el, grid, ax) : grid;
         } else if (ix->offset[ax] != 0) {
             position[ax] = ir_op2(el->g, IR_X_ADD, ir_coord(el->g, ax),
                                   ir_cast(el->g, ix->offset[ax], ELEM_I32));

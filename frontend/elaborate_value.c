@@ -33,7 +33,8 @@ const char *el_axes(const Elab *el, int grid)
     str_add(&s, "[");
     for (int i = 0; i < IR_AXES; i++) {
         if (extents_of(el, grid)->has[ORDER[i]]) {
-            str_addf(&s, s.n > 1 ? ", %c" : "%c", NAMES[ORDER[i]]);
+            int name = ORDER[i] == IR_AX_C ? IR_AX_C : el_names_of(el, grid)->of[ORDER[i]];
+            str_addf(&s, s.n > 1 ? ", %c" : "%c", NAMES[name]);
         }
     }
     str_add(&s, "]");
@@ -470,6 +471,9 @@ IrExpr el_extent(Elab *el, Val v, int axis)
 /* A grid that has the axes of both; extents of the first one that has them. */
 static int joined_grid(Elab *el, int p, int q)
 {
+    if (el_are_named(el, p) || el_are_named(el, q)) {
+        return el_joined_by_name(el, p, q);
+    }
     IrGrid grid = *extents_of(el, p);
     const IrGrid *other = extents_of(el, q);
     for (int ax = 0; ax < IR_AXES; ax++) {
@@ -478,7 +482,7 @@ static int joined_grid(Elab *el, int p, int q)
             grid.extent[ax] = other->extent[ax];
         }
     }
-    return el_add_grid(el, grid, el_joined_place(el, p, q));
+    return el_add_grid(el, grid, el_joined_place(el, p, q), el_as_they_lie());
 }
 
 /* True unless the extents are certain to differ. */
@@ -493,15 +497,19 @@ static bool may_be_equal(Elab *el, IrExpr p, IrExpr q)
     return !ir_is_const(el->g, ir_op2(el->g, IR_X_SUB, p, q), &difference) || difference == 0;
 }
 
-/* An image on a grid with more axes; `missing`: those of x, y and z that it does not have. */
+/* An image on a grid with more axes; `missing`: those of x, y and z that it does not have; `to`: where its others lie there. */
 typedef struct Widening {
     bool missing[3], channels;
+    int to[3];
 } Widening;
 
 static IrExpr widen_read(IrGraph *g, IrExpr e, void *ctx)
 {
     const Widening *w = ctx;
     const IrExprNode n = *ir_expr(g, e);
+    if (n.op == IR_X_COORD && n.num < 3) {
+        return ir_coord(g, w->to[(int)n.num]);
+    }
     if (n.op != IR_X_READ && n.op != IR_X_READAT) {
         return e;
     }
@@ -511,8 +519,10 @@ static IrExpr widen_read(IrGraph *g, IrExpr e, void *ctx)
         bool moved = n.op == IR_X_READ && given[ax] != 0;
         bool placed = n.op == IR_X_READAT && given[ax] != 0; /* a plane of an image that has them */
         at[ax] = w->missing[ax] && !placed ? ir_const_typed(g, 0, ELEM_I32)
-                 : moved ? ir_op2(g, IR_X_ADD, ir_coord(g, ax), ir_cast(g, given[ax], ELEM_I32))
-                         : given[ax];
+                 : moved                  ? ir_op2(g, IR_X_ADD, ir_coord(g, w->to[ax]), ir_cast(g, given[ax], ELEM_I32))
+                 : placed                 ? given[ax]
+                 : w->to[ax] != ax        ? ir_coord(g, w->to[ax])
+                                          : 0;
     }
     IrExpr channel = n.channel == 0 && w->channels ? ir_const(g, 0) : n.channel;
     return ir_read_at(g, n.node, at, channel, n.border, n.outside);
@@ -564,34 +574,41 @@ Val el_settled(Elab *el, Val v, bool whole, Span span)
     return v;
 }
 
+/* From a grid to one that has its axes and maybe more. */
+static Widening widening(const Elab *el, int grid, int on)
+{
+    const bool *from = extents_of(el, grid)->has, *to = extents_of(el, on)->has;
+    Widening w = {.channels = to[IR_AX_C] && !from[IR_AX_C]};
+    for (int ax = 0; ax < 3; ax++) {
+        int lies = from[ax] ? el_lies_at(el, on, el_names_of(el, grid)->of[ax]) : ax;
+        w.missing[ax] = to[ax] && !from[ax];
+        w.to[ax] = lies >= 0 ? lies : ax;
+    }
+    return w;
+}
+
 /* Reads the image on a grid with more axes: the same pixel all along them. */
 static Val broadcast(Elab *el, Val v, int grid, Span span)
 {
+    Widening w = widening(el, v.grid, grid);
+    IrGraph *g = el->g;
     if (has_open_index(el, v.expr)) {
-        const bool *from = extents_of(el, v.grid)->has, *to = extents_of(el, grid)->has;
-        Widening w = {.channels = to[IR_AX_C] && !from[IR_AX_C]};
-        for (int ax = 0; ax < 3; ax++) {
-            w.missing[ax] = to[ax] && !from[ax];
-        }
-        v.expr = ir_rewrite(el->g, v.expr, widen_read, &w);
+        v.expr = ir_rewrite(g, v.expr, widen_read, &w);
         v.grid = grid;
         return v;
     }
     IrKind kind = v.image;
     IrId node = el_store(el, v, "wide", span);
-    const IrGrid *from = extents_of(el, v.grid), *to = extents_of(el, grid);
-    IrExpr zero = ir_const_typed(el->g, 0, ELEM_I32), at[3] = {0, 0, 0};
+    IrExpr at[3] = {0, 0, 0};
     bool gather = false;
     for (int ax = 0; ax < 3; ax++) {
-        if (to->has[ax] && !from->has[ax]) {
-            at[ax] = zero;
-            gather = true;
-        }
+        bool turned = w.to[ax] != ax;
+        at[ax] = turned ? ir_coord(g, w.to[ax]) : w.missing[ax] ? ir_const_typed(g, 0, ELEM_I32) : 0;
+        gather = gather || at[ax] != 0;
     }
-    bool channels = to->has[IR_AX_C] && !from->has[IR_AX_C];
-    IrExpr channel = channels ? ir_const(el->g, 0) : 0;
-    v.expr = gather ? ir_read_at(el->g, node, at, channel, IR_NEAREST, 0)
-                    : ir_read_offset(el->g, node, at, channel, IR_NEAREST, 0);
+    IrExpr channel = w.channels ? ir_const(g, 0) : 0;
+    v.expr = gather ? ir_read_at(g, node, at, channel, IR_NEAREST, 0)
+                    : ir_read_offset(g, node, at, channel, IR_NEAREST, 0);
     v.grid = grid;
     v.image = kind;
     return v;
@@ -670,8 +687,9 @@ static bool have_same_extents(Elab *el, int p, int q, Span span)
 {
     for (int ax = 0; ax < IR_AXES; ax++) {
         const IrGrid *a = extents_of(el, p), *b = extents_of(el, q);
-        IrExpr one = a->extent[ax], other = b->extent[ax];
-        if (!a->has[ax] || !b->has[ax] || one == other) {
+        int at = ax == IR_AX_C ? ax : el_lies_at(el, p, ax), on = ax == IR_AX_C ? ax : el_lies_at(el, q, ax);
+        IrExpr one = at >= 0 ? a->extent[at] : 0, other = on >= 0 ? b->extent[on] : 0;
+        if (one == 0 || other == 0 || one == other) {
             continue;
         }
         if (!may_be_equal(el, one, other)) {
@@ -716,7 +734,8 @@ bool el_meet(Elab *el, Val *vals, int n, Span span)
             continue;
         }
         const IrGrid *to = extents_of(el, grid);
-        bool same_axes = memcmp(to->has, extents_of(el, vals[i].grid)->has, sizeof to->has) == 0;
+        bool same_axes = memcmp(to->has, extents_of(el, vals[i].grid)->has, sizeof to->has) == 0 &&
+                         memcmp(el_names_of(el, grid), el_names_of(el, vals[i].grid), sizeof(ElNames)) == 0;
         vals[i] = same_axes ? moved_to(el, vals[i], grid, span) : broadcast(el, vals[i], grid, span);
     }
     return true;

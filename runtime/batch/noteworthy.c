@@ -134,20 +134,26 @@ static void note_extents(Notes *notes, const Program *program, const Options *op
     }
 }
 
-/* Pixels that f32 does not hold are read as f32, and written in the type that they had. */
-static void note_rounded(Notes *notes, const Program *program, const char *image, const ExecInput *inputs)
+static bool is_written_so(const Program *program, int input)
 {
+    bool is = false;
     for (int i = 0; i < program->n_outputs; i++) {
         const ProgOutput *output = &program->outputs[i];
         const ProgBuffer *buffer = output->kind == OUT_IMAGE ? &program->buffers[output->buffer] : NULL;
-        const Elem elem = buffer != NULL && buffer->elem == ELEM_FILE ? inputs[buffer->elem_of].elem : ELEM_NONE;
-        if (elem == ELEM_U32 || elem == ELEM_I32 || elem == ELEM_F64) {
-            char text[400];
-            const char *name = program->inputs[buffer->elem_of].name, *type = elem_name(elem);
-            snprintf(text, sizeof text, "'%s' is written as %s, but '%s' is read with the seven digits of f32; declared as "
-                     "`: %s` it keeps all of them", output->name, type, name, type);
-            notes_add(notes, text, image, "%s", text);
-        }
+        is = is || (buffer != NULL && buffer->elem == ELEM_FILE && buffer->elem_of == input);
+    }
+    return is;
+}
+
+/* Pixels that f32 does not hold are read as f32, and written in the type that they had. */
+static void note_rounded(Notes *notes, const Program *program, int input, const char *image, Elem elem)
+{
+    if ((elem == ELEM_U32 || elem == ELEM_I32 || elem == ELEM_F64) && is_written_so(program, input)) {
+        char text[400];
+        const char *type = elem_name(elem);
+        snprintf(text, sizeof text, "pixels of %s are read with the seven digits of f32 and written as %s; with "
+                 "`input %s ... : %s` they keep all digits", type, type, program->inputs[input].name, type);
+        notes_add(notes, text, image, "%s", text);
     }
 }
 
@@ -162,13 +168,13 @@ void noteworthy(Notes *notes, const Program *program, const Options *options, co
     HostContext context = {.params = options->params, .inputs = like};
     for (int i = 0; i < program->n_inputs; i++) {
         note_file(notes, i == 0 ? item->name : item->inputs[i], reader_info(reader, i), program);
+        note_rounded(notes, program, i, i == 0 ? item->name : item->inputs[i], inputs[i].elem);
         memcpy(like[i].extent, inputs[i].extent, sizeof like[i].extent);
         like[i].elem = program->inputs[i].elem == ELEM_FILE ? inputs[i].elem : program->inputs[i].elem;
     }
     if (program->n_inputs > 0) {
         memcpy(context.pixel_um, inputs[0].pixel_um, sizeof context.pixel_um);
         note_extents(notes, program, options, item, reader, &context);
-        note_rounded(notes, program, item->name, inputs);
     }
     host_forget(&context);
     free(like);
