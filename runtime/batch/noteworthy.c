@@ -27,11 +27,13 @@ static const struct {
                       "combine the set into one file to have them (bfconvert)"},
     [REMARK_PARTS] = {"more image is", "more images are", "of a FITS file the first one is, or the part in brackets, as in "
                       "FILE[1]"},
-    [REMARK_XML_DAMAGED] = {.says = "its OME-XML is damaged; without it pages are planes of z, and sizes of pixels unknown"},
+    [REMARK_XML_DAMAGED] = {.says = "its OME-XML is damaged; without it pages are planes of z, and sizes of pixels "
+                                    "unknown"},
     [REMARK_DESCRIPTION] = {.says = "its description tells of other pages than the file has; pages are planes of z"},
     [REMARK_SIZES] = {.says = "its OME-XML tells of pixels of other extents or another type than the file has, which is "
                               "read as it is"},
-    [REMARK_MARKS] = {.says = "all its pages are marked as smaller versions or masks of others; they are read as if none was"},
+    [REMARK_MARKS] = {.says = "all its pages are marked as smaller versions or masks of others; they are read as if "
+                              "none was"},
     [REMARK_BITS] = {.says = "its pixels are single bits, of which 0 is to be shown white (MinIsWhite), as scikit-image and "
                              "tifffile write arrays of True and False; bits that are set are true"},
     [REMARK_CALIBRATED] = {.says = "its values are calibrated: pixels have the values that ImageJ shows, not those that are "
@@ -39,7 +41,8 @@ static const struct {
     [REMARK_UNCALIBRATED] = {.says = "it says what its values stand for by a curve, which is not applied; pixels have the "
                                      "stored values"},
     [REMARK_NODATA] = {.says = "one value stands for pixels without data (GDAL_NODATA); it is a number like others here"},
-    [REMARK_ORIENTATION] = {.says = "it is to be shown turned or mirrored (Orientation); pixels are read as they are stored"},
+    [REMARK_ORIENTATION] = {.says = "it is to be shown turned or mirrored (Orientation); pixels are read as they are "
+                                    "stored"},
     [REMARK_ALPHA] = {.says = "its alpha (how opaque pixels are) is not read"},
     [REMARK_CHANNEL_NAMES] = {.says = "its channels have names, which outputs do not keep; a pipeline without the axis c keeps "
                                       "them in tif files"},

@@ -5,7 +5,8 @@
  * ones of extent 1 are dropped, as radio images carry them; those that are left are c for STOKES,
  * t for TIME and else z.  Integers that only have an offset stay integers; scaled ones, and those
  * with a BLANK value (which becomes NaN), are read as f32.  Row 1 of the file is row 0: nothing is
- * turned over.
+ * turned over.  Headers are walked over and tiles looked at before cfitsio sees them
+ * (image_fits_scan.h, image_fits_tiles.h).
  *
  * Pixels have a size where CUNITn is a length.  ImageInfo.extra is the header: cards of 80 letters in
  * one terminated text.  To that of an extension belongs what the file's first header says of all.
@@ -215,8 +216,9 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
         return fits_failure(status, "it is damaged", err);
     }
     if (stored < 0 && fits_is_compressed_image(in->file, &status) && lacks_scale(in)) {
-        return err_set(err, CODE_FILES, "its floats are compressed as whole numbers without a scale, so nobody knows what "
-                                        "they were; compress it with fpack, or with quantize_level=16 in astropy");
+        return err_set(err, CODE_FILES,
+                       "its floats are compressed as whole numbers without a scale, so nobody knows what they were; compress "
+                       "it with fpack, or with quantize_level=16 in astropy");
     }
     bool has_blank = stored > 0 &&
                      fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
@@ -460,8 +462,8 @@ static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **sta
     LONGLONG extents[AXES_MAX] = {0};
     FitsIn *in = calloc(1, sizeof *in);
     bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
-    ok = ok && open_scanned(in, path->file, fd, err) && find_image(in, path->part, extents, err) && read_header(in, err) &&
-         choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
+    ok = ok && open_scanned(in, path->file, fd, err) && find_image(in, path->part, extents, err) &&
+         read_header(in, err) && choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
          check_size(in, fd, info, err) && check_tiles(in, fd, err);
     close(fd);
     if (!ok) {

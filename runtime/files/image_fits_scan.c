@@ -129,6 +129,9 @@ static bool read_header(const FitsBytes *bytes, uint64_t *at, Header *header)
 static double data_bytes(const Header *header)
 {
     const int64_t *value = header->value;
+    if (value[SIZE_PCOUNT] < 0 || value[SIZE_GCOUNT] < 0) {
+        return -1;
+    }
     double pixels = value[SIZE_NAXIS] > 0;
     for (int64_t i = 0; i < value[SIZE_NAXIS]; i++) {
         int64_t extent = value[SIZE_AXIS + i];
@@ -207,7 +210,8 @@ bool fits_is_zipped(const unsigned char *head, size_t n)
 {
     static const char first[] = "SIMPLE  =";
     unsigned char out[sizeof first - 1];
-    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, .avail_in = (uInt)n, .next_out = out, .avail_out = sizeof out};
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, .avail_in = (uInt)n,
+                  .next_out = out, .avail_out = sizeof out};
     if (n < 3 || memcmp(head, "\x1F\x8B\x08", 3) != 0 || inflateInit2(&z, 15 + 16) != Z_OK) {
         return false;
     }
@@ -243,9 +247,10 @@ static bool read_all(gzFile from, char **at, uint64_t *size, uint64_t *room, Err
         *size += got > 0 ? (uint64_t)got : 0;
     }
     int status = Z_OK;
-    const char *why = gzerror(from, &status), *colon = strstr(why, ": "); /* in front of it zlib has the descriptor */
+    const char *why = gzerror(from, &status), *colon = strstr(why, ": "); /* behind the descriptor */
     return (got == 0 && status == Z_OK) ||
-           err_set(err, CODE_FILES, "it is cut off or damaged (%s)", status == Z_ERRNO ? "reading failed" : colon != NULL ? colon + 2 : why);
+           err_set(err, CODE_FILES, "it is cut off or damaged (%s)",
+                   status == Z_ERRNO ? "reading failed" : colon != NULL ? colon + 2 : why);
 }
 
 bool fits_load(int fd, char **at, uint64_t *size, uint64_t *room, Err *err)

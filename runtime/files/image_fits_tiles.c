@@ -82,7 +82,8 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
         fits_clear_errmsg();
         return true;
     }
-    int64_t rows = header_whole(file, "NAXIS2", 0), heap = header_whole(file, "THEAP", header_whole(file, "NAXIS1", 0) * rows);
+    int64_t rows = header_whole(file, "NAXIS2", 0), row_bytes = header_whole(file, "NAXIS1", 0);
+    int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
     fits_get_hduaddrll(file, &head, &data, &end, &status);
     fits_get_colnum(file, CASEINSEN, name, &column, &status);
     bool ok = status == 0 && heap >= 0 && read_tiling(file, &t);
@@ -91,7 +92,7 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
         fits_read_descriptll(file, column, row + 1, &length, &offset, &status);
         ok = status == 0 && offset >= 0;
         if (ok && length > 0) { /* else the tile is in another column, packed in another way */
-            ok = length >= TILE_HEAD && read_head(bytes, (uint64_t)(data + heap + offset), packed) &&
+            ok = length >= TILE_HEAD && read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
                  extent_at(packed + 2) * extent_at(packed + 6) <= tile_pixels(&t, row);
         }
     }

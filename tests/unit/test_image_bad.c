@@ -514,7 +514,9 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads), cmocka_unit_test(test_fits_sizes), cmocka_unit_test(test_fits_axes), cmocka_unit_test(test_fits_tiles),
+        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_fits_sizes), cmocka_unit_test(test_fits_axes),
+        cmocka_unit_test(test_fits_tiles),
         cmocka_unit_test(test_second_page), cmocka_unit_test(test_tag_bomb),
         cmocka_unit_test(test_chains),   cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_scrambled),

@@ -578,7 +578,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),
         cmocka_unit_test(test_png),         cmocka_unit_test(test_png_scaled),
-        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes), cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one),
+        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes),
+        cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one),
         cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),
         cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_no_folder),   cmocka_unit_test(test_huge_read),
