@@ -78,6 +78,10 @@ Diag *diag_add(Diags *diags, DiagId id, Span span, ...) {
     diag->id = id;
     diag->span = span;
     Diag **bucket = &diags->buckets[(unsigned)span.begin % DIAG_BUCKETS];
+    int *count = rows[id].severity == SEVERITY_ERROR ? &diags->errors : &diags->warnings;
+    if (*count == DIAG_MOST) {
+        return diag;
+    }
     for (const Diag *old = *bucket; old != NULL; old = old->same) {
         if (old->id == id && old->span.source == span.source && old->span.begin == span.begin) {
             return diag; /* labels given to it are shown nowhere */
@@ -95,11 +99,7 @@ Diag *diag_add(Diags *diags, DiagId id, Span span, ...) {
         diags->last->next = diag;
     }
     diags->last = diag;
-    if (rows[id].severity == SEVERITY_ERROR) {
-        diags->errors++;
-    } else {
-        diags->warnings++;
-    }
+    ++*count;
     return diag;
 }
 

@@ -22,7 +22,11 @@ typedef enum DiagId {
 
 typedef struct Diag Diag;
 
-enum { DIAG_BUCKETS = 256 };
+enum {
+    DIAG_BUCKETS = 256,
+    DIAG_ENOUGH = 100,  /* errors, after which nothing more is checked: each is compared with all names there are */
+    DIAG_MOST = 10000   /* errors, and warnings; what comes after them is dropped */
+};
 
 typedef struct Diags {
     Arena *arena;

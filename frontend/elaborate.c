@@ -718,7 +718,7 @@ IrGraph *fe_elaborate_with(Arena *arena, FeLibrary *library, const AstFile *file
     el->scope = el->top;
     bind_functions(el);
     Val result = el_err();
-    for (const AstStmt *s = file->statements; s != NULL; s = s->next) {
+    for (const AstStmt *s = file->statements; s != NULL && diags->errors < DIAG_ENOUGH; s = s->next) {
         if (s->kind != AST_FN) {
             statement(el, s, &result);
         }

@@ -486,7 +486,13 @@ int el_first_of_rest(const Op *op)
 static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
 {
     bool fine = true;
-    int next = 0;
+    int next = 0, given = 0;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        if (++given > 2 * CALL_MAX_ARGS) { /* each is compared with the others */
+            el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, call->op->name, CALL_MAX_ARGS);
+            return false;
+        }
+    }
     /* Values of a "..." parameter follow those of the others. */
     call->n = el_first_of_rest(call->op);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {

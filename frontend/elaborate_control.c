@@ -107,11 +107,14 @@ bool el_needs_scalar(Elab *el, const AstStmt *fn, Scope *env, const Val *args, i
             t = more;
         }
     }
+    if (has_while(fn->body)) {
+        return true;
+    }
     for (bool grew = true; grew;) {
         grew = false;
         if (spreads(el, fn->body, &t, &grew)) {
             return true;
         }
     }
-    return has_while(fn->body);
+    return false;
 }

@@ -648,7 +648,7 @@ static IrFnStmt *compile_stmt(Compiler *c, const AstStmt *s)
 static IrFnStmt *compile_block(Compiler *c, const AstStmt *s)
 {
     IrFnStmt *first = NULL, **end = &first;
-    for (; s != NULL; s = s->next) {
+    for (; s != NULL && c->f->vars.n < IR_FN_MAX_VARS + !c->bad; s = s->next) { /* it has become too big */
         IrFnStmt *st = compile_stmt(c, s);
         if (st != NULL) {
             *end = st;

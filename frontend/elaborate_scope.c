@@ -336,7 +336,7 @@ static void check_stmts(Elab *el, const Locals *locals, const AstStmt *s)
 
 void el_check_uncalled(Elab *el)
 {
-    for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+    for (const AstStmt *s = el->file->statements; s != NULL && el->diags->errors < DIAG_ENOUGH; s = s->next) {
         if (s->kind != AST_FN || !el_mark_called(el, s)) {
             continue;
         }

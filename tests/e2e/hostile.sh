@@ -2,7 +2,7 @@
 . "$ROOT/tests/e2e/lib.sh"
 ulimit -s 1024
 
-# one FILE LINE...: a pipeline; in a line, {N|TEXT} is the text so many times, with its number for @.
+# one FILE LINE...: a pipeline; in a line, {N|TEXT} is the text so many times, with its number for @ and lines for ~.
 one() {
     file=$1
     shift
@@ -11,6 +11,7 @@ one() {
             split(substr($0, RSTART + 1, RLENGTH - 2), part, "|")
             rest = substr($0, RSTART + RLENGTH)
             printf "%s", substr($0, 1, RSTART - 1)
+            gsub(/~/, "\n", part[2])
             cut = index(part[2], "@")
             for (k = 0; k < part[1] + 0; k++)
                 if (cut) printf "%s%d%s", substr(part[2], 1, cut - 1), k, substr(part[2], cut + 1)
@@ -51,6 +52,10 @@ ends 2 P0126 brackets_of_clang.pipe 'fn f(v : f32) {' 'while v > 1000 { v = v{90
     'output a = f(image)'
 ends 2 P0625 numbers.pipe 'param p = 1.5' 'fn f(v) {' 'q = p' 'for k in 1 .. 4000 { q = q + p / k }' \
     'return v * q' '}' 'output a = f(image)'
+# Mistakes by the ten thousand, which are compared with all names there are.
+ends 2 P0201 mistakes.pipe 'output a = image {20000|~output o@ = zz + 1}'
+ends 2 P0508 arguments.pipe 'output a = max({20000|image, }image)'
+ends 2 P0611 variables.pipe 'fn f(v : f32) {' '{10000|~a@ = v + 1}' 'while v > 1000 { v = v - 1 }' 'return v' '}' 'output a = f(image)'
 # Windows that are counted pixel by pixel, and numbers that no int holds.
 ends 2 P0322 window.pipe 'output a = median_filter(image, 100000)'
 ends 0 '' window_of_param.pipe 'param r = 4' 'output a = median_filter(image, r)'

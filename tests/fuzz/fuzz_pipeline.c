@@ -4,6 +4,7 @@
  */
 #include "fuzz.h"
 
+#include "base/stack.h"
 #include "frontend/diag.h"
 #include "frontend/elaborate.h"
 #include "ir/text.h"
@@ -21,8 +22,11 @@ static FeLibrary *library(void)
     return known;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int check(void *context)
 {
+    const FuzzBytes *bytes = context;
+    const uint8_t *data = bytes->data;
+    size_t size = bytes->size;
     Arena arena;
     Diags diags;
     Str out;
@@ -45,4 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     arena_free(&arena);
     free(text);
     return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    FuzzBytes bytes = {data, size};
+    return stack_run(check, &bytes);
 }
