@@ -23,7 +23,7 @@ typedef struct IrEvalNode {
     double *pixels;          /* images, masks, labels; vectors by label */
     double value[IR_MAX_VALUES];         /* values; labels: value[0] = count */
     int64_t length;          /* vectors: elements */
-    uint32_t *ids;           /* inputs of labels that have places (ids.h): the numbers of labels, from [1]; NULL:
+    uint32_t *ids;           /* inputs of labels that have places (ids.h): the numbers of labels from [1], of which there are [0]; NULL:
                                 they are the places */
     double *table;           /* tables: [column * rows + row] */
     int64_t rows;

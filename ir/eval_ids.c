@@ -29,7 +29,6 @@ static void give_places(IrEval *ev, IrEvalNode *node, size_t n)
         err_set(ev->err, CODE_MEMORY, "not enough memory for the reference");
         return;
     }
-    ids[0] = 1;
     for (size_t i = 0; i < n; i++) {
         ids[i + 1] = (uint32_t)pixels[i];
     }
@@ -44,6 +43,7 @@ static void give_places(IrEval *ev, IrEvalNode *node, size_t n)
         const uint32_t *at = bsearch(&id, ids + 1, count, sizeof *ids, compare_ids);
         pixels[i] = at != NULL ? (double)(at - ids) : 0;
     }
+    ids[0] = count;
     free(node->ids);
     node->ids = ids;
     node->value[0] = count;
@@ -63,7 +63,7 @@ void ir_eval_give_places(IrEval *ev, IrId id)
 void ir_eval_ids(IrEval *ev, IrId id)
 {
     const IrEvalNode *labels = &ev->nodes[ir_node(ev->g, id)->of];
-    size_t n = labels->ids != NULL ? (size_t)labels->value[0] + 1 : 1;
+    size_t n = labels->ids != NULL ? (size_t)labels->ids[0] + 1 : 1;
     double *to = ir_eval_pixels(ev, id, n);
     for (size_t i = 0; to != NULL && i < n; i++) {
         to[i] = labels->ids != NULL ? labels->ids[i] : 0;
@@ -76,7 +76,9 @@ static double number_list(const IrEval *ev, IrId input, double *at, size_t n)
     const uint32_t *ids = ev->nodes[input].ids;
     double most = 0;
     for (size_t i = 0; i < n; i++) {
-        at[i] = ids != NULL && at[i] > 0 ? ids[(size_t)at[i]] : at[i];
+        if (ids != NULL) {
+            at[i] = at[i] > 0 && at[i] <= ids[0] ? ids[(size_t)at[i]] : 0;
+        }
         most = fmax(most, at[i]);
     }
     return most;

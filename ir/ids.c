@@ -9,20 +9,22 @@ static IrId node_read(const IrGraph *g, IrExpr e)
     return n->op == IR_X_READ || n->op == IR_X_READAT ? n->node : 0;
 }
 
-/* What a loop's variable begins with. */
+/* What a loop's variable begins with; NULL in a graph that is not whole. */
 static const IrCarry *carry_of(const IrGraph *g, IrId id)
 {
     const IrLoop *loop = &g->loops.at[ir_node(g, id)->loop];
-    const IrCarry *carry = loop->carries.at;
-    while (carry->carry != id) {
-        carry++;
+    for (int i = 0; i < loop->carries.n; i++) {
+        if (loop->carries.at[i].carry == id) {
+            return &loop->carries.at[i];
+        }
     }
-    return carry;
+    return NULL;
 }
 
 IrId ir_ids_of(const IrGraph *g, IrId labels)
 {
-    while (labels != 0 && ir_node(g, labels)->kind == IR_K_LABELS) {
+    /* As many steps as nodes, since a graph from a file may go round in circles. */
+    for (int left = g->nodes.n; left > 0 && labels != 0 && ir_node(g, labels)->kind == IR_K_LABELS; left--) {
         const IrNode *node = ir_node(g, labels);
         switch (node->op) {
         case IR_INPUT:
@@ -38,7 +40,7 @@ IrId ir_ids_of(const IrGraph *g, IrId labels)
             labels = node->of;
             break;
         case IR_CARRY:
-            labels = carry_of(g, labels)->first;
+            labels = carry_of(g, labels) != NULL ? carry_of(g, labels)->first : 0;
             break;
         default:
             return 0;
