@@ -1,5 +1,6 @@
 /*
- * image_fits_tiles: what H-compress has packed says itself how many pixels it is, and cfitsio believes that: it would
+ * image_fits_tiles: how long a packed tile is stands in the table, and cfitsio makes room for as much, whatever the
+ * file has.  What H-compress has packed says itself how many pixels it is, and cfitsio believes that: it would
  * write them behind the room that it made for the tile.
  */
 #include "image_fits_tiles.h"
@@ -76,23 +77,21 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
     char method[FLEN_VALUE] = "", name[] = "COMPRESSED_DATA";
     LONGLONG head, data, end, length, offset;
     int status = 0, column = 0;
-    Tiling t;
+    Tiling t = {.axes = 0};
     fits_read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
-    if (status != 0 || strncmp(method, "HCOMPRESS", 9) != 0) {
-        fits_clear_errmsg();
-        return true;
-    }
-    int64_t rows = header_whole(file, "NAXIS2", 0), row_bytes = header_whole(file, "NAXIS1", 0);
-    int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
     fits_get_hduaddrll(file, &head, &data, &end, &status);
     fits_get_colnum(file, CASEINSEN, name, &column, &status);
-    bool ok = status == 0 && heap >= 0 && read_tiling(file, &t);
+    bool claims = status == 0 && strncmp(method, "HCOMPRESS", 9) == 0;
+    int64_t rows = status == 0 ? header_whole(file, "NAXIS2", 0) : 0, row_bytes = header_whole(file, "NAXIS1", 0);
+    int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
+    bool ok = !claims || (heap >= 0 && read_tiling(file, &t));
     for (int64_t row = 0; ok && row < rows; row++) {
         unsigned char packed[TILE_HEAD];
         fits_read_descriptll(file, column, row + 1, &length, &offset, &status);
-        ok = status == 0 && offset >= 0;
-        if (ok && length > 0) { /* else the tile is in another column, packed in another way */
-            ok = length >= TILE_HEAD && read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
+        ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size;
+        if (ok && claims && length > 0) { /* else the tile is in another column, packed in another way */
+            ok = length >= TILE_HEAD &&
+                 read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
                  extent_at(packed + 2) * extent_at(packed + 6) <= tile_pixels(&t, row);
         }
     }

@@ -6,7 +6,8 @@
 
 #include <fitsio.h>
 
-/* False for tiles that would become more pixels than there is room for; `bytes` are those of the file. */
+/* False for tiles that are longer than the file, or would become more pixels than there is room for; `bytes` are those of
+ * the file. */
 bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err);
 
 #endif
