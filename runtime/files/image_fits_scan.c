@@ -69,11 +69,12 @@ static bool is_positive(const char *value)
     return (value[digits] == ' ' || value[digits] == '/' || value[digits] == '\0') && strtoll(value, NULL, 10) > 0;
 }
 
-/* cfitsio divides by the extents of tiles and by the first two settings of Rice's method, whatever these are called. */
+/* cfitsio divides by the extents of tiles, which are those of the image if nothing else is said, and by the first two settings of Rice's method, whatever these are called. */
 static void read_tiling(const char *card, const char *value, Header *header)
 {
     bool setting = memcmp(card, "ZVAL1   ", 8) == 0 || memcmp(card, "ZVAL2   ", 8) == 0;
-    header->no_tile = header->no_tile || (memcmp(card, "ZTILE", 5) == 0 && !is_positive(value));
+    bool extent = memcmp(card, "ZTILE", 5) == 0 || (memcmp(card, "ZNAXIS", 6) == 0 && card[6] >= '0' && card[6] <= '9');
+    header->no_tile = header->no_tile || (extent && !is_positive(value));
     header->no_block = header->no_block || (setting && !is_positive(value));
     header->rice = header->rice || (memcmp(card, "ZCMPTYPE", 8) == 0 && strncmp(value, "'RICE", 5) == 0);
 }

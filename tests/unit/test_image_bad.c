@@ -295,7 +295,8 @@ static void test_fits_axes(void **state)
 static void test_fits_tiles(void **state)
 {
     static const char *const CARDS[][2] = {{"ZTILE1  =", "0"}, {"ZTILE2  =", "-1"}, {"ZTILE1  =", "1D-300"},
-                                           {"ZTILE1  =", "'7'"}, {"ZVAL1   =", "0"}, {"ZVAL2   =", "0"}};
+                                           {"ZTILE1  =", "'7'"}, {"ZVAL1   =", "0"}, {"ZVAL2   =", "0"},
+                                           {"ZNAXIS1 =", "0"}};
     size_t size;
     char *text = load("rice.fits", &size), card[81];
     (void)state;
