@@ -66,9 +66,10 @@ for target in $targets; do
   [ "$target" != image ] || corpus="$corpus tests/data/images"
   more=
   case $target in pipeline | compare | graph | options) more=-dict=build-night/tests/fuzz/words.dict ;; esac
-  [ "$target" != compare ] || more="$more -detect_leaks=0" # drivers keep what they have until the end
+  leaks=1
+  [ "$target" != compare ] || leaks=0 # drivers keep what they have until the end
   # shellcheck disable=SC2086
-  step "fuzz-$target" env ASAN_OPTIONS=allocator_may_return_null=1 LSAN_OPTIONS=suppressions=tests/lsan.supp \
+  step "fuzz-$target" env ASAN_OPTIONS="allocator_may_return_null=1:detect_leaks=$leaks" LSAN_OPTIONS=suppressions=tests/lsan.supp \
     POCL_CACHE_DIR="$PWD/build/pocl-cache" "build-night/tests/fuzz/libfuzz_$target" -max_total_time="$seconds" -timeout=60 \
     -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 -artifact_prefix="$found/$target-" $more "$inputs/$target" $corpus
   sed -n 's/^stat::average_exec_per_sec: */  executions a second: /p' "$found/fuzz-$target.log"
