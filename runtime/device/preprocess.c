@@ -132,6 +132,7 @@ static Token *read_tokens(Arena *arena, const char *at)
         t->spaced = spaced;
         at += n;
         if (t->kind == TOKEN_END) {
+            t->next = t;
             return all;
         }
     }
@@ -148,7 +149,7 @@ static Token *copy_token(Reader *r, const Token *t)
 static Token *end_token(Reader *r)
 {
     Token *t = arena_new(r->arena, Token);
-    *t = (Token){.kind = TOKEN_END, .text = "", .first = true};
+    *t = (Token){.kind = TOKEN_END, .text = "", .first = true, .next = t};
     return t;
 }
 
@@ -296,8 +297,8 @@ static Token *string_of(Reader *r, const Token *list)
         str_add_escaped(&s, t->text);
     }
     str_add(&s, "\"");
-    Token *t = end_token(r);
-    *t = (Token){.kind = TOKEN_STRING, .text = s.at};
+    Token *t = arena_new(r->arena, Token);
+    *t = (Token){.kind = TOKEN_STRING, .text = s.at, .next = end_token(r)};
     return t;
 }
 
@@ -315,7 +316,7 @@ static Token *substitute(Reader *r, const Macro *m, Token **args)
         const int i = param_index(m, quoted ? t->next : t);
         Token *list;
         if (quoted) {
-            list = joined(r, string_of(r, args[i]), end_token(r));
+            list = string_of(r, args[i]);
             t = t->next;
         } else if (i >= 0) {
             const bool raw = pasting || token_is(t->next, "##");

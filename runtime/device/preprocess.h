@@ -24,7 +24,7 @@ typedef struct Token {
     const char *text;
     const char *pragma; /* lines that stood in front of it; NULL: none */
     Hidden *hidden;
-    struct Token *next; /* NULL after TOKEN_END */
+    struct Token *next; /* of TOKEN_END: itself */
 } Token;
 
 /* Where a text is given up that nobody can read: `why` is set, and `jump` taken. */

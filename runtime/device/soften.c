@@ -213,21 +213,32 @@ static const char *softened(Softener *s, const char *source, const char *options
     return s->out.at;
 }
 
+/* What is known after a jump lies in the arena. */
+static bool softened_in(Arena *arena, const char *name, const char *source, const char *options, bool fma, char **out,
+                        Err *err)
+{
+    Softener *const s = arena_new(arena, Softener);
+    s->arena = arena;
+    s->fma = fma;
+    if (setjmp(s->fault.jump) != 0) {
+        return err_set(err, CODE_DEVICE, "the text of kernel '%s' cannot be put into integer arithmetic, which a device "
+                       "without double precision needs: %s", name, s->fault.why);
+    }
+    *out = strdup(softened(s, source, options));
+    return *out != NULL || err_set(err, CODE_MEMORY, "out of host memory for the text of kernel '%s'", name);
+}
+
 bool soften(const char *name, const char *source, const char *options, bool fma, char **out, Err *err)
 {
     Arena arena;
     arena_init(&arena);
-    Softener s = {.arena = &arena, .fma = fma};
     jmp_buf no_memory;
     *out = NULL;
     arena.out_of_memory = &no_memory;
     if (setjmp(no_memory) != 0) {
         err_set(err, CODE_MEMORY, "out of host memory for the text of kernel '%s'", name);
-    } else if (setjmp(s.fault.jump) != 0) {
-        err_set(err, CODE_DEVICE, "the text of kernel '%s' cannot be put into integer arithmetic, which a device "
-                "without double precision needs: %s", name, s.fault.why);
-    } else if (!(*out = strdup(softened(&s, source, options)))) {
-        err_set(err, CODE_MEMORY, "out of host memory for the text of kernel '%s'", name);
+    } else {
+        (void)softened_in(&arena, name, source, options, fma, out, err);
     }
     arena_free(&arena);
     return *out != NULL;

@@ -127,7 +127,7 @@ const char *soften_attributes(Softener *s)
             depth += token_is(s->at, "(") ? 1 : token_is(s->at, ")") ? -1 : 0;
             str_addf(&text, s->at->kind == TOKEN_NAME ? " %s" : "%s", s->at->text);
             s->at = s->at->next;
-        } while (depth > 0 || token_is(s->at, "("));
+        } while (s->at->kind != TOKEN_END && (depth > 0 || token_is(s->at, "(")));
         str_add(&text, " ");
     }
     return text.at ? text.at : "";
@@ -160,6 +160,9 @@ static void read_enumerators(Softener *s, Str *text)
     str_add(text, " {");
     while (!soften_accept(s, "}")) {
         const Field field = {s->at->text, soften_scalar(INT)};
+        if (s->at->kind != TOKEN_NAME) {
+            text_fault(&s->fault, "a name is expected before '%.40s'", field.name);
+        }
         vec_push(s->arena, &s->names, field);
         str_add(text, field.name);
         s->at = s->at->next;

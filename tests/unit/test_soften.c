@@ -100,6 +100,9 @@ static void what_cannot_be_read_is_said(void **state)
         {"void f(void) { return", "an expression is expected"},
         {"void f(void) { if (1) {", "it ends within a block"},
         {"#if 1\nint x;\n#endif\n#endif\n", "an #endif has no #if"},
+        {"enum { A,", "a name is expected"},
+        {"kernel __attribute__((", "a type is expected"},
+        {"#define S(x) #x\n#define\n#if defined(\n#endif\nint x = S(a b);", "an expression is expected"},
         {"#define F(a) a\nint x = F(1;", "a call of the macro F does not end"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
