@@ -72,6 +72,11 @@ static double extent_at(const unsigned char *at)
     return (double)at[0] * 16777216 + at[1] * 65536 + at[2] * 256 + at[3];
 }
 
+static bool is_within(double pixels, double most)
+{
+    return pixels > 0 && pixels <= most;
+}
+
 bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
 {
     char method[FLEN_VALUE] = "", name[] = "COMPRESSED_DATA";
@@ -92,7 +97,7 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
         if (ok && claims && length > 0) { /* else the tile is in another column, packed in another way */
             ok = length >= TILE_HEAD &&
                  read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
-                 extent_at(packed + 2) * extent_at(packed + 6) <= tile_pixels(&t, row);
+                 is_within(extent_at(packed + 2) * extent_at(packed + 6), tile_pixels(&t, row));
         }
     }
     fits_clear_errmsg();
