@@ -198,13 +198,19 @@ bool compile(Compilation *c, const char *path, const CompileOptions *options, St
     return ok;
 }
 
-const Program *compile_again(Compilation *c, const double *params)
+static void plan_for_params(Compilation *c, const double *params)
 {
-    Compilation before = *c;
     c->options.params = params;
     c->options.after = NULL;
     run_passes(c, false);
-    const Program *program = make_program(c);
+    c->program = make_program(c);
+}
+
+const Program *compile_again(Compilation *c, const double *params)
+{
+    Compilation before = *c;
+    plan_for_params(c, params);
+    const Program *program = c->program;
     before.arena = c->arena;
     *c = before;
     return program;
@@ -214,7 +220,7 @@ void compile_aside(const Compilation *c, const double *params, Compilation *asid
 {
     *aside = *c;
     driver_arena(&aside->arena);
-    aside->program = compile_again(aside, params);
+    plan_for_params(aside, params);
 }
 
 void compile_free(Compilation *c)
