@@ -21,9 +21,9 @@
 
 #include "base/file.h"
 #include "codegen/codegen.h"
-#include "frontend/ast.h"
-#include "frontend/diag.h"
-#include "frontend/elaborate.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
+#include "frontend/elaborate/elaborate.h"
 #include "runtime/exec/exec.h"
 #include "runtime/host/signals.h"
 #include "runtime/host/stopwatch.h"

@@ -5,7 +5,7 @@
 #define CODEGEN_CODEGEN_H
 
 #include "../ir/schedule.h"
-#include "../runtime/program.h"
+#include "../program/program.h"
 
 /* The program, in the graph's arena.  `hash` identifies source and compiler. */
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash);

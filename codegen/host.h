@@ -5,7 +5,7 @@
 #define CODEGEN_HOST_H
 
 #include "../ir/ir.h"
-#include "../runtime/program.h"
+#include "../program/program.h"
 
 typedef struct CgHost {
     IrGraph *g;

@@ -28,7 +28,7 @@
 enum { MOST_SHAPES = 16 };
 
 typedef struct Places {
-    char include[PATH_MAX]; /* holds runtime/program.h */
+    char include[PATH_MAX]; /* holds program/program.h */
     char runtime[PATH_MAX], base[PATH_MAX];
 } Places;
 
@@ -125,7 +125,7 @@ static void library_text(const Compilation *c, const char *file, Str *source, St
              " * The pipeline as data.  Run it with runtime/exec/exec.h: exec_new, exec_bind, exec_upload,\n"
              " * exec_run, exec_download; or as a whole command line with rt_main of runtime/main.h. */\n"
              "#ifndef PIPELINE_%s_H\n#define PIPELINE_%s_H\n\n"
-             "#include \"runtime/program.h\"\n\n"
+             "#include \"program/program.h\"\n\n"
              "/* Valid for the life of the process. */\n"
              "const Program *pipeline_%s(void);\n\n#endif\n",
              name, name, name);

@@ -6,7 +6,7 @@
 #include "driver.h"
 
 #include "../ir/edit.h"
-#include "../runtime/options.h"
+#include "../runtime/command/options.h"
 
 #include <math.h>
 #include <stdio.h>

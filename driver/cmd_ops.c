@@ -3,7 +3,7 @@
 #include "driver.h"
 
 #include "../base/measures.h"
-#include "../frontend/ops.h"
+#include "../frontend/ops/ops.h"
 
 #include <stdio.h>
 #include <string.h>

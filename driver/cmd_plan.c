@@ -7,7 +7,7 @@
 
 #include "../runtime/exec/exec_plan.h"
 #include "../runtime/exec/parts.h"
-#include "../runtime/options.h"
+#include "../runtime/command/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

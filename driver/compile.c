@@ -3,7 +3,7 @@
 
 #include "../base/digest.h"
 #include "../base/file.h"
-#include "../frontend/elaborate.h"
+#include "../frontend/elaborate/elaborate.h"
 #include "../ir/clone.h"
 #include "../ir/text.h"
 

@@ -7,7 +7,7 @@
 #include "driver.h"
 
 #include "../base/file.h"
-#include "../frontend/ops.h"
+#include "../frontend/ops/ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>

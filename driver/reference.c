@@ -3,7 +3,7 @@
 
 #include "../base/measures.h"
 #include "../base/near.h"
-#include "../ir/eval.h"
+#include "../reference/eval.h"
 #include "../runtime/batch/results.h"
 #include "../runtime/exec/exec_plan.h"
 #include "../runtime/host/convert.h"

@@ -4,7 +4,7 @@
  * A kernel that marches over rows has the pixels that it stores in registers.  Where a reduction
  * wants just these pixels, each group of the kernel reduces its own and hands a partial result on,
  * and the image is not read again.  Minima, maxima, counts and sums of small whole numbers are the
- * same in any order.  Other sums follow the blocks of ir/ref.h: columns of 64 rows, which are a
+ * same in any order.  Other sums follow the blocks of reference/ref.h: columns of 64 rows, which are a
  * group's columns when its strips have 64 rows.  Such short strips compute their halo more often, so
  * that this is chosen when it takes less time than reading the image would.
  */
@@ -13,7 +13,7 @@
 
 enum {
     SUM = 1, SQUARES = 2, EXTREMES = 4, /* bits of what a reduction is wanted for */
-    BLOCK_ROWS = 64, /* as in ir/ref.h */
+    BLOCK_ROWS = 64, /* as in reference/ref.h */
     MOST_TAKEN = 16  /* by one kernel: each is an argument */
 };
 

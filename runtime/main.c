@@ -5,7 +5,7 @@
 
 #include "../base/stack.h"
 #include "batch/batch.h"
-#include "describe.h"
+#include "command/describe.h"
 #include "host/signals.h"
 #include "host/streams.h"
 

@@ -5,8 +5,8 @@
 #ifndef RUNTIME_BATCH_H
 #define RUNTIME_BATCH_H
 
-#include "../main.h"
-#include "../options.h"
+#include "hooks.h"
+#include "../command/options.h"
 
 /* Prints progress and failures to stderr, plans and profiles to stdout; returns the exit code. */
 int batch_run(const Program *program, const Options *options, const RtHooks *hooks);

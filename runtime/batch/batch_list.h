@@ -6,7 +6,7 @@
 #ifndef RUNTIME_BATCH_LIST_H
 #define RUNTIME_BATCH_LIST_H
 
-#include "../options.h"
+#include "../command/options.h"
 #include "journal.h"
 
 typedef struct BatchItem {

@@ -7,11 +7,11 @@
 #define RUNTIME_ENGINE_H
 
 #include "journal.h"
-#include "../main.h"
-#include "../options.h"
+#include "hooks.h"
+#include "../command/options.h"
 #include "batch_list.h"
 #include "notes.h"
-#include "../profile.h"
+#include "profile.h"
 #include "progress.h"
 
 typedef enum ImageState { IMAGE_WAITING, IMAGE_BEFORE, IMAGE_DONE, IMAGE_FAILED } ImageState;

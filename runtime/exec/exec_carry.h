@@ -3,7 +3,7 @@
 #define RUNTIME_EXEC_CARRY_H
 
 #include "../device/cl.h"
-#include "../program.h"
+#include "../../program/program.h"
 
 /*
  * mem: the memory of each buffer of the program, which is exchanged between buffers; `loop` and

@@ -8,7 +8,7 @@
 #include "host.h"
 #include "../files/image.h"
 #include "../primitives/prim.h"
-#include "../program.h"
+#include "../../program/program.h"
 
 /* What is known about the pixels of one input before they are uploaded. */
 typedef struct ExecInput {

@@ -6,7 +6,7 @@
 #define RUNTIME_HOST_H
 
 #include "../../base/err.h"
-#include "../program.h"
+#include "../../program/program.h"
 
 #include <stdint.h>
 #include <stdio.h>

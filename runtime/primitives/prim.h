@@ -49,7 +49,7 @@
 #define RUNTIME_PRIM_H
 
 #include "../device/cl.h"
-#include "../program.h"
+#include "../../program/program.h"
 
 typedef struct PrimImage {
     DevMem *mem;

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # ---- fmt and check ----------------------------------------------------------------------
-expect 0 '' "$PIPEC" fmt --check "$SAMPLES"/*.pipe "$ROOT"/frontend/prelude/*.pipe
+expect 0 '' "$PIPEC" fmt --check "$SAMPLES"/*.pipe "$ROOT"/frontend/ops/prelude/*.pipe
 printf 'input image[y,x]\noutput   a=image*2 # twice\n' >loose.pipe
 cp loose.pipe kept.pipe
 expect 1 'pipec fmt' "$PIPEC" fmt --check loose.pipe

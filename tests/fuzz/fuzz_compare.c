@@ -6,8 +6,8 @@
 #include "fuzz.h"
 
 #include "codegen/codegen.h"
-#include "frontend/ast.h"
-#include "frontend/diag.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
 #include "tests/random/check.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* fuzz_options: any words, one a line, as the command line of a program. */
 #include "fuzz.h"
 
-#include "runtime/options.h"
+#include "runtime/command/options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 #include "base/stack.h"
-#include "frontend/diag.h"
-#include "frontend/elaborate.h"
+#include "frontend/diag/diag.h"
+#include "frontend/elaborate/elaborate.h"
 #include "ir/text.h"
 
 #include <stdlib.h>

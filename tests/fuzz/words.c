@@ -3,11 +3,11 @@
  * operators with the names and the choices of their arguments, its keywords, the operations of graphs, options.
  */
 #include "base/arena.h"
-#include "frontend/ops.h"
-#include "frontend/tokens.h"
-#include "frontend/words.h"
+#include "frontend/ops/ops.h"
+#include "frontend/syntax/tokens.h"
+#include "frontend/syntax/words.h"
 #include "ir/ir.h"
-#include "runtime/options.h"
+#include "runtime/command/options.h"
 
 #include <ctype.h>
 #include <stdio.h>

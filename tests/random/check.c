@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "codegen/codegen.h"
-#include "frontend/ast.h"
-#include "frontend/diag.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
 #include "ir/text.h"
 #include "on_device.h"
 #include "runtime/exec/parts.h"

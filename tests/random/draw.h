@@ -4,7 +4,7 @@
 #ifndef TESTS_DRAW_H
 #define TESTS_DRAW_H
 
-#include "frontend/ops.h"
+#include "frontend/ops/ops.h"
 #include "ir/ir.h"
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 
 #include "subject.h"
 
-#include "frontend/ops.h"
+#include "frontend/ops/ops.h"
 
 /* What accepted statements call: for each operator how many; for each of its parameters how many give it an
  * argument of each type (ops.h; the last one: leave it out), and each of its words. */

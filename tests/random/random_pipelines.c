@@ -22,7 +22,7 @@
 #include "shrink.h"
 
 #include "base/file.h"
-#include "frontend/ops.h"
+#include "frontend/ops/ops.h"
 #include "tests/support/turn.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* shrink: a list of edits, the largest first, tried until none helps. */
 #include "shrink.h"
 
-#include "frontend/ast.h"
-#include "frontend/diag.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
 
 #include <math.h>
 #include <stdio.h>

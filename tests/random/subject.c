@@ -1,7 +1,7 @@
 /* subject: reading, writing, and making the images. */
 #include "subject.h"
 
-#include "frontend/diag.h"
+#include "frontend/diag/diag.h"
 #include "tests/support/pipelines.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef TESTS_BOTH_H
 #define TESTS_BOTH_H
 
-#include "ir/eval.h"
+#include "reference/eval.h"
 #include "passes/pass.h"
 #include "runtime/exec/exec.h"
 

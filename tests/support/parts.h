@@ -8,7 +8,7 @@
 #ifndef TESTS_SUPPORT_PARTS_H
 #define TESTS_SUPPORT_PARTS_H
 
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "runtime/primitives/prim.h"
 
 enum { PARTS_INPUTS = 4, PARTS_SLOTS = 16, PARTS_VALUE = 2, PARTS_OF_VALUE = 1 };

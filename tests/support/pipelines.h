@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_PIPELINES_H
 #define TESTS_SUPPORT_PIPELINES_H
 
-#include "frontend/elaborate.h"
+#include "frontend/elaborate/elaborate.h"
 
 /* What fe_elaborate_with wants, made once in a process: to parse the prelude takes longer than most
  * pipelines. */

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_SHAPE_JOB_H
 #define TESTS_SUPPORT_SHAPE_JOB_H
 
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "runtime/primitives/prim.h"
 
 enum { SHAPE_INPUTS = 3 };

@@ -3,7 +3,7 @@
  * names; brute force in C says what comes of it.
  */
 #include "fixtures.h"
-#include "ir/eval.h"
+#include "reference/eval.h"
 #include "tests/support/pipelines.h"
 
 #include <setjmp.h>

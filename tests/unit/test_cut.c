@@ -7,7 +7,7 @@
  */
 #include "both.h"
 #include "codegen/codegen.h"
-#include "frontend/ops.h"
+#include "frontend/ops/ops.h"
 #include "pipelines.h"
 #include "runtime/exec/parts.h"
 

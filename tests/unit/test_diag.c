@@ -3,8 +3,8 @@
  * page keeps its word (the wrong example fails with that code, the right one does not), and the
  * search for the nearest name.
  */
-#include "frontend/ast.h"
-#include "frontend/diag.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static const struct {
     const char *name, *code, *page;
 } rows[] = {
 #define D(NAME, code, severity, format, page) {#NAME, code, page},
-#include "frontend/diag.def"
+#include "frontend/diag/diag.def"
 #undef D
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -5,9 +5,9 @@
 #include "fixtures.h"
 #include "pipelines.h"
 #include "base/file.h"
-#include "frontend/diag.h"
-#include "frontend/elaborate.h"
-#include "frontend/ops.h"
+#include "frontend/diag/diag.h"
+#include "frontend/elaborate/elaborate.h"
+#include "frontend/ops/ops.h"
 #include "ir/function.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -29,7 +29,7 @@ static const struct {
 #define ERROR false
 #define WARNING true
 #define D(NAME, code, severity, format, page) {#NAME, code, page, severity},
-#include "frontend/diag.def"
+#include "frontend/diag/diag.def"
 #undef D
 #undef ERROR
 #undef WARNING

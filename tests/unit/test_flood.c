@@ -1,11 +1,11 @@
 /*
  * test_flood: watersheds in one piece and in parts, in the shapes for GPUs and for CPUs, against the plain C of
- * ir/ref_shape.c, bit for bit; by the paths of markers, and stopped on the way.
+ * reference/ref_shape.c, bit for bit; by the paths of markers, and stopped on the way.
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
-#include "ir/ref.h"
-#include "runtime/primitives/watershed_paths.h"
+#include "reference/ref.h"
+#include "runtime/primitives/flood/watershed_paths.h"
 #include "tests/support/on_device.h"
 #include "tests/support/shape_job.h"
 

@@ -2,8 +2,8 @@
  * format: the one formatting is what it should be, changes nothing when applied again, and reads
  * back as the same tree; so do single expressions.
  */
-#include "frontend/ast.h"
-#include "frontend/diag.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
 #include "pipe_samples.h"
 
 #include <setjmp.h>

@@ -1,12 +1,12 @@
 /*
  * test_label: the primitives label, label_equal, compact and perlabel, in the shapes for GPUs and
- * for CPUs and with nodes of 32 and 64 bits, against the plain C of ir/ref_label.c, bit for bit;
+ * for CPUs and with nodes of 32 and 64 bits, against the plain C of reference/ref_label.c, bit for bit;
  * and that against scipy (tests/golden/labels.txt).
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
-#include "ir/ref.h"
-#include "runtime/primitives/prim_label.h"
+#include "reference/ref.h"
+#include "runtime/primitives/label/prim_label.h"
 #include "tests/support/on_device.h"
 
 #include <math.h>

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/exact.h"
-#include "ir/hull.h"
+#include "reference/hull.h"
 #include "base/measures.h"
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "runtime/primitives/prim.h"
 #include "tests/support/on_device.h"
 

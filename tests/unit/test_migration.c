@@ -6,7 +6,7 @@
  * argument, or the operator of that name where the table has none.  Rows that give something else say "not the same".
  * PIPEC_TEST_CASE=name runs one name.
  */
-#include "frontend/ops.h"
+#include "frontend/ops/ops.h"
 #include "golden.h"
 #include "fixtures.h"
 

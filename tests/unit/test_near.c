@@ -5,7 +5,7 @@
  */
 #include "base/near.h"
 #include "fixtures.h"
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"

@@ -8,8 +8,8 @@
  */
 #include "base/file.h"
 #include "codegen/codegen.h"
-#include "frontend/ops.h"
-#include "ir/eval.h"
+#include "frontend/ops/ops.h"
+#include "reference/eval.h"
 #include "runtime/exec/exec_plan.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"

@@ -1,6 +1,6 @@
 /* options: what command lines mean, which ones are refused and with which words; progress texts. */
-#include "runtime/describe.h"
-#include "runtime/options.h"
+#include "runtime/command/describe.h"
+#include "runtime/command/options.h"
 #include "runtime/batch/progress.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
  * Trees are compared in a notation of this file, so that a slip in the tree printer cannot hide
  * one in the parser.
  */
-#include "frontend/ast.h"
-#include "frontend/diag.h"
+#include "frontend/syntax/ast.h"
+#include "frontend/diag/diag.h"
 #include "pipe_samples.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /*
- * test_parts: primitives that work over the parts of an image, against the plain C of ir/ref.h over
+ * test_parts: primitives that work over the parts of an image, against the plain C of reference/ref.h over
  * all of it, bit for bit: strips of 64 rows, odd cuts where any are allowed, slabs of planes.
  */
 #include "on_device.h"

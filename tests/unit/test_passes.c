@@ -3,7 +3,7 @@
  * company, changes a bit.
  */
 #include "fixtures.h"
-#include "ir/eval.h"
+#include "reference/eval.h"
 #include "passes/pass.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"

@@ -5,7 +5,7 @@
  */
 #include "fixtures.h"
 #include "codegen/codegen.h"
-#include "ir/eval.h"
+#include "reference/eval.h"
 #include "passes/pass.h"
 #include "runtime/exec/exec_plan.h"
 #include "runtime/files/image.h"

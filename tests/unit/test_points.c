@@ -3,7 +3,7 @@
  * parts; peaks that are kept apart, and pairs of labels that touch, against brute force.
  */
 #include "fixtures.h"
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"

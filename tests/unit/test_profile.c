@@ -1,7 +1,7 @@
 /* profile: the table of steps and the trace of a run. */
 #include "base/file.h"
 #include "exec_programs.h"
-#include "runtime/profile.h"
+#include "runtime/batch/profile.h"
 
 #include <unistd.h>
 

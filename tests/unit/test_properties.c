@@ -5,9 +5,9 @@
  * PIPEC_TEST_SEED=n starts somewhere else; PIPEC_TEST_ROUNDS=n makes n images for each law.
  */
 #include "base/file.h"
-#include "frontend/diag.h"
-#include "frontend/elaborate.h"
-#include "ir/eval.h"
+#include "frontend/diag/diag.h"
+#include "frontend/elaborate/elaborate.h"
+#include "reference/eval.h"
 #include "tests/support/both.h"
 
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /*
  * test_reduce: the primitives reduce, rank, summary, histogram and otsu, in the shapes for GPUs and for CPUs, against
- * the plain C of ir/ref_reduce.c, bit for bit; and that against brute force.
+ * the plain C of reference/ref_reduce.c, bit for bit; and that against brute force.
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "runtime/primitives/prim.h"
 #include "tests/support/on_device.h"
 

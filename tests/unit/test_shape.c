@@ -1,11 +1,11 @@
 /*
  * test_shape: distance, nearest_label, reconstruct, local_maxima, touches and hull, in one piece and in parts, in the
- * shapes for GPUs and for CPUs, against the plain C of ir/ref_shape.c, bit for bit; and that, watersheds too, against
+ * shapes for GPUs and for CPUs, against the plain C of reference/ref_shape.c, bit for bit; and that, watersheds too, against
  * scipy and scikit-image (tests/golden/shapes.txt).
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger images, for slow checkers of kernels (oclgrind).
  */
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "tests/support/on_device.h"
 #include "tests/support/parts.h"
 #include "tests/support/shape_job.h"

@@ -6,8 +6,8 @@
 #include "fixtures.h"
 #include "base/file.h"
 #include "codegen/codegen.h"
-#include "frontend/ops.h"
-#include "ir/eval.h"
+#include "frontend/ops/ops.h"
+#include "reference/eval.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"
 

@@ -1,10 +1,10 @@
 /*
  * test_threshold: thresholds of histograms in the shapes for GPUs and for CPUs, against the plain C of
- * ir/ref_reduce.c, bit for bit, and against scikit-image's (tests/golden/thresholds.h).
+ * reference/ref_reduce.c, bit for bit, and against scikit-image's (tests/golden/thresholds.h).
  *
  * PIPEC_TEST_SMALL=1 leaves out the longer histograms, for slow checkers of kernels (oclgrind).
  */
-#include "ir/ref.h"
+#include "reference/ref.h"
 #include "runtime/primitives/prim.h"
 #include "tests/golden/thresholds.h"
 #include "tests/support/on_device.h"

@@ -406,7 +406,8 @@ static void each_library_text(void (*take)(const char *text))
                                         "base/f64_math.h",
                                         "base/measure_formulae.h",
                                         "codegen/kernels/*.cl",
-                                        "runtime/primitives/kernels/*.cl",
+                                        "runtime/primitives/*.cl",
+                                        "runtime/primitives/*/*.cl",
                                         "runtime/device/*.cl"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         each_file(TEXTS[i], take);

@@ -1,11 +1,11 @@
 /*
  * test_window_rank: ranks and modes of large windows, sliding and read for each pixel, whole and in parts, against the
- * plain C of ir/ref_window.c, bit for bit.
+ * plain C of reference/ref_window.c, bit for bit.
  *
  * PIPEC_TEST_SMALL=1 leaves out the larger ones, for slow checkers of kernels (oclgrind).
  */
-#include "ir/ref.h"
-#include "runtime/primitives/window_tiles.h"
+#include "reference/ref.h"
+#include "runtime/primitives/window/window_tiles.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/parts.h"

@@ -1,0 +1,732 @@
+/*
+ * elaborate: the statements of a pipeline, and of the functions that it expands.
+ */
+#include "elab.h"
+#include "../syntax/words.h"
+
+#include "../../ir/ids.h"
+#include "../../ir/pixels.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- inputs ---------------------------------------------------------------------------- */
+
+typedef struct Axis {
+    char name;
+    int axis;
+} Axis;
+
+static const Axis AXES[] = {{'x', IR_AX_X}, {'y', IR_AX_Y}, {'z', IR_AX_Z}, {'c', IR_AX_C}};
+
+static int axis_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof AXES / sizeof *AXES; i++) {
+        if (name[0] == AXES[i].name && name[1] == '\0') {
+            return AXES[i].axis;
+        }
+    }
+    return -1;
+}
+
+/* Reads the axes into `has` and `text`; false after a complaint. */
+static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
+{
+    int last = IR_AXES;
+    for (const AstName *n = s->names; n != NULL; n = n->next) {
+        int axis = axis_of(n->name);
+        if (axis < 0) {
+            Diag *d = el_error(el, UNKNOWN_AXIS, n->span, n->name);
+            diag_help(el->diags, d, strcmp(n->name, "t") == 0
+                                        ? "leave t out: every time point is a run of its own; or "
+                                          "call it z, and run with --time-as-z"
+                                        : "axes are x, y, z and c (channels); all others are "
+                                          "looped over");
+            return false;
+        }
+        if (has[axis]) {
+            el_error(el, AXIS_TWICE, n->span, n->name);
+            return false;
+        }
+        if (axis != IR_AX_C && axis > last) {
+            Diag *d = el_error(el, AXES_ORDER, n->span, n->name);
+            diag_help(el->diags, d, "the innermost axis comes last: [z, y, x]");
+            return false;
+        }
+        last = axis != IR_AX_C ? axis : last;
+        has[axis] = true;
+        str_add(text, n->name);
+    }
+    if (!has[IR_AX_X]) {
+        Diag *d = el_error(el, NO_X_AXIS, s->name_span, s->name);
+        diag_help(el->diags, d, "write input %s[y, x]", s->name);
+        return false;
+    }
+    return true;
+}
+
+static bool input_type(Elab *el, const AstStmt *s, IrNode *node)
+{
+    node->kind = IR_K_IMAGE;
+    node->elem = ELEM_FILE;
+    if (s->type == NULL) {
+        return true;
+    }
+    if (strcmp(s->type, "labels") == 0) {
+        node->kind = IR_K_LABELS;
+        node->elem = ELEM_U32;
+        return true;
+    }
+    if (strcmp(s->type, "mask") == 0 || strcmp(s->type, "bool") == 0) {
+        node->kind = IR_K_MASK;
+        node->elem = ELEM_BOOL;
+        return true;
+    }
+    node->elem = elem_from_name(s->type);
+    if (node->elem == ELEM_NONE || node->elem == ELEM_FILE) {
+        Diag *d = el_error(el, UNKNOWN_TYPE, s->type_span, s->type);
+        diag_help(el->diags, d, "pixels are u8 u16 i16 u32 i32 f32 or f64, or the input is "
+                                "labels or a mask");
+        return false;
+    }
+    return true;
+}
+
+static void bind_new(Elab *el, const AstStmt *s, Val v, BindKind kind)
+{
+    const Binding *b = el_find_here(el->scope, s->name);
+    if (b != NULL) {
+        Diag *d = el_error(el, NAME_TAKEN, s->name_span, s->name);
+        diag_note(el->diags, d, b->span, "`%s` gets its meaning here", s->name);
+        return;
+    }
+    el_bind(el, s->name, s->name_span, v, kind);
+}
+
+static void input(Elab *el, const AstStmt *s)
+{
+    bool has[IR_AXES] = {false};
+    Str text;
+    str_init(&text, el->arena);
+    IrNode node = {.op = IR_INPUT, .grid = -1, .name = s->name, .span = s->span};
+    bool fine = read_axes(el, s, has, &text);
+    fine = input_type(el, s, &node) && fine;
+    if (!fine) {
+        bind_new(el, s, el_err(), BIND_INPUT);
+        return;
+    }
+    node.text = text.at;
+    IrId id = ir_add_node(el->g, node);
+    IrGrid grid = {.extent = {0}};
+    for (int ax = 0; ax < IR_AXES; ax++) {
+        grid.has[ax] = has[ax];
+        grid.extent[ax] = has[ax] ? ir_extent(el->g, id, ax) : 0;
+    }
+    int lies = el_add_grid(el, grid, (IrPlace){.moved = false}, el_as_they_lie());
+    ir_node(el->g, id)->grid = el->grids.at[lies].extents;
+    el_set_grid(el, id, lies);
+    if (node.kind == IR_K_LABELS) {
+        const char *ids = arena_printf(el->arena, "%s_ids", s->name);
+        (void)ir_add_node(el->g, (IrNode){.op = IR_IDS, .kind = IR_K_VECTOR, .elem = ELEM_U32, .grid = -1,
+                                          .name = ids, .span = s->span, .of = id});
+    }
+    bind_new(el, s, el_node(el, id), BIND_INPUT);
+}
+
+/* ---- parameters ------------------------------------------------------------------------ */
+
+static const char *const RESERVED_OPTIONS[] = {
+#define OPTION(name, letter, argument, kind, member, help) name,
+#include "../../base/options.def"
+#undef OPTION
+};
+
+/* A number written in the declaration of a parameter. */
+static bool constant_of(Elab *el, const AstExpr *e, double *value, const char **unit)
+{
+    Val v = el_expr(el, e);
+    *unit = v.unit;
+    if (el_constant(el, v, value) && !el_is_truth(el, v)) {
+        return true;
+    }
+    if (!el_is_bad(v)) {
+        Diag *d = el_error(el, PARAM_NOT_CONSTANT, e->span, el_describe(el, v));
+        diag_help(el->diags, d, "defaults and ranges of a param are written as numbers");
+    }
+    return false;
+}
+
+static bool is_whole(const AstExpr *e)
+{
+    return e == NULL || (e->kind == AST_NUMBER && e->is_int) ||
+           (e->kind == AST_UNARY && is_whole(e->a));
+}
+
+/* "dry_run" is the option --dry-run. */
+static bool is_option(const char *name, const char *option)
+{
+    for (; *name != '\0' && (*name == *option || (*name == '_' && *option == '-')); name++) {
+        option++;
+    }
+    return *name == *option;
+}
+
+static void check_option_name(Elab *el, const AstStmt *s)
+{
+    for (size_t i = 0; i < sizeof RESERVED_OPTIONS / sizeof *RESERVED_OPTIONS; i++) {
+        if (is_option(s->name, RESERVED_OPTIONS[i])) {
+            Diag *d = el_error(el, PARAM_IS_OPTION, s->name_span, s->name, RESERVED_OPTIONS[i]);
+            diag_help(el->diags, d, "choose another name, such as %s_value", s->name);
+        }
+    }
+}
+
+/* A bound has the unit of the default; 0 and the infinities need none. */
+static bool bound_of(Elab *el, const AstExpr *e, const char *unit, double *value)
+{
+    const char *own;
+    if (e == NULL) {
+        return true;
+    }
+    if (!constant_of(el, e, value, &own)) {
+        return false;
+    }
+    bool none = own == NULL && (unit == NULL || *value == 0 || isinf(*value));
+    if (!none && (own == NULL || unit == NULL || strcmp(own, unit) != 0)) {
+        Diag *d = el_error(el, PARAM_UNITS, e->span, own != NULL ? own : "no unit",
+                           unit != NULL ? unit : "no unit");
+        diag_help(el->diags, d, "write the same unit: param r = 2 um in 0.5 um .. 10 um");
+        return false;
+    }
+    return true;
+}
+
+static void param(Elab *el, const AstStmt *s)
+{
+    const char *unit = NULL;
+    IrParam p = {.name = s->name, .help = s->text, .lo = -INFINITY, .hi = INFINITY};
+    check_option_name(el, s);
+    bool fine = constant_of(el, s->a, &p.value, &unit);
+    fine = bound_of(el, s->lo, unit, &p.lo) && fine;
+    fine = bound_of(el, s->hi, unit, &p.hi) && fine;
+    if (!fine) {
+        bind_new(el, s, el_err(), BIND_PARAM);
+        return;
+    }
+    if (p.lo > p.hi) {
+        el_error(el, PARAM_RANGE_EMPTY, s->lo->span, p.lo, p.hi);
+    } else if (!(p.value >= p.lo && p.value <= p.hi)) {
+        Diag *d = el_error(el, PARAM_DEFAULT_OUTSIDE, s->a->span, p.value, p.lo, p.hi);
+        diag_note(el->diags, d, s->lo->span, "the range is given here");
+    }
+    p.integer = unit == NULL && is_whole(s->a) && is_whole(s->lo) && is_whole(s->hi);
+    if (unit != NULL) {
+        p.help = arena_printf(el->arena, p.help != NULL ? "%s (%s)" : "%.0s%s", p.help, unit);
+    }
+    vec_push(el->arena, &el->g->params, p);
+    Val v = el_host(ir_param(el->g, el->g->params.n - 1));
+    v.unit = unit;
+    bind_new(el, s, v, BIND_PARAM);
+}
+
+/* ---- functions ------------------------------------------------------------------------- */
+
+static void function(Elab *el, const AstStmt *s)
+{
+    if (ops_find(el->ops, s->name) != NULL) {
+        Diag *d = el_error(el, SHADOWS_OPERATOR, s->name_span, s->name);
+        diag_help(el->diags, d, "`pipec ops %s` shows the operator that it hides", s->name);
+    }
+    Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = s, .env = el->scope};
+    for (const AstName *p = s->names; p != NULL; p = p->next) {
+        for (const AstName *q = s->names; q != p; q = q->next) {
+            if (strcmp(p->name, q->name) == 0) {
+                el_error(el, PARAMETER_TWICE, p->span, p->name);
+                v = el_err();
+            }
+        }
+    }
+    bind_new(el, s, v, BIND_FN);
+}
+
+/* ---- assignments ----------------------------------------------------------------------- */
+
+static void check_reassigned(Elab *el, const AstStmt *s, const Binding *b)
+{
+    if (b == NULL || el->depth > 0) {
+        return;
+    }
+    if (b->kind != BIND_VARIABLE) {
+        Diag *d = el_error(el, NAME_TAKEN, s->name_span, s->name);
+        diag_note(el->diags, d, b->span, "`%s` gets its meaning here", s->name);
+        return;
+    }
+    if (el->loop == 0) {
+        Diag *d = el_error(el, REASSIGNED, s->name_span, s->name);
+        diag_note(el->diags, d, b->span, "this value can no longer be reached below");
+        diag_help(el->diags, d, "give the second one a name of its own");
+    }
+}
+
+static bool reads_carry(const Elab *el, IrExpr e)
+{
+    IrId node;
+    return el_plain_read(el, e, &node) && ir_node(el->g, node)->op == IR_CARRY;
+}
+
+static Val name_image(Elab *el, const char *name, Val v, Span span)
+{
+    IrId node;
+    bool carry = el->loop != 0 && reads_carry(el, v.expr);
+    bool labels = v.image == IR_K_LABELS;
+    if (el_plain_read(el, v.expr, &node) && !carry) {
+        if (el->depth == 0) {
+            el_name_node(el, node, name, span);
+        }
+        return v;
+    }
+    const char *full = el->depth == 0 ? name : el_hint(el, name);
+    IrId stored = el->depth == 0 || carry ? el_store_as(el, v, full, span)
+                                          : el_store(el, v, name, span);
+    Val named = el_node(el, stored);
+    named.image = labels ? IR_K_LABELS : named.image;
+    return named;
+}
+
+static IrExpr scalar_node(Elab *el, const char *name, IrExpr e, Span span)
+{
+    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {e}};
+    const char *hint = el->hint;
+    el->hint = el->depth == 0 ? NULL : hint;
+    IrId id = el_add(el, node, name, span);
+    el->hint = hint;
+    return ir_value(el->g, id, 0);
+}
+
+/* A whole-image value made in a loop is kept as the round made it: its parts change with the
+ * next round. */
+static Val name_uniform(Elab *el, const char *name, Val v, Span span)
+{
+    IrGraph *g = el->g;
+    const IrExprNode *n = ir_expr(g, v.expr);
+    bool kept = n->op == IR_X_VALUE && ir_node(g, n->node)->op != IR_CARRY;
+    if (el->loop == 0 || kept) {
+        return v;
+    }
+    if (n->type != ELEM_BOOL) {
+        return el_uniform(scalar_node(el, name, v.expr, span));
+    }
+    IrExpr number = ir_op3(g, IR_X_SELECT, v.expr, ir_const(g, 1), ir_const(g, 0));
+    IrExpr kept_number = scalar_node(el, name, number, span);
+    return el_uniform(ir_op2(g, IR_X_NE, kept_number, ir_const(g, 0)));
+}
+
+static void bind_value(Elab *el, const AstStmt *s, Val v)
+{
+    const Binding *b = el_find_here(el->scope, s->name);
+    bool carried = el->loop != 0 && b != NULL && b->loop != el->loop;
+    const char *name = carried ? arena_printf(el->arena, "%s_next", s->name) : s->name;
+    if (v.kind == VAL_IMAGE && !el_follows_index(el, v.expr)) {
+        v = name_image(el, name, v, s->span);
+    } else if (v.kind == VAL_UNIFORM) {
+        v = name_uniform(el, name, v, s->span);
+    }
+    int loop = b != NULL ? b->loop : el->loop;
+    Binding *now = el_bind(el, s->name, s->name_span, v, BIND_VARIABLE);
+    now->loop = loop;
+}
+
+static void assign(Elab *el, const AstStmt *s)
+{
+    const char *hint = el->hint;
+    check_reassigned(el, s, el_find_here(el->scope, s->name));
+    el->hint = el->depth == 0 ? s->name : el_hint(el, s->name);
+    Val v = el_expr(el, s->a);
+    el->hint = hint;
+    if (v.kind == VAL_FUNCTION && v.fn == NULL) {
+        v = el_err();
+    }
+    bind_value(el, s, v);
+}
+
+/* ---- outputs --------------------------------------------------------------------------- */
+
+static const char *const FORMATS[] = {"tif", "png", "fits", "csv"};
+
+static bool has_planes(const Elab *el, Val v)
+{
+    return v.kind == VAL_IMAGE && v.grid >= 0 && el->g->grids.at[el->grids.at[v.grid].extents].has[IR_AX_Z];
+}
+
+static const char *output_format(Elab *el, const AstStmt *s, Val v)
+{
+    bool image = v.kind == VAL_IMAGE;
+    if (s->text == NULL) {
+        return image ? "tif" : "csv";
+    }
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        if (strcmp(s->text, FORMATS[i]) != 0) {
+            continue;
+        }
+        if (image == (strcmp(s->text, "csv") == 0)) {
+            Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
+            diag_help(el->diags, d, image ? "images are written as tif, png or fits"
+                                          : "tables and values are written as csv");
+        } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
+            Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
+            diag_help(el->diags, d, "a png holds one plane: `as tif`, or max_project(%s)", s->name);
+        }
+        return FORMATS[i];
+    }
+    Diag *d = el_error(el, UNKNOWN_FORMAT, s->text_span, s->text);
+    if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
+        diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
+    } else {
+        diag_help(el->diags, d, "formats are tif, png, fits and csv");
+    }
+    return "tif";
+}
+
+static bool output_name_taken(Elab *el, const char *name, Span span)
+{
+    for (int i = 0; i < el->g->outputs.n; i++) {
+        if (strcmp(el->g->outputs.at[i].name, name) == 0) {
+            Diag *d = el_error(el, OUTPUT_TWICE, span, name);
+            diag_note(el->diags, d, el->g->outputs.at[i].span, "the first one is here");
+            return true;
+        }
+    }
+    return false;
+}
+
+static void refuse_output(Elab *el, const AstStmt *s, Val v)
+{
+    Span at = s->a != NULL ? s->a->span : s->name_span;
+    Diag *d = el_error(el, OUTPUT_KIND, at, el_describe(el, v));
+    if (v.kind == VAL_SELECTION) {
+        diag_help(el->diags, d, "write its mask, or what was measured in it: mean(...)");
+    } else if (v.kind == VAL_VECTOR) {
+        diag_help(el->diags, d, "values of labels are written as a table: measure(labels, ...); "
+                                "painted as an image: v[labels]");
+    } else if (v.kind == VAL_NUMBER) {
+        diag_help(el->diags, d, "it is known before any image is read; outputs are images, tables "
+                                "and whole-image values");
+    } else if (v.kind == VAL_FUNCTION) {
+        diag_help(el->diags, d, "call it: output %s_of_image = %s(...)", s->name, s->name);
+    } else {
+        diag_help(el->diags, d, "outputs are images, masks, labels, tables and whole-image "
+                                "values");
+    }
+}
+
+static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
+{
+    if (output_name_taken(el, name, s->name_span)) {
+        return;
+    }
+    IrOutput out = {.name = name, .format = output_format(el, s, v), .span = s->span};
+    if (v.kind == VAL_IMAGE) {
+        out.place = *el_place_of(el, v.grid);
+        out.node = el_store(el, v, NULL, s->span);
+        if (ir_node(el->g, out.node)->op == IR_INPUT && v.image == IR_K_IMAGE) {
+            out.node = el_store_as(el, v, name, s->span);
+        }
+    } else if (v.kind == VAL_TABLE) {
+        out.node = v.node;
+        el_name_node(el, v.node, name, s->span);
+    } else {
+        out.value = v.expr;
+    }
+    vec_push(el->arena, &el->g->outputs, out);
+}
+
+static bool is_carried(const IrGraph *g, IrId node)
+{
+    bool is = false;
+    for (int l = 1; l < g->loops.n; l++) {
+        for (int i = 0; i < g->loops.at[l].carries.n; i++) {
+            const IrCarry *c = &g->loops.at[l].carries.at[i];
+            is = is || c->carry == node || c->first == node || c->next == node;
+        }
+    }
+    return is;
+}
+
+/* Pixels that were only moved or chosen are stored in the type that they had, once all of the pipeline is known.  Others
+ * that read them read the same. */
+static void keep_types(Elab *el)
+{
+    IrGraph *g = el->g;
+    for (int i = 0; i < g->outputs.n; i++) {
+        IrId id = g->outputs.at[i].node;
+        if (id == 0 || ir_node(g, id)->kind != IR_K_IMAGE) {
+            continue;
+        }
+        const IrPixels p = ir_pixels(g, ir_read(g, id));
+        if (p.elem == ELEM_NONE || p.elem == ir_node(g, id)->elem) {
+            continue;
+        }
+        if (ir_node(g, id)->op != IR_MAP || is_carried(g, id)) {
+            id = el_store_as(el, el_node(el, id), g->outputs.at[i].name, g->outputs.at[i].span);
+            g->outputs.at[i].node = id;
+        }
+        ir_node(g, id)->elem = p.elem;
+        ir_node(g, id)->of = p.file;
+    }
+}
+
+static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
+{
+    if (v.kind == VAL_RECORD) {
+        for (int i = 0; i < v.n; i++) {
+            const char *full = arena_printf(el->arena, "%s_%s", name, v.items[i].name);
+            output_value(el, s, full, v.items[i].val);
+        }
+    } else if (v.kind == VAL_IMAGE || v.kind == VAL_TABLE || v.kind == VAL_UNIFORM) {
+        add_output(el, s, name, v);
+    } else if (!el_is_bad(v)) {
+        refuse_output(el, s, v);
+    }
+}
+
+static void output(Elab *el, const AstStmt *s)
+{
+    if (s->a != NULL) {
+        assign(el, s);
+    }
+    Binding *b = el_find(el->scope, s->name);
+    if (b == NULL) {
+        el_unknown(el, s->name, s->name_span);
+        return;
+    }
+    b->used = true;
+    if (!el_is_lost(el, b, s->name_span)) {
+        output_value(el, s, s->name, b->val);
+    }
+}
+
+/* ---- control flow that is decided while compiling ---------------------------------------- */
+
+/* A condition that must be known now; false in *known after a complaint. */
+static bool condition(Elab *el, const AstExpr *e, bool *known)
+{
+    Val v = el_expr(el, e);
+    double value = 0;
+    *known = el_constant(el, v, &value) && el_is_truth(el, v);
+    if (!*known && !el_is_bad(v)) {
+        bool truth = el_is_truth(el, v) || el_is_mask(el, v);
+        Diag *d = el_error(el, CONDITION_NOT_KNOWN, e->span, el_describe(el, v));
+        diag_help(el->diags, d, truth ? "choose between values instead: a if condition else b"
+                                      : "a condition is a comparison: if n > 2 { ... }");
+    }
+    return value != 0;
+}
+
+static bool unroll(Elab *el, const AstStmt *s, Val *result)
+{
+    double lo, hi;
+    IrExpr first = el_bound(el, s->lo), last = el_bound(el, s->hi);
+    if (first == 0 || last == 0) {
+        *result = el_err();
+        return true;
+    }
+    if (!ir_is_const(el->g, first, &lo) || !ir_is_const(el->g, last, &hi)) {
+        Diag *d = el_error(el, LOOP_NOT_KNOWN, s->lo->span, "");
+        diag_help(el->diags, d, "use repeat for a number of rounds, or sum(... for i in lo .. hi)");
+        *result = el_err();
+        return true;
+    }
+    if (!(hi - lo <= ELAB_MAX_UNROLL)) { /* infinite ends, too */
+        el_error(el, LOOP_TOO_LONG, s->lo->span, isnan(hi - lo) ? INFINITY : hi - lo + 1, ELAB_MAX_UNROLL);
+        *result = el_err();
+        return true;
+    }
+    double n = floor(hi) - ceil(lo); /* beyond 2^53 a number is not changed by adding 1 */
+    for (int i = 0; i <= n; i++) {
+        el_bind(el, s->name, s->name_span, el_number(el, ceil(lo) + i), BIND_LOCAL);
+        if (el_block(el, s->body, result)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool branch(Elab *el, const AstStmt *s, Val *result)
+{
+    bool known;
+    bool taken = condition(el, s->a, &known);
+    if (!known) {
+        *result = el_err();
+        return true;
+    }
+    return el_block(el, taken ? s->body : s->other, result);
+}
+
+static bool only_in_function(Elab *el, const AstStmt *s)
+{
+    static const char *const WORDS[] = {[AST_IF] = "if",
+                                        [AST_FOR] = "for",
+                                        [AST_WHILE] = "while",
+                                        [AST_RETURN] = "return"};
+    if (el->depth > 0) {
+        return false;
+    }
+    Diag *d = el_error(el, ONLY_IN_FUNCTION, s->span, WORDS[s->kind]);
+    diag_help(el->diags, d, s->kind == AST_IF ? "choose between values: a if condition else b"
+                            : s->kind == AST_RETURN
+                                ? "results of a pipeline are written: output name = ..."
+                                : "a pipeline repeats with: repeat 20 { ... }");
+    return true;
+}
+
+static void lone_expression(Elab *el, const AstStmt *s)
+{
+    Val v = el_expr(el, s->a);
+    if (!el_is_bad(v)) {
+        Diag *d = el_error(el, LONE_EXPRESSION, s->span, "");
+        diag_help(el->diags, d, "give it a name, or write it: output name = %s",
+                  el_words(el, s->a->span));
+    }
+}
+
+/* One statement; true when it returned. */
+static bool statement(Elab *el, const AstStmt *s, Val *result)
+{
+    switch (s->kind) {
+    case AST_INPUT:
+        input(el, s);
+        return false;
+    case AST_PARAM:
+        param(el, s);
+        return false;
+    case AST_FN:
+        function(el, s);
+        return false;
+    case AST_ASSIGN:
+        assign(el, s);
+        return false;
+    case AST_OUTPUT:
+        output(el, s);
+        return false;
+    case AST_REPEAT:
+    case AST_UNTIL:
+        el_loop(el, s);
+        return false;
+    case AST_EXPR:
+        lone_expression(el, s);
+        return false;
+    default:
+        break;
+    }
+    if (only_in_function(el, s)) {
+        return false;
+    }
+    switch (s->kind) {
+    case AST_IF:
+        return branch(el, s, result);
+    case AST_FOR:
+        return unroll(el, s, result);
+    case AST_RETURN:
+        *result = el_expr(el, s->a);
+        return true;
+    default:
+        assert(false && "functions with while are compiled, not expanded");
+        return true;
+    }
+}
+
+bool el_block(Elab *el, const AstStmt *s, Val *result)
+{
+    for (; s != NULL; s = s->next) {
+        if (statement(el, s, result)) {
+            if (s->next != NULL && s->kind == AST_RETURN && el->call.source == NULL) {
+                el_error(el, AFTER_RETURN, s->next->span, "");
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- a whole file ---------------------------------------------------------------------- */
+
+/* blobs of path/blobs.pipe, with characters that no name has replaced. */
+static const char *stem(Elab *el, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = arena_strdup(el->arena, slash != NULL ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot != NULL && dot != name) {
+        *dot = '\0';
+    }
+    for (char *p = name; *p != '\0'; p++) {
+        bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                      (*p >= '0' && *p <= '9') || *p == '_';
+        *p = letter ? *p : '_';
+    }
+    return name[0] != '\0' ? name : "pipeline";
+}
+
+/* Functions may be called above the place where they are written. */
+static void bind_functions(Elab *el)
+{
+    for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+        if (s->kind == AST_FN) {
+            function(el, s);
+        }
+    }
+}
+
+static void check_file(Elab *el)
+{
+    bool outputs = false;
+    for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+        outputs = outputs || s->kind == AST_OUTPUT;
+    }
+    if (!outputs && el->diags->errors == 0) { /* one that does not parse is no missing one */
+        Span end = {el->file->source, 0, 0};
+        for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+            end = s->span;
+        }
+        Diag *d = el_error(el, NO_OUTPUT, end, "");
+        diag_help(el->diags, d, "write what the pipeline is for: output name = ...");
+    }
+    el_check_uncalled(el);
+    if (outputs && el->diags->errors == 0) {
+        el_report_unused(el);
+    }
+}
+
+IrGraph *fe_elaborate(Arena *arena, const AstFile *file, Diags *diags)
+{
+    return fe_elaborate_with(arena, fe_library(arena), file, diags);
+}
+
+IrGraph *fe_elaborate_with(Arena *arena, FeLibrary *library, const AstFile *file, Diags *diags)
+{
+    Elab *el = arena_new(arena, Elab);
+    el->arena = arena;
+    el->diags = diags;
+    el->file = file;
+    el->library = library;
+    el->ops = library->ops;
+    el->prelude = arena_new(arena, Scope);
+    el->prelude->library_of = el;
+    el->g = ir_graph_new(arena, stem(el, file->source->path), file->source);
+    el->top = arena_new(arena, Scope);
+    el->scope = el->top;
+    bind_functions(el);
+    Val result = el_err();
+    for (const AstStmt *s = file->statements; s != NULL && diags->errors < DIAG_ENOUGH; s = s->next) {
+        if (s->kind != AST_FN) {
+            statement(el, s, &result);
+        }
+    }
+    check_file(el);
+    if (diags->errors == 0) {
+        ir_ids_settle(el->g);
+        keep_types(el);
+    }
+    return diags->errors == 0 ? el->g : NULL;
+}

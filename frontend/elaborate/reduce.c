@@ -1,0 +1,359 @@
+/*
+ * reduce: whole-image values: sums, extremes, ranks, histograms and thresholds.
+ *
+ * Equal requests share a node: mean, std and max of one image are values of one reduction.
+ */
+#include "elab.h"
+
+#include "../../ir/pixels.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { VALUE_SUM, VALUE_COUNT, VALUE_SQUARES, VALUE_MIN, VALUE_MAX };
+enum { WANT_SUM = 1, WANT_SQUARES = 2, WANT_EXTREMES = 4 };
+enum { FLOAT_BINS = 256, INTEGER_BINS = 65536 };
+
+/* ---- what is reduced ------------------------------------------------------------------- */
+
+typedef struct Pixels {
+    IrExpr value, where; /* where 0: everywhere */
+    int grid;
+    IrExpr integer;      /* host: 1 when the pixels are whole numbers */
+} Pixels;
+
+/* Whether pixels are whole numbers, as a number. */
+static IrExpr is_integer(Elab *el, IrExpr e)
+{
+    IrGraph *g = el->g;
+    return ir_op3(g, IR_X_SELECT, ir_pixels(g, e).whole, ir_const(g, 1), ir_const(g, 0));
+}
+
+/* Sums and extremes take pixels that f32 does not hold as f64: those of the wide types, but where they are stored in a
+ * narrow one. */
+static Elem summed_type(Elab *el, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(el->g, e);
+    bool read = n->op == IR_X_READ || n->op == IR_X_READAT;
+    Elem type = read && ir_node(el->g, n->node)->elem != ELEM_FILE ? ir_node(el->g, n->node)->elem : n->type;
+    return type == ELEM_I32 || type == ELEM_U32 || type == ELEM_F64 ? ELEM_F64 : ELEM_F32;
+}
+
+/* The pixels of an image or a selection as `type`. */
+static Pixels pixels_of(Elab *el, Val v, Elem type, Span span)
+{
+    v = v.kind == VAL_VECTOR ? el_each_once(el, v, span) : v;
+    Val value = el_numbers(el, v);
+    value.kind = VAL_IMAGE;
+    Pixels p = {.integer = is_integer(el, v.expr)};
+    value = el_readable(el, value, "value", span);
+    if (v.kind == VAL_SELECTION) {
+        Val mask = el_readable(el, el_image(el, v.mask, v.grid), "where", span);
+        p.where = mask.expr;
+    }
+    p.value = ir_cast(el->g, value.expr, type);
+    p.grid = value.grid;
+    return p;
+}
+
+/* The reduction of these pixels in this loop, with at least the wanted values. */
+static IrId reduction(Elab *el, const Pixels *p, int wanted, Span span)
+{
+    IrGraph *g = el->g;
+    for (int i = g->nodes.n - 1; i > 0; i--) {
+        IrNode *n = &g->nodes.at[i];
+        if (n->op == IR_REDUCE && n->loop == el->loop && n->in[0] == p->value &&
+            n->in[1] == p->where) {
+            double have = 0;
+            ir_is_const(g, n->arg[0], &have);
+            n->arg[0] = ir_const(g, (int)have | wanted);
+            return (IrId)i;
+        }
+    }
+    IrNode node = {.op = IR_REDUCE,
+                   .kind = IR_K_VALUE,
+                   .elem = ELEM_F64,
+                   .in = {p->value, p->where},
+                   .arg = {ir_const(g, wanted)}};
+    return el_add(el, node, "reduce", span);
+}
+
+static IrExpr value_of(Elab *el, Val v, int wanted, int which, Span span)
+{
+    Pixels p = pixels_of(el, v, summed_type(el, v.expr), span);
+    return ir_value(el->g, reduction(el, &p, wanted, span), which);
+}
+
+/* ---- sums and extremes ----------------------------------------------------------------- */
+
+static bool is_pixels(Val v)
+{
+    return v.kind == VAL_IMAGE || v.kind == VAL_SELECTION || v.kind == VAL_VECTOR;
+}
+
+Val el_sum(Elab *el, Call *call)
+{
+    return el_uniform(value_of(el, call->arg[0], WANT_SUM, VALUE_SUM, call->span));
+}
+
+static IrExpr mean_of(Elab *el, Val v, Span span)
+{
+    IrExpr sum = value_of(el, v, WANT_SUM, VALUE_SUM, span);
+    return ir_op2(el->g, IR_X_DIV, sum, value_of(el, v, WANT_SUM, VALUE_COUNT, span));
+}
+
+Val el_mean(Elab *el, Call *call)
+{
+    return el_uniform(mean_of(el, call->arg[0], call->span));
+}
+
+/* Of pixels of many digits, whose squares would leave none of a small variance beside a large mean: squared
+ * distances from the mean are added in a second reduction.  An infinite mean has none. */
+static IrExpr variance_of_wide(Elab *el, Val v, Span span)
+{
+    IrGraph *g = el->g;
+    IrExpr mean = mean_of(el, v, span);
+    Pixels p = pixels_of(el, v, ELEM_F64, span);
+    IrExpr distance = ir_op2(g, IR_X_SUB, p.value, mean);
+    p.value = ir_op2(g, IR_X_MUL, distance, distance);
+    IrExpr sum = ir_value(g, reduction(el, &p, WANT_SUM, span), VALUE_SUM);
+    IrExpr spread = ir_op2(g, IR_X_DIV, sum, value_of(el, v, WANT_SUM, VALUE_COUNT, span));
+    return ir_op2(g, IR_X_ADD, spread, ir_op2(g, IR_X_SUB, mean, mean));
+}
+
+static IrExpr variance_of(Elab *el, Val v, Span span)
+{
+    IrGraph *g = el->g;
+    if (summed_type(el, v.expr) == ELEM_F64) {
+        return variance_of_wide(el, v, span);
+    }
+    IrExpr squares = value_of(el, v, WANT_SUM | WANT_SQUARES, VALUE_SQUARES, span);
+    IrExpr mean = mean_of(el, v, span);
+    IrExpr count = value_of(el, v, WANT_SUM, VALUE_COUNT, span);
+    IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count),
+                           ir_op2(g, IR_X_MUL, mean, mean));
+    return ir_op2(g, IR_X_MAX, spread, ir_const(g, 0));
+}
+
+Val el_variance(Elab *el, Call *call)
+{
+    return el_uniform(variance_of(el, call->arg[0], call->span));
+}
+
+Val el_deviation(Elab *el, Call *call)
+{
+    return el_uniform(ir_op1(el->g, IR_X_SQRT, variance_of(el, call->arg[0], call->span)));
+}
+
+Val el_count(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    bool truths = v.kind == VAL_VECTOR && ir_expr(el->g, v.expr)->type == ELEM_BOOL;
+    if (v.kind == VAL_SELECTION || (v.kind == VAL_VECTOR && !truths)) {
+        return el_uniform(value_of(el, v, WANT_SUM, VALUE_COUNT, call->span));
+    }
+    if (v.image == IR_K_LABELS) {
+        v = el_without_gaps(el, v, call->span);
+        return el_uniform(ir_value(el->g, el_store(el, v, "labels", call->span), 0));
+    }
+    return el_uniform(value_of(el, v, WANT_SUM, VALUE_SUM, call->span));
+}
+
+/* One argument: over all pixels; several: pixel by pixel. */
+static Val extreme(Elab *el, Call *call, IrExprOp op, int which)
+{
+    Val v = call->arg[0];
+    if (call->n > 1) {
+        for (int i = 1; i < call->n; i++) {
+            Val next = call->arg[i];
+            if (el_is_bad(v)) {
+                return v;
+            }
+            if (v.kind == VAL_SELECTION || next.kind == VAL_SELECTION) {
+                el_error(el, NOT_A_NUMBER, call->at[i], el_describe(el, call->arg[0]));
+                return el_err();
+            }
+            v = el_op2(el, op, v, next, call->span);
+        }
+        return v;
+    }
+    if (!is_pixels(v)) {
+        Diag *d = el_error(el, MISSING_ARGUMENT, call->word, call->op->name, "...");
+        diag_help(el->diags, d, "%s(a, b) compares; %s(image) is one value for the whole image",
+                  call->op->name, call->op->name);
+        return el_err();
+    }
+    return el_uniform(value_of(el, v, WANT_EXTREMES, which, call->span));
+}
+
+Val el_minimum(Elab *el, Call *call)
+{
+    return extreme(el, call, IR_X_MIN, VALUE_MIN);
+}
+
+Val el_maximum(Elab *el, Call *call)
+{
+    return extreme(el, call, IR_X_MAX, VALUE_MAX);
+}
+
+/* False after a complaint about values of labels that are neither true nor false. */
+static bool are_truths(Elab *el, Call *call)
+{
+    const Val v = call->arg[0];
+    bool truths = v.kind != VAL_VECTOR || ir_expr(el->g, v.expr)->type == ELEM_BOOL;
+    if (!truths) {
+        Diag *d = el_error(el, NEEDS_MASK, call->at[0], el_describe(el, v));
+        diag_help(el->diags, d, "compare it with something: %s > 0", el_words(el, call->at[0]));
+    }
+    return truths;
+}
+
+/* any: the number of true pixels is not 0; all: no pixel is false. */
+Val el_any(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    if (!are_truths(el, call)) {
+        return el_err();
+    }
+    IrExpr zero = ir_const(el->g, 0);
+    return el_uniform(ir_op2(el->g, IR_X_GT, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), zero));
+}
+
+Val el_all(Elab *el, Call *call)
+{
+    Val v = call->arg[0];
+    if (!are_truths(el, call)) {
+        return el_err();
+    }
+    IrExpr all = value_of(el, v, WANT_SUM, VALUE_COUNT, call->span);
+    return el_uniform(ir_op2(el->g, IR_X_EQ, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), all));
+}
+
+/* ---- ranks ----------------------------------------------------------------------------- */
+
+static Val rank(Elab *el, Val v, IrExpr percent, Span span)
+{
+    Pixels p = pixels_of(el, v, ELEM_F32, span);
+    IrNode node = {.op = IR_RANK,
+                   .kind = IR_K_VALUE,
+                   .elem = ELEM_F64,
+                   .in = {p.value, p.where},
+                   .arg = {percent}};
+    return el_uniform(ir_value(el->g, el_add_once(el, node, "rank", span), 0));
+}
+
+Val el_median(Elab *el, Call *call)
+{
+    return rank(el, call->arg[0], ir_const(el->g, 50), call->span);
+}
+
+Val el_percentile(Elab *el, Call *call)
+{
+    return rank(el, call->arg[0], call->arg[1].expr, call->span);
+}
+
+/* ---- selections as images --------------------------------------------------------------- */
+
+Val el_parts(Elab *el, Call *call)
+{
+    Val v = call->arg[0], parts = el_record(el, 2);
+    v = v.kind == VAL_VECTOR ? el_each_once(el, v, call->span) : v;
+    Val image = v;
+    image.kind = VAL_IMAGE;
+    bool selection = v.kind == VAL_SELECTION;
+    IrExpr mask = selection ? v.mask : ir_const_typed(el->g, 1, ELEM_BOOL);
+    parts.items[0] = (ValItem){"image", image};
+    parts.items[1] = (ValItem){"mask", el_image(el, mask, v.grid)};
+    return parts;
+}
+
+Val el_is_whole(Elab *el, Call *call)
+{
+    return el_host(ir_pixels(el->g, call->arg[0].expr).whole);
+}
+
+/* scikit-image's range of an image: that of its type, up to 1 for floats; but what is computed here keeps
+ * the range of what it was computed from, which is bytes as a rule. */
+Val el_white(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    const IrPixels p = ir_pixels(g, call->arg[0].expr);
+    if (p.elem == ELEM_FILE) {
+        return el_host(ir_op3(g, IR_X_SELECT, p.whole, ir_largest(g, p.file), ir_const(g, 1)));
+    }
+    return el_host(ir_const(g, p.elem == ELEM_NONE ? 255 : elem_is_integer(p.elem) ? elem_max(p.elem) : 1));
+}
+
+/* ---- histograms ------------------------------------------------------------------------- */
+
+/* A given edge, or the smallest (largest) value; where both are the same the range is 1 wide. */
+static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
+{
+    IrGraph *g = el->g;
+    if (call->given[2] && call->given[3]) {
+        edge[0] = call->arg[2].expr;
+        edge[1] = call->arg[3].expr;
+        return;
+    }
+    IrId extremes = reduction(el, p, WANT_EXTREMES, call->span);
+    IrExpr lo = call->given[2] ? call->arg[2].expr : ir_value(g, extremes, VALUE_MIN);
+    IrExpr hi = call->given[3] ? call->arg[3].expr : ir_value(g, extremes, VALUE_MAX);
+    IrExpr half = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_EQ, lo, hi), ir_const(g, 0.5),
+                         ir_const(g, 0));
+    edge[0] = ir_op2(g, IR_X_SUB, lo, half);
+    edge[1] = ir_op2(g, IR_X_ADD, hi, half);
+}
+
+/* Counts as an image [x] with a pixel for each bin. */
+Val el_histogram(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Pixels p = pixels_of(el, call->arg[0], ELEM_F32, call->span);
+    IrExpr edge[2];
+    edges(el, call, &p, edge);
+    IrExpr bins = call->arg[1].expr;
+    IrNode histogram = {.op = IR_HISTOGRAM,
+                        .kind = IR_K_VECTOR,
+                        .elem = ELEM_U32,
+                        .in = {p.value, p.where, edge[0], edge[1]},
+                        .arg = {bins, ir_const(g, 0)}};
+    IrId counts = el_add_once(el, histogram, "histogram", call->span);
+    IrGrid line = {.extent = {bins}, .has = {true}};
+    IrExpr count = ir_lookup(g, counts, ir_coord(g, IR_AX_X));
+    return el_image(el, ir_cast(g, count, ELEM_I32), el_add_grid(el, line, el_nowhere(), el_as_they_lie()));
+}
+
+/* ---- thresholds ------------------------------------------------------------------------ */
+
+static const char *const METHODS[] = {"otsu",    "yen",          "triangle",
+                                      "isodata", "minimum_threshold", "li_counted"};
+
+Val el_histogram_threshold(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Pixels p = pixels_of(el, call->arg[0], ELEM_F32, call->span);
+    IrId extremes = reduction(el, &p, WANT_EXTREMES, call->span);
+    IrExpr lo = ir_value(g, extremes, VALUE_MIN), hi = ir_value(g, extremes, VALUE_MAX);
+    IrExpr truth = ir_op2(g, IR_X_NE, p.integer, ir_const(g, 0));
+    IrExpr bins =
+        ir_op3(g, IR_X_SELECT, truth, ir_const(g, INTEGER_BINS), ir_const(g, FLOAT_BINS));
+    IrNode histogram = {.op = IR_HISTOGRAM,
+                        .kind = IR_K_VECTOR,
+                        .elem = ELEM_U32,
+                        .in = {p.value, p.where, lo, hi},
+                        .arg = {bins, p.integer}};
+    IrId counts = el_add_once(el, histogram, "histogram", call->span);
+    int method = 0;
+    while (strcmp(METHODS[method], call->op->name) != 0) {
+        method++;
+        assert(method < (int)(sizeof METHODS / sizeof *METHODS));
+    }
+    IrNode threshold = {.op = IR_THRESHOLD,
+                        .kind = IR_K_VALUE,
+                        .elem = ELEM_F64,
+                        .in = {lo, hi},
+                        .arg = {ir_const(g, method), p.integer},
+                        .of = counts};
+    return el_uniform(ir_value(g, el_add_once(el, threshold, "threshold", call->span), 0));
+}

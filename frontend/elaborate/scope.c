@@ -1,0 +1,351 @@
+/*
+ * scope: names, what they stand for, and what to say about names that stand for
+ * nothing or that nobody uses.
+ */
+#include "elab.h"
+#include "../syntax/words.h"
+
+#include <string.h>
+
+Scope *el_push(Elab *el, Scope *parent)
+{
+    Scope *before = el->scope;
+    el->scope = arena_new(el->arena, Scope);
+    el->scope->parent = parent;
+    return before;
+}
+
+/* ---- bindings -------------------------------------------------------------------------- */
+
+enum { MANY = 16 }; /* bindings: from here on a scope has slots */
+
+/* The slot of a name, or the free one where it would be. */
+static Binding **slot_of(const Scope *scope, const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *p = name; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    }
+    int at = (int)(hash & (uint32_t)(scope->n_slots - 1));
+    while (scope->slot[at] != NULL && strcmp(scope->slot[at]->name, name) != 0) {
+        at = (at + 1) & (scope->n_slots - 1);
+    }
+    return &scope->slot[at];
+}
+
+static Binding *find_bound(const Scope *scope, const char *name)
+{
+    if (scope->n_slots > 0) {
+        return *slot_of(scope, name);
+    }
+    Binding *b = scope->first;
+    while (b != NULL && strcmp(b->name, name) != 0) {
+        b = b->next;
+    }
+    return b;
+}
+
+static void add_binding(Elab *el, Scope *scope, Binding *b)
+{
+    b->next = scope->first;
+    scope->first = b;
+    scope->n++;
+    if (scope->n < MANY || 2 * scope->n <= scope->n_slots) {
+        if (scope->n_slots > 0) {
+            *slot_of(scope, b->name) = b;
+        }
+        return;
+    }
+    scope->n_slots = 4 * scope->n_slots > 4 * MANY ? 4 * scope->n_slots : 4 * MANY;
+    scope->slot = arena_array(el->arena, Binding *, scope->n_slots);
+    for (Binding *all = scope->first; all != NULL; all = all->next) {
+        *slot_of(scope, all->name) = all;
+    }
+}
+
+static Binding *bind_in(Elab *el, Scope *scope, const char *name, Span span, Val val, BindKind kind)
+{
+    Binding *b = find_bound(scope, name);
+    if (b == NULL) {
+        b = arena_new(el->arena, Binding);
+        b->name = name;
+        b->loop = el->loop;
+        add_binding(el, scope, b);
+    }
+    b->span = span;
+    b->val = val;
+    b->kind = kind;
+    b->lost = KEPT;
+    return b;
+}
+
+/* A function of the prelude that nobody has called so far. */
+static Binding *bind_from_library(const Scope *scope, const char *name)
+{
+    Elab *el = scope->library_of;
+    const AstStmt *fn = fe_library_function(el->library, name);
+    if (fn == NULL) {
+        return NULL;
+    }
+    Val v = {.kind = VAL_FUNCTION, .grid = -1, .fn = fn, .env = el->prelude};
+    return bind_in(el, el->prelude, fn->name, fn->name_span, v, BIND_FN);
+}
+
+Binding *el_find_here(const Scope *scope, const char *name)
+{
+    Binding *b = find_bound(scope, name);
+    return b == NULL && scope->library_of != NULL ? bind_from_library(scope, name) : b;
+}
+
+Binding *el_find(const Scope *scope, const char *name)
+{
+    Binding *b = NULL;
+    for (; scope != NULL && b == NULL; scope = scope->parent) {
+        b = el_find_here(scope, name);
+    }
+    return b;
+}
+
+Binding *el_bind(Elab *el, const char *name, Span span, Val val, BindKind kind)
+{
+    return bind_in(el, el->scope, name, span, val, kind);
+}
+
+/* ---- names that are nothing ------------------------------------------------------------ */
+
+typedef Vec(const char *) Names;
+
+static void add_names(Elab *el, Names *names, const Scope *scope, bool functions)
+{
+    for (; scope != NULL; scope = scope->parent) {
+        for (const Binding *b = scope->first; b != NULL; b = b->next) {
+            if ((b->val.kind == VAL_FUNCTION) == functions) {
+                vec_push(el->arena, names, b->name);
+            }
+        }
+    }
+}
+
+/* The statement further down that gives the name its meaning, if there is one. */
+static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span before)
+{
+    for (; s != NULL; s = s->next) {
+        bool defines = s->kind == AST_ASSIGN || s->kind == AST_INPUT || s->kind == AST_PARAM ||
+                       (s->kind == AST_OUTPUT && s->a != NULL);
+        if (defines && s->name != NULL && strcmp(s->name, name) == 0 &&
+            s->name_span.begin >= before.begin) {
+            return s;
+        }
+        const AstStmt *inside = s->body != NULL ? assigned_later(s->body, name, before) : NULL;
+        if (inside != NULL && s->kind != AST_FN) {
+            return inside;
+        }
+    }
+    return NULL;
+}
+
+/* A statement that could not be parsed would have given this name: that was said. */
+static bool is_broken(const Elab *el, const char *name)
+{
+    const AstName *n = el->file->broken;
+    while (n != NULL && strcmp(n->name, name) != 0) {
+        n = n->next;
+    }
+    return n != NULL;
+}
+
+Val el_unknown(Elab *el, const char *name, Span span)
+{
+    if (is_broken(el, name)) {
+        return el_err();
+    }
+    const AstStmt *later = assigned_later(el->file->statements, name, span);
+    if (later != NULL && el->call.source == NULL) {
+        Diag *d = el_error(el, USED_BEFORE, span, name);
+        diag_note(el->diags, d, later->name_span, "`%s` gets its meaning here", name);
+        diag_help(el->diags, d, "move this line below, or that one up");
+        return el_err();
+    }
+    if (ops_find(el->ops, name) != NULL) {
+        Diag *d = el_error(el, OPERATOR_AS_NAME, span, name);
+        const char *dots = ops_find(el->ops, name)->n_params > 0 ? "..." : "";
+        if (words_border_elsewhere(name) != NULL) {
+            diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
+            return el_err();
+        }
+        diag_help(el->diags, d, "operators take their arguments in parentheses: %s(%s)", name, dots);
+        diag_help(el->diags, d, "to give it to a function, make a function of it: fn my_%s(v) = %s(v%s)",
+                  name, name, ops_find(el->ops, name)->n_params > 1 ? ", ..." : "");
+        return el_err();
+    }
+    Names names = {0};
+    add_names(el, &names, el->scope, false);
+    for (int i = 0; i < WORDS_CONSTANTS_N; i++) {
+        vec_push(el->arena, &names, WORDS_CONSTANTS[i].name);
+    }
+    for (int i = 0; i < IR_CONSTANT; i++) {
+        vec_push(el->arena, &names, IR_BORDER_NAMES[i]);
+    }
+    vec_push(el->arena, &names, "true");
+    vec_push(el->arena, &names, "false");
+    const char *near = fe_nearest(name, names.at, names.n);
+    Diag *d = el_error(el, UNKNOWN_NAME, span, name);
+    if (strlen(name) == 1 && strchr("xyz", name[0]) != NULL) {
+        diag_help(el->diags, d, "the coordinate of a pixel is %s_of(image)", name);
+    } else if (words_border_elsewhere(name) != NULL) {
+        diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
+    } else if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `%s`?", near);
+    } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
+        diag_help(el->diags, d, "here: %s", el_peer_help(el, ops_peer(name), NULL));
+    } else {
+        diag_help(el->diags, d, "give it a meaning above: %s = ...", name);
+    }
+    return el_err();
+}
+
+Val el_unknown_operator(Elab *el, const AstExpr *call)
+{
+    if (is_broken(el, call->name)) {
+        return el_err();
+    }
+    const Peer *peer = ops_peer(call->name);
+    if (peer != NULL) {
+        Diag *d = el_error(el, PEER_OPERATOR, call->word, call->name, peer->package);
+        if (peer->here[0] != '\0') {
+            diag_help(el->diags, d, "here: %s", el_peer_help(el, peer, call));
+        } else {
+            diag_help(el->diags, d, "there is nothing like it here; `pipec ops` lists what there is");
+        }
+        return el_err();
+    }
+    Names names = {0};
+    add_names(el, &names, el->scope, true);
+    for (int i = 0; i < el->ops->n; i++) {
+        vec_push(el->arena, &names, el->ops->at[i].name);
+    }
+    const char *near = fe_nearest(call->name, names.at, names.n);
+    Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
+    if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `%s`?", near);
+    } else {
+        diag_help(el->diags, d, "`pipec ops` lists the operators; fn %s(v) = ... makes one",
+                  call->name);
+    }
+    return el_err();
+}
+
+/* ---- names that nobody uses ------------------------------------------------------------ */
+
+void el_report_unused(Elab *el)
+{
+    for (const Binding *b = el->top->first; b != NULL; b = b->next) {
+        if (b->used || b->name[0] == '_' || el_is_bad(b->val)) {
+            continue;
+        }
+        if (b->kind == BIND_INPUT) {
+            Diag *d = el_error(el, UNUSED_INPUT, b->span, b->name);
+            diag_help(el->diags, d, "the run still reads a file for it: remove the line");
+        } else if (b->kind == BIND_PARAM) {
+            el_error(el, UNUSED_PARAM, b->span, b->name);
+        } else if (b->kind == BIND_FN) {
+            el_error(el, UNUSED_FUNCTION, b->span, b->name);
+        } else if (b->kind == BIND_VARIABLE) {
+            Diag *d = el_error(el, UNUSED_VARIABLE, b->span, b->name);
+            diag_help(el->diags, d, "write it: output %s; or remove the line", b->name);
+        }
+    }
+}
+
+/* ---- functions that nobody calls ------------------------------------------------------- */
+
+typedef struct Locals {
+    const char *name;
+    const struct Locals *up;
+} Locals;
+
+static bool is_local(const Locals *locals, const char *name)
+{
+    for (; locals != NULL; locals = locals->up) {
+        if (strcmp(locals->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const Locals *with_local(Elab *el, const Locals *locals, const char *name)
+{
+    Locals *l = arena_new(el->arena, Locals);
+    l->name = name;
+    l->up = locals;
+    return l;
+}
+
+static void check_expr(Elab *el, const Locals *locals, const AstExpr *e)
+{
+    if (e == NULL || e->kind == AST_ERROR) {
+        return;
+    }
+    if (e->kind == AST_NAME && !is_local(locals, e->name) && el_find(el->top, e->name) == NULL &&
+        !words_is_known(e->name) && ops_find(el->ops, e->name) == NULL) {
+        el_unknown(el, e->name, e->span);
+    }
+    bool call = e->kind == AST_CALL || e->kind == AST_COMPREHENSION;
+    if (call && !is_local(locals, e->name) && el_find(el->top, e->name) == NULL &&
+        ops_find(el->ops, e->name) == NULL && !words_is_fold(e->name)) {
+        el_unknown_operator(el, e);
+    }
+    for (const AstFor *f = e->fors; f != NULL; f = f->next) {
+        check_expr(el, locals, f->lo);
+        check_expr(el, locals, f->hi);
+        locals = with_local(el, locals, f->name);
+    }
+    check_expr(el, locals, e->a);
+    check_expr(el, locals, e->b);
+    check_expr(el, locals, e->c);
+    bool words = e->kind == AST_CALL && strcmp(e->name, "measure") == 0;
+    for (const AstArg *a = e->args; a != NULL && !words; a = a->next) {
+        check_expr(el, locals, a->value);
+    }
+}
+
+static const Locals *collect(Elab *el, const Locals *locals, const AstStmt *s)
+{
+    for (; s != NULL; s = s->next) {
+        if ((s->kind == AST_ASSIGN || s->kind == AST_FOR) && s->name != NULL) {
+            locals = with_local(el, locals, s->name);
+        }
+        locals = collect(el, locals, s->body);
+        locals = collect(el, locals, s->other);
+    }
+    return locals;
+}
+
+static void check_stmts(Elab *el, const Locals *locals, const AstStmt *s)
+{
+    for (; s != NULL; s = s->next) {
+        check_expr(el, locals, s->a);
+        check_expr(el, locals, s->b);
+        check_expr(el, locals, s->lo);
+        check_expr(el, locals, s->hi);
+        check_stmts(el, locals, s->body);
+        check_stmts(el, locals, s->other);
+    }
+}
+
+void el_check_uncalled(Elab *el)
+{
+    for (const AstStmt *s = el->file->statements; s != NULL && el->diags->errors < DIAG_ENOUGH; s = s->next) {
+        if (s->kind != AST_FN || !el_mark_called(el, s)) {
+            continue;
+        }
+        const Locals *locals = NULL;
+        for (const AstName *p = s->names; p != NULL; p = p->next) {
+            locals = with_local(el, locals, p->name);
+        }
+        locals = collect(el, locals, s->body);
+        check_expr(el, locals, s->a);
+        check_stmts(el, locals, s->body);
+    }
+}

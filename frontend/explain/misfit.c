@@ -1,0 +1,375 @@
+/*
+ * misfit: arguments that an operator would take, or complain about in general terms,
+ * while it can be told what was meant: reductions along an axis, axes by number, settings that
+ * others have or call otherwise, axes that the image lacks, colours for what has channels,
+ * and labels that are to be moved or resized.
+ */
+#include "../elaborate/elab.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* What others call arguments. */
+static const struct {
+    const char *theirs, *ours, *how;
+} PEER_ARGUMENTS[] = {
+    {"mode", "border", "nearest, reflect, mirror, wrap or constant(0)"},
+    {"cval", "border", "constant(0)"},
+    {"selem", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"structure", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"size", "radius", "that of a box, 1 for 3 x 3 pixels"},
+    {"footprint", "radius", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"radius_x", "radius", "one number, or a list with one for each axis, x last"},
+    {"radius_y", "radius", "one number, or a list with one for each axis, x last"},
+    {"radius_z", "radius", "one number, or a list with one for each axis, x last"},
+    {"sigma_x", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sigma_y", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sigma_z", "sigma", "one number, or a list with one for each axis, x last"},
+    {"sampling", "spacing", "one number, or a list with one for each axis, x last"},
+    {"min_size", "size", "objects with fewer pixels go"},
+    {"area_threshold", "size", "holes with fewer pixels go"},
+    {"low_sigma", "low", "a number, or a list with one for each axis"},
+    {"high_sigma", "high", "a number, or a list with one for each axis"},
+    {"order", "interpolation", "nearest is their 0, linear their 1"},
+    {"watershed_line", "line", "true or false"},
+    {"buffer_size", "buffer", "a number of pixels"},
+    {"iterations", "footprint", "a larger one, such as diamond(3) for 3 of them"},
+    {"intensity_image", "columns", "images by themselves, after the labels: measure(labels, image, mean)"},
+    {"properties", "columns", "words, after labels and images: measure(labels, image, area, mean)"},
+};
+
+const char *el_peer_argument(Elab *el, const Op *op, const char *name)
+{
+    for (size_t i = 0; i < sizeof PEER_ARGUMENTS / sizeof *PEER_ARGUMENTS; i++) {
+        bool meant = strcmp(PEER_ARGUMENTS[i].theirs, name) == 0;
+        for (int k = 0; meant && k < op->n_params; k++) {
+            if (strcmp(op->param[k].name, PEER_ARGUMENTS[i].ours) == 0) {
+                return arena_printf(el->arena, "here it is `%s`: %s", PEER_ARGUMENTS[i].ours, PEER_ARGUMENTS[i].how);
+            }
+        }
+    }
+    return NULL;
+}
+
+/* ---- reductions along an axis ------------------------------------------------------------ */
+
+/* What reduces along an axis as these reduce the whole image, where it is not NAME_project. */
+static const struct {
+    const char *whole, *project, *behind;
+} ALONG[] = {
+    {"any", "max_project", ""},
+    {"all", "min_project", ""},
+    {"var", "std_project", " ** 2"},
+};
+
+/* "median_project(image, z)"; NULL: the operator has no such form. */
+static const char *along_words(Elab *el, const Op *op, const char *image, const char *axis)
+{
+    for (size_t i = 0; i < sizeof ALONG / sizeof *ALONG; i++) {
+        if (strcmp(ALONG[i].whole, op->name) == 0) {
+            return arena_printf(el->arena, "%s(%s, %s)%s", ALONG[i].project, image, axis, ALONG[i].behind);
+        }
+    }
+    const char *project = arena_printf(el->arena, "%s_project", op->name);
+    return ops_find(el->ops, project) != NULL ? arena_printf(el->arena, "%s(%s, %s)", project, image, axis) : NULL;
+}
+
+/* numpy's axis as one of z, y, x: it counts those of the image from the first; NULL: none of them. */
+static const char *numbered_axis(double number, int ndim)
+{
+    static const char *const LAST_FIRST[] = {"x", "y", "z"};
+    double whole = trunc(number), from_last = whole < 0 ? -whole - 1 : ndim - 1 - whole;
+    return from_last >= 0 && from_last < ndim ? LAST_FIRST[(int)from_last] : NULL;
+}
+
+static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
+{
+    bool minus = e->kind == AST_UNARY && e->a != NULL && e->a->kind == AST_NUMBER;
+    const AstExpr *number = minus ? e->a : e;
+    const char *word = e->kind == AST_NAME || e->kind == AST_STRING ? e->name : NULL;
+    if (word != NULL && strlen(word) == 1 && strchr("xyz", word[0]) != NULL) {
+        return e->kind == AST_STRING || el_find(el->scope, word) == NULL ? word : NULL;
+    }
+    const Val v = call->arg[0];
+    if (number->kind != AST_NUMBER || !call->given[0] || v.kind != VAL_IMAGE) {
+        return NULL;
+    }
+    return numbered_axis(minus ? -number->num : number->num, el_ndim(el, v));
+}
+
+static bool refuse_reduction(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    bool named = arg->name != NULL && (strcmp(arg->name, "axis") == 0 || strcmp(arg->name, "axes") == 0);
+    bool behind = arg->name == NULL && arg != e->args;
+    if ((!named && !behind) || along_words(el, call->op, "", "") == NULL) {
+        return false;
+    }
+    const char *axis = axis_meant(el, call, arg->value);
+    /* A number by itself may be a window or a bound: 0 is an axis where there are no bounds. */
+    bool number = arg->value->kind != AST_NAME && arg->value->kind != AST_STRING;
+    bool bounds = call->op->n_params > 1 || arg->value->num != 0 || arg->value->kind != AST_NUMBER;
+    if (behind && (axis == NULL || (number && bounds))) {
+        return false;
+    }
+    const char *image = el_words(el, e->args->value->span);
+    Diag *d = el_error(el, ALONG_AXIS, named ? arg->name_span : arg->value->span, call->op->name);
+    diag_help(el->diags, d, axis != NULL ? "here: %s" : "here: %s, or x or y",
+              along_words(el, call->op, image, axis != NULL ? axis : "z"));
+    return true;
+}
+
+/* ---- axes by number, and settings that others have ------------------------------------------ */
+
+/* The place of a positional argument. */
+static int place_among(const AstExpr *e, const AstArg *arg)
+{
+    int place = 0;
+    for (const AstArg *before = e->args; before != arg; before = before->next) {
+        place += before->name == NULL;
+    }
+    return place;
+}
+
+/* The parameter that an argument is for; NULL: there is none of that name or at that place. */
+static const OpParam *param_for(const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    for (int i = 0; i < call->op->n_params; i++) {
+        const OpParam *p = &call->op->param[i];
+        bool meant = arg->name != NULL ? strcmp(arg->name, p->name) == 0 : place_among(e, arg) == i;
+        if (meant && !p->rest) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* flip(image, 0) of those who count the axes. */
+static bool refuse_numbered_axis(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    const OpParam *p = param_for(call, e, arg);
+    const char *axis = arg->value->kind == AST_NAME ? NULL : axis_meant(el, call, arg->value);
+    if (p == NULL || axis == NULL || (p->types & OP_AXIS) == 0) {
+        return false;
+    }
+    Diag *d = el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "an axis", p->name, "a number");
+    diag_help(el->diags, d, "axes have names: %s = %s", p->name, axis);
+    return true;
+}
+
+/* concatenate(a, b, c): it takes two. */
+static bool refuse_third_image(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    const Binding *b = arg->value->kind == AST_NAME ? el_find(el->scope, arg->value->name) : NULL;
+    bool image = b != NULL && b->val.kind == VAL_IMAGE;
+    if (strcmp(call->op->name, "concatenate") != 0 || !image || arg->name != NULL || place_among(e, arg) != 2) {
+        return false;
+    }
+    const OpParam *p = &call->op->param[2];
+    Diag *d = el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "an axis", p->name,
+                       el_describe(el, b->val));
+    diag_help(el->diags, d, "two at a time: concatenate(concatenate(%s, %s), %s)", el_words(el, call->at[0]),
+              el_words(el, call->at[1]), el_words(el, arg->value->span));
+    return true;
+}
+
+/* Settings of others, and how it is written here; $ stands for the first argument. */
+static const struct {
+    const char *op, *setting, *how;
+} SETTINGS[] = {
+    {"label", "structure", "with corners: label($, connectivity = 8), 26 in a volume; without: 4 and 6"},
+    {"std", "ddof", "std divides by n; by n - 1: std($) * sqrt(n / (n - 1)) with n = count($ == $)"},
+    {"var", "ddof", "var divides by n; by n - 1: var($) * n / (n - 1) with n = count($ == $)"},
+};
+
+static const char *with_words(Elab *el, const char *how, const char *words)
+{
+    Str out;
+    str_init(&out, el->arena);
+    for (const char *p = how; *p != '\0'; p++) {
+        str_addn(&out, *p == '$' ? words : p, *p == '$' ? strlen(words) : 1);
+    }
+    return out.at;
+}
+
+/* box(1), or square(3) of scikit-image. */
+static bool is_footprint_call(const AstExpr *e)
+{
+    static const char *const MAKERS[] = {"box", "ball", "disk", "diamond"};
+    bool makes = e->kind == AST_CALL && ops_peer(e->name) != NULL;
+    for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS && e->kind == AST_CALL; i++) {
+        makes = makes || strcmp(MAKERS[i], e->name) == 0;
+    }
+    return makes;
+}
+
+static bool refuse_setting(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
+        bool named = arg->name != NULL && strcmp(SETTINGS[i].setting, arg->name) == 0;
+        bool shape = strcmp(SETTINGS[i].setting, "structure") == 0 && arg->name == NULL &&
+                     place_among(e, arg) == 1 && (arg->value->kind == AST_LIST || is_footprint_call(arg->value));
+        if (strcmp(SETTINGS[i].op, call->op->name) != 0 || (!named && !shape)) {
+            continue;
+        }
+        Diag *d = named ? el_error(el, UNKNOWN_ARGUMENT, arg->name_span, call->op->name, arg->name)
+                        : el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "a whole number",
+                                   call->op->param[1].name, "a footprint");
+        diag_help(el->diags, d, "%s", with_words(el, SETTINGS[i].how, el_words(el, e->args->value->span)));
+        return true;
+    }
+    return false;
+}
+
+/* Whatever of these it is, an axis first of all. */
+bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
+           refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg);
+}
+
+/* ---- axes that an image lacks ------------------------------------------------------------ */
+
+/* Numbers in the order that others have: x, y, width, height. */
+static void help_for_flat(Elab *el, Diag *d, const Call *call)
+{
+    bool crop = strcmp(call->op->name, "crop") == 0;
+    bool five = crop && call->n >= 5 && call->given[1] && call->given[2] && call->given[3] && call->given[4];
+    const char *image = el_words(el, call->at[0]);
+    if (five && !call->given[5]) {
+        diag_help(el->diags, d, "%s(%s, x = %s, y = %s, width = %s, height = %s)", call->op->name, image,
+                  el_words(el, call->at[1]), el_words(el, call->at[2]), el_words(el, call->at[3]),
+                  el_words(el, call->at[4]));
+    } else if (crop) {
+        diag_help(el->diags, d, "with names: %s(%s, x = ..., y = ..., width = ..., height = ...)", call->op->name,
+                  image);
+    } else {
+        diag_help(el->diags, d, "its arguments are %s", call->op->signature);
+    }
+}
+
+/* False after a complaint about the argument i, an axis, a matrix or the rows of a kernel. */
+static bool has_that_axis(Elab *el, const Call *call, const OpParam *p, int i)
+{
+    const Val image = call->arg[0], v = call->arg[i];
+    if (p->types == OP_AXIS) {
+        return el_need_axis(el, image, v.text[0] - 'x', call->at[i]);
+    }
+    if (v.kind == VAL_LIST && strcmp(call->op->name, "affine") == 0) {
+        return v.n != 3 || el_need_axis(el, image, IR_AX_Z, call->at[i]);
+    }
+    bool fine = true;
+    for (int ax = 0; ax < 3 && v.kind == VAL_FOOTPRINT && v.n > 3; ax++) {
+        double r = 0;
+        fine = fine && (!el_constant(el, v.items[ax].val, &r) || r == 0 || el_has(el, image, ax) ||
+                         el_no_axis(el, image, ax, call->at[i]));
+    }
+    return fine;
+}
+
+/* Does an operator move pixels by its arguments x, y and z, or give an image its width, height and depth? */
+static bool moves_pixels(const Op *op, bool named)
+{
+    static const char *const MOVES[] = {"crop", "roll", "translate", "resize", "paste"};
+    bool moves = strcmp(op->name, "canvas") == 0 && named; /* others get an axis more of it */
+    for (size_t i = 0; i < sizeof MOVES / sizeof *MOVES; i++) {
+        moves = moves || strcmp(MOVES[i], op->name) == 0;
+    }
+    return moves;
+}
+
+/* False after a complaint about a place or a size along an axis that is not there.  What says nothing, no shift or one
+ * pixel, may be given; and the prelude gives what it has asked for. */
+static bool fits_axes(Elab *el, const Call *call, const OpParam *p, int i)
+{
+    static const struct {
+        const char *name;
+        double nothing;
+    } ARGUMENTS[] = {{"x", 0}, {"y", 0}, {"z", 0}, {"width", 1}, {"height", 1}, {"depth", 1}};
+    for (int k = 0; k < 6; k++) {
+        double value;
+        bool along = call->arg[i].kind == VAL_NUMBER && strcmp(p->name, ARGUMENTS[k].name) == 0;
+        bool known = along && el_constant(el, call->arg[i], &value);
+        if (!along || el_has(el, call->arg[0], el_axis(el, call->arg[0], k % 3)) || (known ? value == ARGUMENTS[k].nothing : el->call.source != NULL)) {
+            continue;
+        }
+        Diag *d = el_error(el, ABSENT_AXIS, call->at[i], p->name, call->op->name, "xyz"[k % 3],
+                           el_axes(el, call->arg[0].grid));
+        help_for_flat(el, d, call);
+        return false;
+    }
+    return true;
+}
+
+bool el_check_axes(Elab *el, const Call *call)
+{
+    const Val v = call->arg[0];
+    bool fine = true;
+    for (int i = 1; i < call->op->n_params && (v.kind == VAL_IMAGE || v.kind == VAL_SELECTION); i++) {
+        const OpParam *p = &call->op->param[i];
+        fine = fine && has_that_axis(el, call, p, i) &&
+               (!call->given[i] || !moves_pixels(call->op, el_are_named(el, v.grid)) || fits_axes(el, call, p, i));
+    }
+    return fine;
+}
+
+/* ---- what has channels already ----------------------------------------------------------- */
+
+bool el_check_channels(Elab *el, const Call *call)
+{
+    static const char *const PAINTERS[] = {"colormap", "colours", "label2rgb"};
+    bool paints = false;
+    for (size_t i = 0; i < sizeof PAINTERS / sizeof *PAINTERS; i++) {
+        paints = paints || strcmp(PAINTERS[i], call->op->name) == 0;
+    }
+    const Val v = call->arg[0];
+    if (!paints || !el_has(el, v, IR_AX_C)) {
+        return true;
+    }
+    Diag *d = el_error(el, IN_CHANNELS, call->at[0], call->op->name, el_describe(el, v));
+    if (v.image == IR_K_IMAGE) {
+        const char *image = el_words(el, call->at[0]);
+        diag_help(el->diags, d, strchr(image, ' ') != NULL ? "one of them is (%s)[c = 0]" : "one of them is %s[c = 0]", image);
+    } else {
+        diag_help(el->diags, d, "paint labels of one channel: label(image[c = 0] > 100)");
+    }
+    return false;
+}
+
+/* ---- labels that are moved or read ------------------------------------------------------- */
+
+/* Operators that take values from other places as they are. */
+static const char *const MOVERS[] = {
+    "crop",  "flip",   "roll",      "pad",         "transpose",      "translate",   "rotate",      "resize",
+    "scale", "affine", "make_isotropic", "mode_filter", "max_project", "min_project",
+};
+
+const char *el_moved_labels(Elab *el, const Call *call, Span at)
+{
+    bool moves = false;
+    for (size_t i = 0; i < sizeof MOVERS / sizeof *MOVERS; i++) {
+        moves = moves || strcmp(MOVERS[i], call->op->name) == 0;
+    }
+    bool first = call->given[0] && call->at[0].begin == at.begin && call->span.source == at.source;
+    if (!moves || !first || at.end >= call->span.end) {
+        return NULL;
+    }
+    const char *how = "";
+    for (int i = 1; i < call->op->n_params; i++) {
+        bool open = strcmp(call->op->param[i].name, "interpolation") == 0 && !call->given[i];
+        how = open ? ", interpolation = nearest" : how;
+    }
+    Span rest = {at.source, at.end, call->span.end - 1};
+    return arena_printf(el->arena, "as_labels(%s(number(%s)%s%s))", call->op->name, el_words(el, at),
+                        rest.end > rest.begin ? el_words(el, rest) : "", how);
+}
+
+bool el_reads_labels(Elab *el, Span at)
+{
+    const char *words = el_words(el, at);
+    size_t n = strcspn(words, "[( ");
+    const Binding *b = words[n] == '[' ? el_find(el->scope, arena_strndup(el->arena, words, n)) : NULL;
+    bool labels = b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_LABELS;
+    return labels || strstr(words, "(number(") != NULL;
+}

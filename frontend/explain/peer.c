@@ -1,0 +1,303 @@
+/*
+ * peer: what to write instead of a call as another package has it.
+ *
+ * peers.def says how a call is written here, as one line, or as several where it depends on the
+ * arguments.  Of these the one is taken that leaves the fewest of the user's arguments out, and
+ * those that it leaves out are named: a suggestion that is copied must not change the analysis
+ * without a word.
+ */
+#include "../elaborate/elab.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SLOTS = 9, ARGUMENTS = 32, LEFT_OUT = 100 /* what an argument that is missing weighs */ };
+
+/* One way to write a call, and where the user's arguments go. */
+typedef struct Spelling {
+    const char *here, *arguments, *parameters, *note;
+    const AstArg *slot[SLOTS]; /* of $1 ... $9; NULL: not given */
+    bool used[ARGUMENTS];      /* of the arguments in the user's order */
+    int lost;                  /* how badly it fits */
+    const char *rounded;       /* the even side of a window, which has no radius */
+    int grid_axes;             /* of the image that the call is about; 0: not known */
+} Spelling;
+
+/* Settings, which are never what an operator is about. */
+static const char *const SETTINGS[] = {
+    "mode", "cval", "output", "out",      "order",   "axis",     "axes",  "origin",      "border_value",
+    "k",    "r",    "nbins",  "sampling", "spacing", "truncate", "dtype", "iterations", "preserve_range",
+};
+
+static bool is_setting(const char *name)
+{
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
+        if (strcmp(SETTINGS[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The place of a name in "input|image size footprint"; -1: there is none. */
+static int place_of(const char *parameters, const char *name)
+{
+    size_t n = strlen(name);
+    int place = 0;
+    for (const char *p = parameters; *p != '\0'; place += *p == ' ', p += *p != '\0') {
+        size_t size = strcspn(p, "| ");
+        if (size == n && strncmp(p, name, n) == 0) {
+            return place;
+        }
+        p += size;
+    }
+    return -1;
+}
+
+/* Where radius_y belongs: beside the radius along x. */
+static int place_of_axis(const char *arguments, const char *name)
+{
+    size_t n = strlen(name);
+    const char *along = strpbrk(arguments, "ae");
+    bool axis = n > 2 && name[n - 2] == '_' && strchr("xyz", name[n - 1]) != NULL;
+    return axis && along != NULL ? (int)(along - arguments) + (name[n - 1] - 'x') : -1;
+}
+
+static int place_in(const Spelling *s, const AstArg *arg, int *next)
+{
+    if (arg->name == NULL) {
+        return (*next)++;
+    }
+    if (s->parameters != NULL) {
+        return place_of(s->parameters, arg->name);
+    }
+    int axis = place_of_axis(s->arguments, arg->name);
+    return axis >= 0 ? axis : is_setting(arg->name) ? -1 : (*next)++;
+}
+
+/* ---- one argument in other words ------------------------------------------------------- */
+
+static const char *words_of(Elab *el, const AstArg *arg)
+{
+    return el_words(el, arg->value->span);
+}
+
+static bool same_words(Elab *el, const AstArg *a, const AstArg *b)
+{
+    return strcmp(words_of(el, a), words_of(el, b)) == 0;
+}
+
+static bool is_zero(const AstArg *arg)
+{
+    return arg != NULL && arg->value->kind == AST_NUMBER && arg->value->num == 0;
+}
+
+/* The radius of a window from its side. */
+static const char *radius_words(Elab *el, const char **rounded, const AstExpr *side)
+{
+    if (side->kind == AST_NUMBER && side->unit == NULL) {
+        bool even = fmod(side->num, 2) == 0;
+        *rounded = even ? el_words(el, side->span) : *rounded;
+        return arena_printf(el->arena, "%g", even ? side->num / 2 : (side->num - 1) / 2);
+    }
+    const char *words = el_words(el, side->span);
+    if (side->kind != AST_LIST) {
+        return arena_printf(el->arena, strchr(words, ' ') != NULL ? "((%s) - 1) / 2" : "(%s - 1) / 2", words);
+    }
+    Str list;
+    str_init(&list, el->arena);
+    for (const AstArg *item = side->args; item != NULL; item = item->next) {
+        str_addf(&list, item == side->args ? "[%s" : ", %s", radius_words(el, rounded, item->value));
+    }
+    str_add(&list, "]");
+    return list.at;
+}
+
+/* A number for each axis, which others write as x, y, z and a list here has in the order z, y, x. */
+static const char *axis_words(Elab *el, const Spelling *s, int k)
+{
+    const AstArg *const each[3] = {s->slot[k], s->slot[k + 1], s->slot[k + 2]};
+    if (each[0] != NULL && each[1] == NULL && each[2] == NULL) {
+        return words_of(el, each[0]);
+    }
+    bool flat = each[2] == NULL || (is_zero(each[2]) && s->grid_axes == 2);
+    int n = flat && s->grid_axes != 3 ? 2 : 3;
+    bool same = true;
+    Str list;
+    str_init(&list, el->arena);
+    for (int ax = n - 1; ax >= 0; ax--) {
+        same = same && each[ax] != NULL && each[0] != NULL && same_words(el, each[ax], each[0]);
+        str_addf(&list, ax == n - 1 ? "[%s" : ", %s", each[ax] != NULL ? words_of(el, each[ax]) : "0");
+    }
+    str_add(&list, "]");
+    return same ? words_of(el, each[0]) : list.at;
+}
+
+/* "2, 3" for [3, 2], which has x last; one number goes for each axis. */
+static const char *steps_words(Elab *el, const Spelling *s, const AstExpr *e)
+{
+    const char *steps = el_words(el, e->span);
+    if (e->kind != AST_LIST) {
+        return arena_printf(el->arena, s->grid_axes == 3 ? "%s, %s, %s" : "%s, %s", steps, steps, steps);
+    }
+    steps = "";
+    for (const AstArg *item = e->args; item != NULL; item = item->next) {
+        steps = arena_printf(el->arena, item == e->args ? "%s" : "%s, %s", words_of(el, item), steps);
+    }
+    return steps;
+}
+
+static const char *slot_words(Elab *el, Spelling *s, int k)
+{
+    char kind = s->arguments[k];
+    return kind == 'a'            ? axis_words(el, s, k)
+           : s->slot[k] == NULL ? NULL
+           : kind == 's'          ? radius_words(el, &s->rounded, s->slot[k]->value)
+           : kind == 't'          ? steps_words(el, s, s->slot[k]->value)
+                                  : words_of(el, s->slot[k]);
+}
+
+/* ---- one way to write it --------------------------------------------------------------- */
+
+/* True when what stands from `at` to `end` is a whole argument: between brackets and commas. */
+static bool is_argument(const char *text, const char *at, const char *end)
+{
+    const char *before = at;
+    while (before > text && before[-1] == ' ') {
+        before--;
+    }
+    bool opens = before > text && (before[-1] == '(' || before[-1] == ',' || before[-1] == '[');
+    return opens && (*end == ')' || *end == ',' || *end == ']');
+}
+
+static bool is_given(const Spelling *s, int k)
+{
+    return s->slot[k] != NULL || (s->arguments[k] == 'a' && (s->slot[k + 1] != NULL || s->slot[k + 2] != NULL));
+}
+
+/* "$1 > otsu($1)" with the user's own words in place. */
+static const char *filled(Elab *el, Spelling *s)
+{
+    static const char *const STAND_IN[SLOTS] = {"v", "w", "1", "2", "3", "4", "5", "6", "7"};
+    Str out;
+    str_init(&out, el->arena);
+    for (const char *p = s->here; *p != '\0'; p++) {
+        if (*p != '$') {
+            str_addn(&out, p, 1);
+            continue;
+        }
+        int k = p[1] - '1';
+        bool given = is_given(s, k);
+        const char *words = given ? slot_words(el, s, k) : STAND_IN[k];
+        const char *end = p + 2;
+        if (*end == '{') { /* what to take where there is no such argument */
+            size_t n = strcspn(end + 1, "}");
+            words = given ? words : arena_strndup(el->arena, end + 1, n);
+            end += n + 2;
+        }
+        bool fallback = p[2] == '{' && !given;
+        bool bare = fallback || strchr(words, ' ') == NULL || words[0] == '[' || is_argument(s->here, p, end);
+        str_addf(&out, bare ? "%s" : "(%s)", words);
+        p = end - 1;
+    }
+    return out.at;
+}
+
+/* A call, rows of numbers or an image: they are not the side of a window. */
+static bool has_no_side(const Elab *el, const AstExpr *e)
+{
+    if (e->kind == AST_BINARY || e->kind == AST_UNARY) {
+        return has_no_side(el, e->a) || (e->b != NULL && has_no_side(el, e->b));
+    }
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    bool rows = e->kind == AST_LIST && e->args != NULL && e->args->value->kind == AST_LIST;
+    return rows || e->kind == AST_CALL || (b != NULL && b->val.kind == VAL_IMAGE);
+}
+
+/* Marks the arguments that the text uses, and counts those that it lacks. */
+static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *args)
+{
+    bool used[SLOTS] = {false};
+    for (const char *p = strchr(s->here, '$'); p != NULL; p = strchr(p + 1, '$')) {
+        int k = p[1] - '1';
+        char kind = s->arguments[k];
+        bool there = is_given(s, k);
+        s->lost += there || p[2] == '{' ? 0 : LEFT_OUT;
+        s->lost += kind == 's' && there && has_no_side(el, s->slot[k]->value) ? LEFT_OUT : 0;
+        used[k] = true;
+        for (int i = k + 1; (kind == 'a' || kind == 'e') && i < k + 3; i++) {
+            bool both = s->slot[i] != NULL && s->slot[k] != NULL;
+            used[i] = kind == 'a' || (both && same_words(el, s->slot[i], s->slot[k]));
+        }
+    }
+    int i = 0;
+    for (const AstArg *arg = args; arg != NULL && i < ARGUMENTS; arg = arg->next, i++) {
+        s->used[i] = place[i] >= 0 && place[i] < SLOTS && used[place[i]] && s->slot[place[i]] == arg;
+        s->lost += !s->used[i];
+    }
+}
+
+static Spelling spell(Elab *el, Spelling s, const AstExpr *call)
+{
+    int place[ARGUMENTS], next = 0, i = 0;
+    const AstArg *args = call != NULL ? call->args : NULL;
+    const Binding *b = args != NULL && args->value->kind == AST_NAME ? el_find(el->scope, args->value->name) : NULL;
+    s.grid_axes = b != NULL && b->val.kind == VAL_IMAGE ? el_ndim(el, b->val) : 0;
+    for (const AstArg *arg = args; arg != NULL && i < ARGUMENTS; arg = arg->next, i++) {
+        place[i] = place_in(&s, arg, &next);
+        if (place[i] >= 0 && place[i] < SLOTS && s.slot[place[i]] == NULL) {
+            s.slot[place[i]] = arg;
+        }
+    }
+    mark_used(el, &s, place, args);
+    return s;
+}
+
+/* Says what the suggestion leaves out: "; `offset` and `10` are not in it". */
+static void add_left_out(Elab *el, const Spelling *s, const AstExpr *call, Str *out)
+{
+    int n = 0, said = 0, i = 0;
+    for (const AstArg *arg = call->args; arg != NULL && i < ARGUMENTS; arg = arg->next) {
+        n += !s->used[i++];
+    }
+    i = 0;
+    for (const AstArg *arg = call->args; arg != NULL && i < ARGUMENTS; arg = arg->next) {
+        if (!s->used[i++]) {
+            const char *name = arg->name != NULL ? arg->name : words_of(el, arg);
+            str_addf(out, said == 0 ? "; `%s`" : said < n - 1 ? ", `%s`" : " and `%s`", name);
+            said++;
+        }
+    }
+    str_add(out, n == 0 ? "" : n == 1 ? " is not in it" : " are not in it");
+}
+
+const char *el_radius_words(Elab *el, const AstExpr *side)
+{
+    const char *rounded = NULL;
+    return radius_words(el, &rounded, side);
+}
+
+const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
+{
+    Spelling best = {.here = peer->here, .arguments = peer->arguments, .lost = 0};
+    best = spell(el, best, call);
+    for (int i = 0; i < OPS_PEER_CALLS_N && call != NULL; i++) {
+        const PeerCall *c = &OPS_PEER_CALLS[i];
+        if (strcmp(c->name, peer->name) == 0) {
+            Spelling s = {.here = c->here, .arguments = c->arguments, .parameters = c->parameters, .note = c->note};
+            s = spell(el, s, call);
+            best = s.lost < best.lost + (best.parameters == NULL) ? s : best;
+        }
+    }
+    Str out;
+    str_init(&out, el->arena);
+    str_add(&out, filled(el, &best));
+    str_addf(&out, best.note != NULL && best.note[0] != '\0' ? "; %s" : "%s", best.note != NULL ? best.note : "");
+    if (best.rounded != NULL) {
+        str_addf(&out, "; a window of %s has no middle, the next larger one has", best.rounded);
+    }
+    if (call != NULL) {
+        add_left_out(el, &best, call, &out);
+    }
+    return out.at;
+}

@@ -1,0 +1,72 @@
+/*
+ * options: the command line of a program, a generated executable or `pipec run`.
+ *
+ * The options that every program has are one table.  Each parameter of the pipeline and each input
+ * after the first adds an option of its own name ('-' may be written for '_'); where that name is
+ * taken, the option is called --param-NAME or --input-NAME.
+ */
+#ifndef RUNTIME_OPTIONS_H
+#define RUNTIME_OPTIONS_H
+
+#include "../../program/program.h"
+
+#include "../../base/err.h"
+
+#include <stddef.h>
+
+typedef struct Options {
+    char command[300];  /* how messages name the program: "blobs", "pipec run blobs.pipe" */
+    const char *output; /* -o: folder or template; NULL: the current folder */
+    const char *device;
+    uint64_t memory;   /* bytes; 0: what the device has */
+    uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
+    int jobs;          /* 0: chosen by the machine */
+    int shard, shards; /* shard 1 .. shards */
+    bool stack, time_as_z, resume, dry_run, quiet, check, profile, help, version, describe, json;
+    const char *trace; /* --profile=FILE */
+    const char *dump, *load;
+    double *params;      /* one for each parameter of the program */
+    const char **inputs; /* one for each input of the program: file or template; [0] is NULL */
+    const char **files;  /* files and folders, in the order given */
+    int n_files;
+} Options;
+
+/* Parses the arguments after argv[0] (and may reorder them).  Strings are borrowed from argv.
+ * Errors have CODE_USAGE.  options_free frees the arrays, also after a failure. */
+bool options_parse(const Program *program, int argc, char **argv, Options *out, Err *err);
+void options_free(Options *options);
+
+typedef enum OptionKind {
+    OPTION_FLAG,     /* bool */
+    OPTION_TEXT,     /* const char * */
+    OPTION_SIZE,     /* uint64_t */
+    OPTION_COUNT,    /* int, at least 1 */
+    OPTION_SHARD,    /* shard and shards */
+    OPTION_PROFILE,  /* profile and trace */
+    OPTION_DESCRIBE, /* describe and json */
+} OptionKind;
+
+typedef struct OptionRow {
+    const char *name;     /* "memory" */
+    char letter;          /* 'o', or 0 */
+    const char *argument; /* "SIZE"; NULL: none; "[=FILE]": may be there */
+    OptionKind kind;
+    size_t at; /* of the member in Options */
+    const char *help;
+} OptionRow;
+extern const OptionRow OPTION_ROWS[];
+extern const int OPTION_ROW_COUNT;
+
+/* One parameter, by the name of its option. */
+bool options_set_param(const Program *program, const char *name, const char *value, double *params, Err *err);
+/* The name of the option of a parameter, or of an input: "min-size", "param-memory". */
+void options_param_name(const Program *program, int param, char *to, size_t size);
+void options_input_name(const Program *program, int input, char *to, size_t size);
+/* "0.1 .. 50", "at least 1", "at most 9", or "". */
+void options_range_text(const ProgParam *param, char *to, size_t size);
+/* "sigma=3 kappa=2": every parameter with its value; owned by the caller (free); NULL: memory. */
+char *options_params_text(const Program *program, const double *params);
+/* "2GiB", "512 MiB", "1.5G", "1000000": bytes. */
+bool options_parse_size(const char *text, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * prim_histogram: counts of equal bins, and thresholds found from them, on the device throughout: a
+ * threshold reads the counts where the histogram has put them, and its value stays there.
+ *
+ * The vector of counts is as long as the host can tell beforehand; integers use as many bins as the
+ * range on the device has values.  See kernels/histogram.cl and kernels/threshold.cl.
+ *
+ * The parts of an image add to the same counts.  Where a bin of all the image could hold more than 32
+ * bits count, the host adds up what each part has counted.
+ */
+#include "../prim_host.h"
+#include "../prim_visit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    LOCAL_WORDS = 8192, /* 32 copies of 256 bins */
+    FEW_LOCAL_WORDS = 4096
+};
+
+extern const char kernel_text_range[];
+extern const char kernel_text_histogram[];
+extern const char kernel_text_threshold[];
+
+/* In the order of ir/nodes.def. */
+static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum", "li"};
+enum { N_METHODS = sizeof METHODS / sizeof METHODS[0] };
+
+static bool histogram_program(const PrimCall *call, int which, DevProgram **program)
+{
+    int bins = (int)call->arg[0];
+    (void)which;
+    if (bins < 1) {
+        return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d",
+                       call->name, bins);
+    }
+    uint64_t local = dev_info(call->dev)->local;
+    int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : FEW_LOCAL_WORDS;
+    char defines[128];
+    snprintf(defines, sizeof defines,
+             "#define HISTOGRAM_BINS %d\n"
+             "#define HISTOGRAM_INTEGER %d\n"
+             "#define HISTOGRAM_LOCAL_WORDS %d\n"
+             "#define HISTOGRAM_IN_OTSU 0\n",
+             bins, call->arg[1] != 0, words);
+    const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+static bool run_histogram(PrimCall *call)
+{
+    int bins = (int)call->arg[0];
+    DevProgram *program = NULL;
+    TRY(visit_check_count(call));
+    TRY(histogram_program(call, 0, &program));
+    TRY(!(host_is_huge(call) || prim_part(call).first) ||
+        dev_fill(call->dev, call->out[0].mem, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
+                           dev_mem(call->out[0].mem)};
+    TRY(visit_launch(call, &(VisitLaunch){.program = program,
+                                          .kernel = "histogram_count",
+                                          .reads = true,
+                                          .groups = visit_groups(call, false),
+                                          .group = visit_group(call),
+                                          .args = args,
+                                          .n_args = 4}));
+    return !host_is_huge(call) || host_add_counts(call, call->out[0].mem, (size_t)bins);
+}
+
+static int histogram_passes(const PrimCall *call)
+{
+    (void)call;
+    return 1;
+}
+
+const Primitive prim_histogram = {.name = "histogram",
+                                  .run = run_histogram,
+                                  .passes = histogram_passes,
+                                  .forget = free,
+                                  .programs = 1,
+                                  .program = histogram_program};
+
+static size_t threshold_scratch(const PrimCall *call)
+{
+    return 4 * (size_t)call->in[0].length * sizeof(double);
+}
+
+static bool threshold_program(const PrimCall *call, int which, DevProgram **program)
+{
+    (void)which;
+    int method = (int)call->arg[0];
+    if (method < 0 || method >= N_METHODS) {
+        return err_set(call->err, CODE_USAGE, "%s: there is no threshold method %d", call->name,
+                       method);
+    }
+    char defines[128];
+    snprintf(defines, sizeof defines,
+             "/* %s */\n"
+             "#define THRESHOLD_METHOD %d\n"
+             "#define THRESHOLD_GROUP %zu\n"
+             "#define THRESHOLD_IN_OTSU 0\n",
+             METHODS[method], method, visit_group(call));
+    const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
+    return visit_program(call, defines, texts, program);
+}
+
+/* in[0] is the vector of counts, the node's `of`. */
+static bool run_threshold(PrimCall *call)
+{
+    DevProgram *program = NULL;
+    TRY(threshold_program(call, 0, &program));
+    const DevArg args[] = {dev_mem(call->in[0].mem),   dev_int(call->in[0].length),
+                           dev_int(call->arg[1] != 0), dev_mem(call->scratch),
+                           dev_mem(call->values),      dev_int(call->value)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "threshold_find",
+                                             .reads = true,
+                                             .groups = 1,
+                                             .group = visit_group(call),
+                                             .args = args,
+                                             .n_args = 6});
+}
+
+const Primitive prim_threshold = {.name = "threshold",
+                                  .scratch_bytes = threshold_scratch,
+                                  .run = run_threshold,
+                                  .programs = 1,
+                                  .program = threshold_program};
